@@ -1,0 +1,476 @@
+// Every call of the OpenCL front end, declared once. Both sides use these declarations.
+//
+// A call is a struct with an explicit opcode, the type of its reply (`void`: one-way, nobody waits), its name
+// for logs and traces, and its fields. To add one: declare it here, list it in AllCalls, send it from icd/
+// and give the worker a handler (runtime/vgpu/opencl/); tests/unit/wire_calls_test.cpp fails until both sides
+// exist.
+//
+// Rules of the protocol (docs/ARCHITECTURE.md, Wire):
+//  - Messages of a session are handled in the order in which they lie in the request ring.
+//  - Creating calls are one-way: the front end has already checked the arguments. What fails in the driver
+//    nevertheless leaves a "poisoned" object, whose error surfaces in the status of every command that uses
+//    it.
+//  - Commands (Enqueue*) carry `completion`: the event whose completion slot the worker writes, or 0. The
+//  worker
+//    writes the slot's times first, then {generation, status} with release, then rings the completion bell.
+//  - Status values are OpenCL's: CL_QUEUED 3, CL_SUBMITTED 2, CL_RUNNING 1, CL_COMPLETE 0, negative = error.
+//  - ArenaRange fields name bytes of the session's arena. The front end owns the arena: ranges of commands
+//  are its
+//    to reuse once the command has completed, ranges of other calls once the worker has consumed the record.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "runtime/wire/codec.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::wire {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+using Opcode = std::uint16_t;
+
+/// A request too big for the ring: the payload is one Indirect, naming where in the arena the real message
+/// (with this bit cleared from the opcode) lies.
+inline constexpr Opcode kIndirectBit = 0x8000;
+/// A piece of a reply too big for the response ring; the last piece has the call's own opcode.
+inline constexpr Opcode kPartialReply = 0x7FFE;
+
+struct ArenaRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Indirect {
+  ArenaRange message;
+  FAIRGV_FIELDS(message)
+};
+
+struct Extent3 {
+  std::uint64_t x = 0, y = 0, z = 0;
+};
+
+#define FAIRGV_CALL(Name, number, ReplyType)      \
+  static constexpr Opcode opcode = number;        \
+  static constexpr std::string_view name = #Name; \
+  using Reply = ReplyType;
+
+// ---- replies
+// ---------------------------------------------------------------------------------------------------
+
+struct Empty {
+  std::uint32_t unused = 0;
+  FAIRGV_FIELDS(unused)
+};
+
+/// Answer of every query: `error` is a CL code; `value` is what the driver would have written.
+struct InfoReply {
+  std::int32_t error = 0;
+  std::vector<std::byte> value;
+  FAIRGV_FIELDS(error, value)
+};
+
+struct DeviceEntry {
+  PlatformIndex platform = 0;
+  std::uint64_t type = 0;  // cl_device_type
+  FAIRGV_FIELDS(platform, type)
+};
+
+struct TopologyReply {
+  std::uint32_t platform_count = 0;
+  std::vector<DeviceEntry> devices;  // in the driver's order; DeviceIndex is the position here
+  FAIRGV_FIELDS(platform_count, devices)
+};
+
+struct BinaryReply {
+  std::int32_t error = 0;
+  std::vector<std::int32_t> statuses;  // one per device
+  FAIRGV_FIELDS(error, statuses)
+};
+
+struct KernelArgument {
+  std::uint32_t address_qualifier = 0;  // CL_KERNEL_ARG_ADDRESS_*
+  std::uint32_t access_qualifier = 0;   // CL_KERNEL_ARG_ACCESS_*
+  std::uint64_t type_qualifier = 0;     // CL_KERNEL_ARG_TYPE_*
+  std::string type_name;
+  std::string name;
+  FAIRGV_FIELDS(address_qualifier, access_qualifier, type_qualifier, type_name, name)
+};
+
+struct KernelDescription {
+  std::string name;
+  std::string attributes;
+  std::uint32_t argument_count = 0;
+  /// False when the driver has no CL_KERNEL_ARG_* information; `arguments` is then empty.
+  std::uint8_t has_argument_info = 0;
+  std::vector<KernelArgument> arguments;
+  FAIRGV_FIELDS(name, attributes, argument_count, has_argument_info, arguments)
+};
+
+struct KernelsReply {
+  std::int32_t error = 0;
+  std::vector<KernelDescription> kernels;
+  FAIRGV_FIELDS(error, kernels)
+};
+
+// ---- session
+// ---------------------------------------------------------------------------------------------------
+
+/// Does nothing and answers: the null call of the benchmarks, and a fence for tests.
+struct Ping {
+  FAIRGV_CALL(Ping, 0x0001, Empty)
+  std::uint64_t value = 0;
+  FAIRGV_FIELDS(value)
+};
+
+/// Platforms and devices of the worker's driver(s), fetched once per session.
+struct GetTopology {
+  FAIRGV_CALL(GetTopology, 0x0002, TopologyReply)
+  std::uint32_t unused = 0;
+  FAIRGV_FIELDS(unused)
+};
+
+struct GetPlatformInfo {
+  FAIRGV_CALL(GetPlatformInfo, 0x0003, InfoReply)
+  PlatformIndex platform = 0;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(platform, param)
+};
+
+struct GetDeviceInfo {
+  FAIRGV_CALL(GetDeviceInfo, 0x0004, InfoReply)
+  DeviceIndex device = 0;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(device, param)
+};
+
+/// The front end's reference count of the object reached zero. The worker drops its reference; commands under
+/// way keep what they need.
+struct ReleaseObject {
+  FAIRGV_CALL(ReleaseObject, 0x0005, void)
+  ObjectId id;
+  FAIRGV_FIELDS(id)
+};
+
+// ---- contexts and queues
+// ---------------------------------------------------------------------------------------
+
+struct CreateContext {
+  FAIRGV_CALL(CreateContext, 0x0100, void)
+  ObjectId id;
+  std::span<const DeviceIndex> devices;  // all of one platform, at least one
+  FAIRGV_FIELDS(id, devices)
+};
+
+struct CreateQueue {
+  FAIRGV_CALL(CreateQueue, 0x0200, void)
+  ObjectId id;
+  ObjectId context;
+  DeviceIndex device = 0;
+  std::uint64_t properties = 0;  // cl_command_queue_properties
+  FAIRGV_FIELDS(id, context, device, properties)
+};
+
+/// Hands everything enqueued so far to the device as soon as it may run.
+struct FlushQueue {
+  FAIRGV_CALL(FlushQueue, 0x0201, void)
+  ObjectId queue;
+  FAIRGV_FIELDS(queue)
+};
+
+// ---- memory
+// ----------------------------------------------------------------------------------------------------
+
+struct CreateBuffer {
+  FAIRGV_CALL(CreateBuffer, 0x0300, void)
+  ObjectId id;
+  ObjectId context;
+  std::uint64_t flags = 0;  // cl_mem_flags, without the *_HOST_PTR bits, which the front end resolves
+  std::uint64_t bytes = 0;
+  ArenaRange initial;  // initial contents, or bytes == 0
+  FAIRGV_FIELDS(id, context, flags, bytes, initial)
+};
+
+struct CreateSubBuffer {
+  FAIRGV_CALL(CreateSubBuffer, 0x0301, void)
+  ObjectId id;
+  ObjectId parent;
+  std::uint64_t flags = 0;
+  std::uint64_t origin = 0;
+  std::uint64_t bytes = 0;
+  FAIRGV_FIELDS(id, parent, flags, origin, bytes)
+};
+
+// ---- programs and kernels
+// --------------------------------------------------------------------------------------
+
+struct CreateProgramWithSource {
+  FAIRGV_CALL(CreateProgramWithSource, 0x0400, void)
+  ObjectId id;
+  ObjectId context;
+  std::string_view source;
+  FAIRGV_FIELDS(id, context, source)
+};
+
+struct CreateProgramWithBinary {
+  FAIRGV_CALL(CreateProgramWithBinary, 0x0401, BinaryReply)
+  ObjectId id;
+  ObjectId context;
+  std::span<const DeviceIndex> devices;
+  std::span<const std::uint64_t> sizes;  // one per device
+  std::span<const std::byte> binaries;   // one after the other
+  FAIRGV_FIELDS(id, context, devices, sizes, binaries)
+};
+
+/// Builds on the worker's slow lane, so that other threads' calls go on. `completion` ends with CL_COMPLETE
+/// or the error that clBuildProgram returns.
+struct BuildProgram {
+  FAIRGV_CALL(BuildProgram, 0x0402, void)
+  ObjectId program;
+  std::span<const DeviceIndex> devices;  // empty: all of the program's
+  std::string_view options;
+  std::string_view directory;  // the application's working directory, for relative -I
+  EventId completion;
+  FAIRGV_FIELDS(program, devices, options, directory, completion)
+};
+
+struct GetProgramBuildInfo {
+  FAIRGV_CALL(GetProgramBuildInfo, 0x0403, InfoReply)
+  ObjectId program;
+  DeviceIndex device = 0;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(program, device, param)
+};
+
+/// CL_PROGRAM_BINARIES answers with the binaries one after the other (sizes: CL_PROGRAM_BINARY_SIZES).
+struct GetProgramInfo {
+  FAIRGV_CALL(GetProgramInfo, 0x0404, InfoReply)
+  ObjectId program;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(program, param)
+};
+
+/// Names, arguments and attributes of all kernels of a built program, fetched once per build.
+struct DescribeKernels {
+  FAIRGV_CALL(DescribeKernels, 0x0405, KernelsReply)
+  ObjectId program;
+  FAIRGV_FIELDS(program)
+};
+
+struct CreateKernel {
+  FAIRGV_CALL(CreateKernel, 0x0500, void)
+  ObjectId id;
+  ObjectId program;
+  std::string_view kernel;  // its name
+  FAIRGV_FIELDS(id, program, kernel)
+};
+
+struct GetKernelWorkGroupInfo {
+  FAIRGV_CALL(GetKernelWorkGroupInfo, 0x0502, InfoReply)
+  ObjectId kernel;
+  DeviceIndex device = 0;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(kernel, device, param)
+};
+
+struct GetKernelSubGroupInfo {
+  FAIRGV_CALL(GetKernelSubGroupInfo, 0x0503, InfoReply)
+  ObjectId kernel;
+  DeviceIndex device = 0;
+  std::uint32_t param = 0;
+  std::uint64_t output_bytes =
+      0;  // the size the application offers for the answer; some parameters depend on it
+  std::span<const std::byte> input;
+  FAIRGV_FIELDS(kernel, device, param, output_bytes, input)
+};
+
+// ---- commands
+// --------------------------------------------------------------------------------------------------
+
+/// What every command has. On a queue with profiling, `completion` also receives the times.
+struct Command {
+  ObjectId queue;
+  EventId completion;
+  std::span<const EventId> wait_list;
+  FAIRGV_FIELDS(queue, completion, wait_list)
+};
+
+enum class ArgumentKind : std::uint32_t {
+  value = 0,   // `bytes` bytes of EnqueueKernel::values, at `position`
+  memory = 1,  // `position` is the raw ObjectId of a buffer
+  null_memory = 2,
+  local = 3,  // `bytes` bytes of local memory
+};
+
+/// An argument that changed since the kernel was last enqueued (all that were set, at the first time).
+struct ArgumentUpdate {
+  std::uint32_t index = 0;
+  ArgumentKind kind = ArgumentKind::value;
+  std::uint64_t bytes = 0;
+  std::uint64_t position = 0;
+};
+
+struct EnqueueKernel {
+  FAIRGV_CALL(EnqueueKernel, 0x0600, void)
+  Command command;
+  ObjectId kernel;
+  std::uint32_t dimensions = 0;     // 1..3
+  std::uint8_t has_local_size = 0;  // 0: the driver chooses
+  std::uint8_t has_global_offset = 0;
+  Extent3 global_offset, global_size, local_size;
+  std::span<const ArgumentUpdate> updates;
+  std::span<const std::byte> values;
+  FAIRGV_FIELDS(command, kernel, dimensions, has_local_size, has_global_offset, global_offset, global_size,
+                local_size, updates, values)
+};
+
+/// Buffer to arena. Also what a map that keeps the contents does.
+struct EnqueueReadBuffer {
+  FAIRGV_CALL(EnqueueReadBuffer, 0x0601, void)
+  Command command;
+  ObjectId buffer;
+  std::uint64_t offset = 0;
+  ArenaRange to;
+  FAIRGV_FIELDS(command, buffer, offset, to)
+};
+
+/// Arena to buffer. Also what unmapping a written region does.
+struct EnqueueWriteBuffer {
+  FAIRGV_CALL(EnqueueWriteBuffer, 0x0602, void)
+  Command command;
+  ObjectId buffer;
+  std::uint64_t offset = 0;
+  ArenaRange from;
+  FAIRGV_FIELDS(command, buffer, offset, from)
+};
+
+/// Rectangle of a buffer to the arena, where it lies without gaps (region.x * region.y * region.z bytes).
+struct EnqueueReadBufferRect {
+  FAIRGV_CALL(EnqueueReadBufferRect, 0x0603, void)
+  Command command;
+  ObjectId buffer;
+  Extent3 origin, region;
+  std::uint64_t row_pitch = 0, slice_pitch = 0;
+  ArenaRange to;
+  FAIRGV_FIELDS(command, buffer, origin, region, row_pitch, slice_pitch, to)
+};
+
+struct EnqueueWriteBufferRect {
+  FAIRGV_CALL(EnqueueWriteBufferRect, 0x0604, void)
+  Command command;
+  ObjectId buffer;
+  Extent3 origin, region;
+  std::uint64_t row_pitch = 0, slice_pitch = 0;
+  ArenaRange from;
+  FAIRGV_FIELDS(command, buffer, origin, region, row_pitch, slice_pitch, from)
+};
+
+struct EnqueueCopyBuffer {
+  FAIRGV_CALL(EnqueueCopyBuffer, 0x0605, void)
+  Command command;
+  ObjectId source, destination;
+  std::uint64_t source_offset = 0, destination_offset = 0, bytes = 0;
+  FAIRGV_FIELDS(command, source, destination, source_offset, destination_offset, bytes)
+};
+
+struct EnqueueCopyBufferRect {
+  FAIRGV_CALL(EnqueueCopyBufferRect, 0x0606, void)
+  Command command;
+  ObjectId source, destination;
+  Extent3 source_origin, destination_origin, region;
+  std::uint64_t source_row_pitch = 0, source_slice_pitch = 0;
+  std::uint64_t destination_row_pitch = 0, destination_slice_pitch = 0;
+  FAIRGV_FIELDS(command, source, destination, source_origin, destination_origin, region, source_row_pitch,
+                source_slice_pitch, destination_row_pitch, destination_slice_pitch)
+};
+
+struct EnqueueFillBuffer {
+  FAIRGV_CALL(EnqueueFillBuffer, 0x0607, void)
+  Command command;
+  ObjectId buffer;
+  std::uint64_t offset = 0, bytes = 0;
+  std::span<const std::byte> pattern;
+  FAIRGV_FIELDS(command, buffer, offset, bytes, pattern)
+};
+
+/// Completes when its wait list has, or, with an empty one, when every earlier command of the queue has.
+/// clFinish is a marker that its caller waits for. Never reaches the driver.
+struct EnqueueMarker {
+  FAIRGV_CALL(EnqueueMarker, 0x0608, void)
+  Command command;
+  FAIRGV_FIELDS(command)
+};
+
+/// As a marker; later commands of the queue also wait for it.
+struct EnqueueBarrier {
+  FAIRGV_CALL(EnqueueBarrier, 0x0609, void)
+  Command command;
+  FAIRGV_FIELDS(command)
+};
+
+// ---- events
+// ----------------------------------------------------------------------------------------------------
+
+struct CreateUserEvent {
+  FAIRGV_CALL(CreateUserEvent, 0x0700, void)
+  EventId event;
+  FAIRGV_FIELDS(event)
+};
+
+struct SetUserEventStatus {
+  FAIRGV_CALL(SetUserEventStatus, 0x0701, void)
+  EventId event;
+  std::int32_t status = 0;  // CL_COMPLETE or negative
+  FAIRGV_FIELDS(event, status)
+};
+
+/// Asks for one EventReached notice when the event's status is `status` or lower (further on, or an error).
+struct WatchEvent {
+  FAIRGV_CALL(WatchEvent, 0x0702, void)
+  EventId event;
+  std::int32_t status = 0;
+  FAIRGV_FIELDS(event, status)
+};
+
+/// The front end no longer looks at the event's slot; after this the worker no longer writes it.
+struct ReleaseEvent {
+  FAIRGV_CALL(ReleaseEvent, 0x0703, void)
+  EventId event;
+  FAIRGV_FIELDS(event)
+};
+
+// ---- notices (worker to front end, on the notice ring)
+// -----------------------------------------------------------
+
+struct EventReached {
+  FAIRGV_CALL(EventReached, 0x0800, void)
+  EventId event;
+  std::int32_t watched = 0;  // the status that was asked for
+  std::int32_t status = 0;   // the status that was reached
+  FAIRGV_FIELDS(event, watched, status)
+};
+
+#undef FAIRGV_CALL
+
+template <class... T>
+struct TypeList {};
+
+/// Requests, front end to worker.
+using AllCalls =
+    TypeList<Ping, GetTopology, GetPlatformInfo, GetDeviceInfo, ReleaseObject, CreateContext, CreateQueue,
+             FlushQueue, CreateBuffer, CreateSubBuffer, CreateProgramWithSource, CreateProgramWithBinary,
+             BuildProgram, GetProgramBuildInfo, GetProgramInfo, DescribeKernels, CreateKernel,
+             GetKernelWorkGroupInfo, GetKernelSubGroupInfo, EnqueueKernel, EnqueueReadBuffer,
+             EnqueueWriteBuffer, EnqueueReadBufferRect, EnqueueWriteBufferRect, EnqueueCopyBuffer,
+             EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker, EnqueueBarrier, CreateUserEvent,
+             SetUserEventStatus, WatchEvent, ReleaseEvent>;
+
+/// Notices, worker to front end.
+using AllNotices = TypeList<EventReached>;
+
+}  // namespace fairgv::wire

@@ -1,0 +1,70 @@
+// Every declared call has both its sides: something in the front end sends it and something in the worker
+// handles it. (The worker's dispatch over AllCalls also fails to compile without a handler.)
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "runtime/wire/calls.hpp"
+
+namespace fairgv::wire {
+namespace {
+
+std::string sources_of(const std::string& folder) {
+  std::ostringstream text;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(FAIRGV_SOURCE_DIR) + "/" + folder)) {
+    const auto extension = entry.path().extension();
+    if (extension == ".cpp" || extension == ".hpp") text << std::ifstream(entry.path()).rdbuf() << '\n';
+  }
+  return text.str();
+}
+
+bool mentions(const std::string& text, std::string_view call) {
+  return std::regex_search(text, std::regex("\\bwire::" + std::string(call) + "\\b"));
+}
+
+template <class... Call>
+void each_call(TypeList<Call...>, auto&& body) {
+  (body.template operator()<Call>(), ...);
+}
+
+TEST(WireCalls, OpcodesAreUniqueAndLeaveTheReservedBitsAlone) {
+  std::set<Opcode> seen;
+  const auto check = [&]<class Call>() {
+    EXPECT_TRUE(seen.insert(Call::opcode).second) << Call::name;
+    EXPECT_EQ(Call::opcode & kIndirectBit, 0) << Call::name;
+    EXPECT_NE(Call::opcode, kPartialReply) << Call::name;
+  };
+  each_call(AllCalls{}, check);
+  each_call(AllNotices{}, check);
+}
+
+TEST(WireCalls, EveryRequestHasASenderInTheFrontEndAndAHandlerInTheWorker) {
+  // Creating and releasing objects and events goes through the session on behalf of the front end.
+  const std::string front_end = sources_of("icd") + sources_of("runtime/session");
+  const std::string worker = sources_of("runtime/vgpu");
+  each_call(AllCalls{}, [&]<class Call>() {
+    // Ping is the null call of the benchmarks and tests; no OpenCL entry point needs it.
+    if (Call::name != "Ping") {
+      EXPECT_TRUE(mentions(front_end, Call::name)) << "nobody sends " << Call::name;
+    }
+    EXPECT_TRUE(mentions(worker, Call::name)) << "nobody handles " << Call::name;
+  });
+}
+
+TEST(WireCalls, EveryNoticeHasASenderInTheWorkerAndAHandlerInTheFrontEnd) {
+  const std::string front_end = sources_of("icd");
+  const std::string worker = sources_of("runtime/vgpu");
+  each_call(AllNotices{}, [&]<class Notice>() {
+    EXPECT_TRUE(mentions(front_end, Notice::name)) << "nobody receives " << Notice::name;
+    EXPECT_TRUE(mentions(worker, Notice::name)) << "nobody sends " << Notice::name;
+  });
+}
+
+}  // namespace
+}  // namespace fairgv::wire
