@@ -1,0 +1,163 @@
+#include "runtime/session/client.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace fairgv::session {
+namespace {
+
+/// Starts a thread in which every signal is blocked: the application's handlers belong on its own threads.
+template <class Body>
+std::thread quiet_thread(Body body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket)
+    : segment_(std::move(segment)),
+      socket_(std::move(socket)),
+      stop_(::eventfd(0, EFD_CLOEXEC)),
+      arena_(segment_.arena()),
+      board_(segment_),
+      requests_(segment_.requests()),
+      responses_(segment_.responses()) {
+  watcher_ = quiet_thread([this] { watch_socket(); });
+}
+
+ClientSession::~ClientSession() {
+  stopping_.store(true, std::memory_order_release);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof(one));
+  segment_.close();
+  watcher_.join();
+  if (notifier_.joinable()) notifier_.join();
+}
+
+void ClientSession::release_object(wire::ObjectId id) {
+  send(wire::ReleaseObject{id});
+  objects_.release(id);
+}
+
+void ClientSession::release_event(wire::EventId event) {
+  send(wire::ReleaseEvent{event});
+  board_.release(event);
+}
+
+std::optional<wire::ArenaRange> ClientSession::allocate(std::uint64_t bytes) {
+  {
+    const std::lock_guard lock(request_mutex_);
+    reclaim();
+  }
+  const auto offset = arena_.allocate(std::max<std::uint64_t>(bytes, 1));
+  if (!offset) return std::nullopt;
+  return wire::ArenaRange{*offset, bytes};
+}
+
+void ClientSession::free_when_consumed(wire::ArenaRange range) {
+  const std::lock_guard lock(request_mutex_);
+  consumables_.push_back({requests_.produced(), range.offset});
+}
+
+void ClientSession::reclaim() {
+  if (consumables_.empty()) return;
+  const std::uint64_t consumed = requests_.consumed();
+  while (!consumables_.empty() && consumables_.front().position <= consumed) {
+    arena_.free(consumables_.front().offset);
+    consumables_.pop_front();
+  }
+}
+
+std::byte* ClientSession::wait_for_room(std::size_t size) {
+  ring::wait(segment_.header().reply_bell, room_budget_, [&] { return requests_.has_room(size) || lost(); });
+  return lost() ? nullptr : requests_.reserve(size);
+}
+
+bool ClientSession::receive(wire::Opcode opcode, std::uint64_t tag) {
+  reply_.clear();
+  for (;;) {
+    ring::wait(segment_.header().reply_bell, reply_budget_,
+               [&] { return responses_.has_record() || lost(); });
+    if (!responses_.has_record()) return false;
+    ring::RecordHeader header;
+    std::span<const std::byte> payload;
+    if (responses_.peek(header, payload) != ring::RingConsumer::Next::record || header.tag != tag) {
+      abandon();
+      return false;
+    }
+    reply_.insert(reply_.end(), payload.begin(), payload.end());
+    responses_.pop();
+    if (header.opcode == opcode) return true;
+    if (header.opcode != wire::kPartialReply) {
+      abandon();
+      return false;
+    }
+    ring::ring(segment_.header().room_bell);  // the worker may wait for room for the next piece
+  }
+}
+
+void ClientSession::abandon() {
+  segment_.close();
+}
+
+void ClientSession::set_notice_handler(std::function<void(const wire::EventReached&)> handler) {
+  notice_handler_ = std::move(handler);
+  notifier_ = quiet_thread([this] { deliver_notices(); });
+}
+
+void ClientSession::watch_socket() {
+  if (!socket_) return;
+  pollfd descriptors[] = {{socket_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+  for (;;) {
+    if (::poll(descriptors, 2, -1) < 0) continue;  // EINTR
+    if (descriptors[1].revents != 0) return;
+    // The daemon sends nothing after its welcome: whatever happens here is the end.
+    if (descriptors[0].revents != 0) {
+      segment_.close();
+      return;
+    }
+  }
+}
+
+void ClientSession::deliver_notices() {
+  ring::RingConsumer notices(segment_.notices());
+  ring::SpinBudget budget;
+  const auto stopping = [this] { return stopping_.load(std::memory_order_acquire); };
+  std::vector<std::byte> copy;
+  std::uint64_t since_bell = 0;
+  for (;;) {
+    ring::wait(segment_.header().notice_bell, budget,
+               [&] { return notices.has_record() || lost() || stopping(); });
+    // What was posted before the session ended is still delivered.
+    if (stopping() || !notices.has_record()) return;
+    ring::RecordHeader header;
+    std::span<const std::byte> payload;
+    wire::EventReached notice;
+    const bool record = notices.peek(header, payload) == ring::RingConsumer::Next::record;
+    if (record) copy.assign(payload.begin(), payload.end());
+    if (!record || header.opcode != wire::EventReached::opcode ||
+        !wire::decode(std::span<const std::byte>(copy), notice)) {
+      abandon();
+      return;
+    }
+    notices.pop();
+    // A worker that found the ring full keeps a backlog. It hears of room once per quarter ring, not per
+    // notice.
+    if (++since_bell >= segment_.notices().slot_count / 4) {
+      ring::ring(segment_.header().worker_bell);
+      since_bell = 0;
+    }
+    notice_handler_(notice);
+  }
+}
+
+}  // namespace fairgv::session

@@ -1,0 +1,180 @@
+// A client process' connection to its worker: what the front end sends calls through.
+//
+// One-way calls are written into the request ring and forgotten; calls with a reply wait for it on the
+// response ring, one at a time; commands end in completion slots (CompletionBoard); notices arrive on a
+// thread of the session. While both sides are awake none of this makes a system call.
+//
+// All methods may be called from any thread. When the worker or the daemon is gone the session is lost: sends
+// and calls fail, waits end, and nothing hangs. Two threads serve the session (signals blocked in both): a
+// watcher that sleeps on the daemon's socket, and, once a handler is set, one that delivers notices.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "runtime/ring/arena.hpp"
+#include "runtime/ring/result.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/session/completion_board.hpp"
+#include "runtime/session/identity.hpp"
+#include "runtime/session/object_ids.hpp"
+#include "runtime/wire/calls.hpp"
+
+namespace fairgv::session {
+
+class ClientSession {
+ public:
+  using EventTimes = session::EventTimes;
+
+  /// Connects to the daemon, which starts a worker for this process. Takes as long as the driver takes to
+  /// load.
+  static Result<std::unique_ptr<ClientSession>> connect(const ClientIdentity& identity);
+
+  /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up.
+  ClientSession(ring::Segment segment, ring::UniqueFd socket);
+  ~ClientSession();
+  ClientSession(const ClientSession&) = delete;
+  ClientSession& operator=(const ClientSession&) = delete;
+
+  /// The worker or the daemon is gone; it does not come back.
+  bool lost() const { return segment_.closed(); }
+
+  /// Sends a one-way call; waits for room when the ring is full. False if the session is lost or the arena
+  /// has no room for a big call.
+  template <class Call>
+  bool send(const Call& call) {
+    static_assert(std::is_void_v<typename Call::Reply>, "this call has a reply: use call()");
+    return post(call, 0);
+  }
+
+  /// Sends a call and waits for its reply. Nothing if the session is lost. Calls of several threads take
+  /// turns; the worker answers each within microseconds, whatever the device does.
+  template <class Call>
+  std::optional<typename Call::Reply> call(const Call& call) {
+    const std::lock_guard turn(call_mutex_);
+    typename Call::Reply reply;
+    if (!post(call, ++last_tag_) || !receive(Call::opcode, last_tag_)) return std::nullopt;
+    if (!wire::decode(std::span<const std::byte>(reply_), reply)) {
+      abandon();
+      return std::nullopt;
+    }
+    return reply;
+  }
+
+  // -- objects
+
+  wire::ObjectId new_object() { return objects_.acquire(); }
+  /// Tells the worker that the front end is done with the object, and recycles the id.
+  void release_object(wire::ObjectId id);
+
+  // -- events (see CompletionBoard)
+
+  wire::EventId new_event() { return board_.acquire(); }
+  void release_event(wire::EventId event);
+  std::int32_t status(wire::EventId event) const { return board_.status(event); }
+  std::int32_t wait(wire::EventId event) { return board_.wait(event); }
+  EventTimes times(wire::EventId event) const { return board_.times(event); }
+  void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
+
+  /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time. Call once.
+  void set_notice_handler(std::function<void(const wire::EventReached&)> handler);
+
+  // -- arena
+
+  /// A range of at least `bytes` (> 0) for bulk data; nothing when the arena is full.
+  std::optional<wire::ArenaRange> allocate(std::uint64_t bytes);
+  std::byte* bytes(wire::ArenaRange range) { return segment_.arena().data() + range.offset; }
+  void free(wire::ArenaRange range) { arena_.free(range.offset); }
+  /// Frees the range once the worker has handled every call sent so far.
+  void free_when_consumed(wire::ArenaRange range);
+  std::uint64_t arena_used() const { return arena_.used(); }
+
+ private:
+  /// A call longer than this goes through the arena, so that it does not crowd the ring.
+  static constexpr std::size_t kLongestInRing = std::size_t{32} << 10;
+
+  struct Consumable {
+    std::uint64_t position;  // in the request ring
+    std::uint64_t offset;    // in the arena
+  };
+
+  template <class Call>
+  bool post(const Call& call, std::uint64_t tag) {
+    const std::size_t size = wire::encoded_size(call);
+    if (size > kLongestInRing) return post_indirect(call, size, tag);
+    const std::lock_guard lock(request_mutex_);
+    std::byte* to = requests_.reserve(size);
+    if (to == nullptr) {
+      to = wait_for_room(size);
+      if (to == nullptr) return false;
+    }
+    wire::encode(call, to);
+    return publish(Call::opcode, tag, size);
+  }
+
+  template <class Call>
+  bool post_indirect(const Call& call, std::size_t size, std::uint64_t tag) {
+    const auto range = allocate(size);
+    if (!range) return false;
+    wire::encode(call, bytes(*range));
+    const wire::Indirect indirect{*range};
+    const std::size_t indirect_size = wire::encoded_size(indirect);
+    const std::lock_guard lock(request_mutex_);
+    std::byte* to = wait_for_room(indirect_size);
+    if (to == nullptr) return false;
+    wire::encode(indirect, to);
+    const bool sent = publish(Call::opcode | wire::kIndirectBit, tag, indirect_size);
+    consumables_.push_back({requests_.produced(), range->offset});
+    return sent;
+  }
+
+  // All three with request_mutex_ held.
+  std::byte* wait_for_room(std::size_t size);
+  bool publish(wire::Opcode opcode, std::uint64_t tag, std::size_t size) {
+    requests_.publish(opcode, tag, size);
+    ring::ring(segment_.header().worker_bell);
+    return !lost();
+  }
+  void reclaim();
+
+  /// Collects the reply to `tag` in reply_. With call_mutex_ held.
+  bool receive(wire::Opcode opcode, std::uint64_t tag);
+  /// Ends the session because the other side broke the protocol.
+  void abandon();
+
+  void watch_socket();
+  void deliver_notices();
+
+  ring::Segment segment_;
+  ring::UniqueFd socket_;
+  ring::UniqueFd stop_;  // eventfd that ends the watcher
+  ring::ArenaAllocator arena_;
+  CompletionBoard board_;
+  ObjectIds objects_;
+
+  std::mutex request_mutex_;  // guards what follows
+  ring::RingProducer requests_;
+  std::deque<Consumable> consumables_;
+  ring::SpinBudget room_budget_;
+
+  std::mutex call_mutex_;  // guards what follows; taken before request_mutex_
+  ring::RingConsumer responses_;
+  ring::SpinBudget reply_budget_;
+  std::vector<std::byte> reply_;
+  std::uint64_t last_tag_ = 0;
+
+  std::function<void(const wire::EventReached&)> notice_handler_;
+  std::atomic<bool> stopping_{false};  // release in the destructor, acquire in the notice thread's wait
+  std::thread watcher_;
+  std::thread notifier_;
+};
+
+}  // namespace fairgv::session

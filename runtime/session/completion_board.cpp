@@ -1,0 +1,75 @@
+#include "runtime/session/completion_board.hpp"
+
+namespace fairgv::session {
+namespace {
+
+std::uint64_t pack(std::uint32_t generation, std::int32_t status) {
+  return (std::uint64_t{generation} << 32) | static_cast<std::uint32_t>(status);
+}
+
+}  // namespace
+
+wire::EventId CompletionBoard::acquire() {
+  wire::EventId event;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      const std::uint32_t index = free_.back();
+      free_.pop_back();
+      event = wire::EventId::make(index, generations_[index]);
+    } else if (generations_.size() < slots_.size()) {
+      generations_.push_back(1);
+      event = wire::EventId::make(static_cast<std::uint32_t>(generations_.size() - 1), 1);
+    } else {
+      return {};
+    }
+  }
+  // Relaxed: other threads learn of the event through the application or the request ring, both of which
+  // order it.
+  slots_[event.index()].state.store(pack(event.generation(), kQueued), std::memory_order_relaxed);
+  return event;
+}
+
+void CompletionBoard::release(wire::EventId event) {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t& generation = generations_[event.index()];
+  if (generation != event.generation()) return;
+  if (++generation == 0) generation = 1;
+  free_.push_back(event.index());
+}
+
+std::int32_t CompletionBoard::slot_status(wire::EventId event) const {
+  // Acquire: pairs with the worker's release store, so that times and results are seen with the status.
+  const std::uint64_t state = slots_[event.index()].state.load(std::memory_order_acquire);
+  if (static_cast<std::uint32_t>(state >> 32) != event.generation()) return kQueued;
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(state));
+}
+
+std::int32_t CompletionBoard::status(wire::EventId event) const {
+  const std::int32_t status = slot_status(event);
+  return status > kComplete && segment_.closed() ? kDeviceNotAvailable : status;
+}
+
+std::int32_t CompletionBoard::wait(wire::EventId event) {
+  ring::wait(segment_.header().completion_bell, budget_,
+             [&] { return slot_status(event) <= kComplete || segment_.closed(); });
+  return status(event);
+}
+
+EventTimes CompletionBoard::times(wire::EventId event) const {
+  const ring::CompletionSlot& slot = slots_[event.index()];
+  // Relaxed: ordered by the acquire load of the status before.
+  const auto read = [](const std::atomic<std::uint64_t>& time) {
+    return time.load(std::memory_order_relaxed);
+  };
+  return {read(slot.queued), read(slot.submitted), read(slot.started), read(slot.ended),
+          read(slot.completed)};
+}
+
+void CompletionBoard::set(wire::EventId event, std::int32_t status) {
+  // Release: pairs with the acquire in slot_status().
+  slots_[event.index()].state.store(pack(event.generation(), status), std::memory_order_release);
+  ring::ring(segment_.header().completion_bell);
+}
+
+}  // namespace fairgv::session

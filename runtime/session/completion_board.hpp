@@ -1,0 +1,65 @@
+// The front end's side of the completion slots: hands slots out as events, reads how far each event is, and
+// lets threads wait for one.
+//
+// The worker alone writes the slots of commands; the front end writes those of user events. A slot's state
+// holds the generation of the event it belongs to, so a late write for an earlier owner reads as "not begun"
+// and hurts nobody. All methods may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "runtime/ring/segment.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::session {
+
+/// Values of cl_int execution status and the error that stands for a lost worker (OpenCL 3.0, 5.11).
+inline constexpr std::int32_t kQueued = 3;
+inline constexpr std::int32_t kComplete = 0;
+inline constexpr std::int32_t kDeviceNotAvailable = -2;
+
+/// When a command was queued, submitted, started, ended and completed, in nanoseconds of the device's clock.
+struct EventTimes {
+  std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0, completed = 0;
+};
+
+class CompletionBoard {
+ public:
+  explicit CompletionBoard(const ring::Segment& segment) : segment_(segment), slots_(segment.slots()) {}
+
+  /// A new event in the state CL_QUEUED; no id when all slots are taken.
+  wire::EventId acquire();
+
+  /// Gives the slot back. The worker must already have been told (ReleaseEvent), so that it stops writing it
+  /// before it can learn of the next owner.
+  void release(wire::EventId event);
+
+  /// CL_QUEUED .. CL_COMPLETE, or a negative error; CL_DEVICE_NOT_AVAILABLE when the session is lost before
+  /// the event ended.
+  std::int32_t status(wire::EventId event) const;
+
+  /// Waits until the event has ended (or the session is lost) and returns its status.
+  std::int32_t wait(wire::EventId event);
+
+  /// Valid once status() has been seen to be CL_COMPLETE.
+  EventTimes times(wire::EventId event) const;
+
+  /// For user events, whose status the application sets. Wakes who waits.
+  void set(wire::EventId event, std::int32_t status);
+
+ private:
+  std::int32_t slot_status(wire::EventId event) const;
+
+  const ring::Segment& segment_;
+  const std::span<ring::CompletionSlot> slots_;
+  ring::SpinBudget budget_;
+
+  std::mutex mutex_;                        // guards what follows
+  std::vector<std::uint32_t> free_;         // slots given back, the latest last: few pages stay touched
+  std::vector<std::uint32_t> generations_;  // of every slot that was ever used
+};
+
+}  // namespace fairgv::session

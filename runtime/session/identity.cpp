@@ -1,0 +1,44 @@
+#include "runtime/session/identity.hpp"
+
+#include <cerrno>  // program_invocation_short_name
+#include <charconv>
+#include <cstdlib>
+
+#include "runtime/session/paths.hpp"
+
+namespace fairgv::session {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Result<std::uint32_t> parse_weight(const std::string& text, const std::string& source) {
+  std::uint32_t weight = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, weight);
+  if (code != std::errc{} || stop != end || weight < kMinWeight || weight > kMaxWeight) {
+    return Error{source + " is '" + text + "': a weight is an integer from " + std::to_string(kMinWeight) +
+                 " to " + std::to_string(kMaxWeight)};
+  }
+  return weight;
+}
+
+Result<ClientIdentity> identity_from_environment() {
+  ClientIdentity identity;
+  identity.socket_path = default_socket_path();
+  identity.tenant = variable("FAIRGV_TENANT");
+  if (const auto text = variable("FAIRGV_WEIGHT")) {
+    auto weight = parse_weight(*text, "FAIRGV_WEIGHT");
+    if (!weight) return weight.error();
+    identity.weight = weight.value();
+  }
+  identity.program = program_invocation_short_name;
+  return identity;
+}
+
+}  // namespace fairgv::session

@@ -1,0 +1,30 @@
+// Who a client process says it is, taken from its environment (README, table of FAIRGV_* variables).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::session {
+
+inline constexpr std::uint32_t kMinWeight = 1;
+inline constexpr std::uint32_t kMaxWeight = 10'000;
+
+struct ClientIdentity {
+  std::string socket_path;
+  std::optional<std::string> tenant;    // none: the daemon takes the user's name
+  std::optional<std::uint32_t> weight;  // none: the configuration decides
+  std::string program;                  // for people to read, as in `fairgv ps`
+};
+
+/// A weight as people write it: an integer from kMinWeight to kMaxWeight. `source` names where it came from,
+/// for the error's text.
+Result<std::uint32_t> parse_weight(const std::string& text, const std::string& source);
+
+/// FAIRGV_SOCKET, FAIRGV_TENANT, FAIRGV_WEIGHT and the name of the running program. An empty variable counts
+/// as not set.
+Result<ClientIdentity> identity_from_environment();
+
+}  // namespace fairgv::session

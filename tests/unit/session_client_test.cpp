@@ -1,0 +1,252 @@
+// The client's session against a worker that this test plays over a real segment.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <thread>
+
+#include "runtime/session/client.hpp"
+
+namespace fairgv::session {
+namespace {
+
+ring::SegmentSizes small_sizes() {
+  return {.request_bytes = 4096,
+          .response_bytes = 4096,
+          .notice_bytes = 4096,
+          .completion_slots = 8,
+          .arena_bytes = 1 << 20};
+}
+
+/// Plays the worker on the same memory, mapped a second time as a worker would.
+class Worker {
+ public:
+  explicit Worker(int fd)
+      : segment_(ring::Segment::attach(ring::UniqueFd(::dup(fd))).value()),
+        requests_(segment_.requests()),
+        replies_(segment_.responses()),
+        notices_(segment_.notices()) {}
+
+  struct Request {
+    wire::Opcode opcode = 0;
+    std::uint64_t tag = 0;
+    std::vector<std::byte> payload;
+  };
+
+  /// Takes the next request; the record stays unconsumed until done().
+  Request next() {
+    ring::wait(segment_.header().worker_bell, budget_,
+               [&] { return requests_.has_record() || segment_.closed(); });
+    ring::RecordHeader header;
+    std::span<const std::byte> payload;
+    if (requests_.peek(header, payload) != ring::RingConsumer::Next::record) return {};
+    Request request{header.opcode, header.tag, {payload.begin(), payload.end()}};
+    if ((request.opcode & wire::kIndirectBit) != 0) {
+      wire::Indirect indirect;
+      EXPECT_TRUE(wire::decode(std::span<const std::byte>(request.payload), indirect));
+      const std::byte* from = segment_.arena().data() + indirect.message.offset;
+      request.payload.assign(from, from + indirect.message.bytes);
+      request.opcode = static_cast<wire::Opcode>(request.opcode & ~wire::kIndirectBit);
+    }
+    return request;
+  }
+  void done() {
+    requests_.pop();
+    ring::ring(segment_.header().reply_bell);
+  }
+  void piece(wire::Opcode opcode, std::uint64_t tag, std::span<const std::byte> bytes) {
+    ring::wait(segment_.header().room_bell, budget_, [&] { return replies_.has_room(bytes.size()); });
+    std::byte* to = replies_.reserve(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), to);
+    replies_.publish(opcode, tag, bytes.size());
+    ring::ring(segment_.header().reply_bell);
+  }
+  template <class Call>
+  void answer(std::uint64_t tag, const typename Call::Reply& reply) {
+    std::vector<std::byte> bytes(wire::encoded_size(reply));
+    wire::encode(reply, bytes.data());
+    std::span<const std::byte> left(bytes);
+    while (left.size() > replies_.max_payload()) {
+      piece(wire::kPartialReply, tag, left.first(replies_.max_payload()));
+      left = left.subspan(replies_.max_payload());
+    }
+    piece(Call::opcode, tag, left);
+  }
+  void complete(wire::EventId event, std::int32_t status) {
+    segment_.slots()[event.index()].state.store(
+        (std::uint64_t{event.generation()} << 32) | static_cast<std::uint32_t>(status),
+        std::memory_order_release);
+    ring::ring(segment_.header().completion_bell);
+  }
+  void notify(const wire::EventReached& notice) {
+    std::byte* to = notices_.reserve(wire::encoded_size(notice));
+    ASSERT_NE(to, nullptr);
+    wire::encode(notice, to);
+    notices_.publish(wire::EventReached::opcode, 0, wire::encoded_size(notice));
+    ring::ring(segment_.header().notice_bell);
+  }
+  void close() { segment_.close(); }
+
+ private:
+  ring::Segment segment_;
+  ring::RingConsumer requests_;
+  ring::RingProducer replies_;
+  ring::RingProducer notices_;
+  ring::SpinBudget budget_;
+};
+
+struct Fixture : ::testing::Test {
+  Fixture() {
+    auto segment = ring::Segment::create(small_sizes());
+    EXPECT_TRUE(segment);
+    worker.emplace(segment->fd());
+    session.emplace(std::move(segment).value(), ring::UniqueFd());
+  }
+  std::optional<Worker> worker;
+  std::optional<ClientSession> session;
+};
+
+TEST_F(Fixture, CallReturnsTheWorkersReply) {
+  std::thread peer([&] {
+    const auto request = worker->next();
+    wire::GetDeviceInfo call;
+    EXPECT_TRUE(wire::decode(std::span<const std::byte>(request.payload), call));
+    EXPECT_EQ(call.param, 0x1000u);
+    worker->answer<wire::GetDeviceInfo>(request.tag, {0, {std::byte{42}}});
+    worker->done();
+  });
+  const auto reply = session->call(wire::GetDeviceInfo{0, 0x1000});
+  peer.join();
+  ASSERT_TRUE(reply);
+  ASSERT_EQ(reply->value.size(), 1u);
+  EXPECT_EQ(reply->value[0], std::byte{42});
+}
+
+TEST_F(Fixture, RepliesLongerThanTheRingArriveInPieces) {
+  std::vector<std::byte> big(100'000);
+  for (std::size_t i = 0; i < big.size(); ++i) big[i] = static_cast<std::byte>(i * 7);
+  std::thread peer([&] {
+    const auto request = worker->next();
+    worker->answer<wire::GetProgramInfo>(request.tag, {0, big});
+    worker->done();
+  });
+  const auto reply = session->call(wire::GetProgramInfo{});
+  peer.join();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->value, big);
+}
+
+TEST_F(Fixture, BigCallsTravelThroughTheArenaAndAreReclaimed) {
+  const std::string source(200'000, 'x');
+  std::thread peer([&] {
+    for (int i = 0; i < 20; ++i) {
+      const auto request = worker->next();
+      wire::CreateProgramWithSource call;
+      EXPECT_EQ(request.opcode, wire::CreateProgramWithSource::opcode);
+      EXPECT_TRUE(wire::decode(std::span<const std::byte>(request.payload), call));
+      EXPECT_EQ(call.source, source);
+      worker->done();
+      // The reply to a ping tells the client that the range is free again: 20 of them do not fit the arena at
+      // once.
+      const auto ping = worker->next();
+      worker->answer<wire::Ping>(ping.tag, {});
+      worker->done();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(session->send(wire::CreateProgramWithSource{session->new_object(), {}, source}));
+    EXPECT_TRUE(session->call(wire::Ping{}));
+  }
+  peer.join();
+}
+
+TEST_F(Fixture, SendersWaitForRoomAndLoseNothing) {
+  constexpr int kThreads = 3;
+  constexpr std::uint64_t kEach = 2'000;
+  std::thread peer([&] {
+    std::uint64_t count = 0;
+    while (count < kThreads * kEach) {
+      const auto request = worker->next();
+      EXPECT_EQ(request.opcode, wire::SetUserEventStatus::opcode);
+      worker->done();
+      ++count;
+    }
+  });
+  std::vector<std::thread> senders;
+  for (int t = 0; t < kThreads; ++t) {
+    senders.emplace_back([&] {
+      for (std::uint64_t i = 0; i < kEach; ++i) EXPECT_TRUE(session->send(wire::SetUserEventStatus{}));
+    });
+  }
+  for (auto& sender : senders) sender.join();
+  peer.join();
+}
+
+TEST_F(Fixture, WaitEndsWithTheStatusThatTheWorkerStores) {
+  const auto event = session->new_event();
+  EXPECT_EQ(session->status(event), kQueued);
+  std::thread peer([&] { worker->complete(event, -5); });
+  EXPECT_EQ(session->wait(event), -5);
+  peer.join();
+}
+
+TEST_F(Fixture, ALateWriteForTheSlotsFormerOwnerIsNotSeen) {
+  const auto first = session->new_event();
+  session->release_event(first);
+  const auto second = session->new_event();
+  ASSERT_EQ(second.index(), first.index());
+  ASSERT_NE(second.generation(), first.generation());
+  worker->complete(first, 0);
+  EXPECT_EQ(session->status(second), kQueued);
+  worker->complete(second, 0);
+  EXPECT_EQ(session->status(second), kComplete);
+}
+
+TEST_F(Fixture, SlotsRunOutCleanlyAndComeBack) {
+  std::vector<wire::EventId> events;
+  for (int i = 0; i < 8; ++i) events.push_back(session->new_event());
+  EXPECT_TRUE(events.back());
+  EXPECT_FALSE(session->new_event());
+  session->release_event(events[3]);
+  EXPECT_TRUE(session->new_event());
+}
+
+TEST_F(Fixture, ALostSessionEndsWaitsCallsAndSends) {
+  const auto event = session->new_event();
+  std::thread waiter([&] { EXPECT_EQ(session->wait(event), kDeviceNotAvailable); });
+  std::thread caller([&] { EXPECT_FALSE(session->call(wire::Ping{})); });
+  worker->next();
+  worker->close();
+  waiter.join();
+  caller.join();
+  EXPECT_TRUE(session->lost());
+  EXPECT_FALSE(session->send(wire::SetUserEventStatus{}));
+}
+
+TEST_F(Fixture, AReplyToAnotherCallEndsTheSession) {
+  std::thread peer([&] {
+    const auto request = worker->next();
+    worker->answer<wire::Ping>(request.tag + 1, {});
+    worker->done();
+  });
+  EXPECT_FALSE(session->call(wire::Ping{}));
+  peer.join();
+  EXPECT_TRUE(session->lost());
+}
+
+TEST_F(Fixture, NoticesArriveInOrderOnTheSessionsThread) {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::vector<std::int32_t> seen;
+  session->set_notice_handler([&](const wire::EventReached& notice) {
+    const std::lock_guard lock(mutex);
+    seen.push_back(notice.status);
+    arrived.notify_one();
+  });
+  for (int i = 0; i < 10; ++i) worker->notify({wire::EventId::make(0, 1), 0, i});
+  std::unique_lock lock(mutex);
+  arrived.wait(lock, [&] { return seen.size() == 10; });
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], i);
+}
+
+}  // namespace
+}  // namespace fairgv::session

@@ -1,0 +1,48 @@
+// What a client takes from its environment.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "runtime/session/identity.hpp"
+
+namespace fairgv::session {
+namespace {
+
+TEST(Identity, WeightsAreIntegersInRange) {
+  EXPECT_EQ(parse_weight("1", "w").value(), 1u);
+  EXPECT_EQ(parse_weight("10000", "w").value(), 10'000u);
+  for (const char* bad : {"0", "-1", "10001", "abc", "1.5", "", " 1", "1 ", "0x10", "99999999999999999999"}) {
+    const auto weight = parse_weight(bad, "FAIRGV_WEIGHT");
+    ASSERT_FALSE(weight) << bad;
+    EXPECT_EQ(weight.error().message,
+              std::string("FAIRGV_WEIGHT is '") + bad + "': a weight is an integer from 1 to 10000");
+  }
+}
+
+TEST(Identity, ComesFromTheEnvironment) {
+  ::setenv("FAIRGV_TENANT", "alice", 1);
+  ::setenv("FAIRGV_WEIGHT", "7", 1);
+  ::setenv("FAIRGV_SOCKET", "/nowhere/socket", 1);
+  const auto identity = identity_from_environment();
+  ASSERT_TRUE(identity);
+  EXPECT_EQ(identity->tenant, "alice");
+  EXPECT_EQ(identity->weight, 7u);
+  EXPECT_EQ(identity->socket_path, "/nowhere/socket");
+  EXPECT_FALSE(identity->program.empty());
+
+  ::setenv("FAIRGV_TENANT", "", 1);
+  ::unsetenv("FAIRGV_WEIGHT");
+  const auto plain = identity_from_environment();
+  ASSERT_TRUE(plain);
+  EXPECT_FALSE(plain->tenant);
+  EXPECT_FALSE(plain->weight);
+
+  ::setenv("FAIRGV_WEIGHT", "heavy", 1);
+  EXPECT_FALSE(identity_from_environment());
+  ::unsetenv("FAIRGV_WEIGHT");
+  ::unsetenv("FAIRGV_TENANT");
+  ::unsetenv("FAIRGV_SOCKET");
+}
+
+}  // namespace
+}  // namespace fairgv::session
