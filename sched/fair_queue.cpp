@@ -1,0 +1,140 @@
+#include "sched/fair_queue.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace fairgv::sched {
+namespace {
+
+void require_valid(TenantId id, std::uint32_t weight) {
+  if (is_valid_weight(weight)) return;
+  throw std::invalid_argument("weight " + std::to_string(weight) + " of tenant " + std::to_string(id.value) +
+                              " is not between " + std::to_string(kMinWeight) + " and " +
+                              std::to_string(kMaxWeight));
+}
+
+}  // namespace
+
+void FairQueue::add(TenantId id, std::uint32_t weight) {
+  require_valid(id, weight);
+  if (slots_.contains(id)) {
+    throw std::invalid_argument("tenant " + std::to_string(id.value) + " is already in the queue");
+  }
+  if (free_slots_.empty()) {
+    tenants_.emplace_back();
+    free_slots_.reserve(tenants_.capacity());  // so that remove() does not allocate
+    runnable_.reserve(tenants_.size());        // nor wake()
+    free_slots_.push_back(static_cast<Slot>(tenants_.size() - 1));
+  }
+  const Slot slot = free_slots_.back();
+  slots_.emplace(id, slot);
+  free_slots_.pop_back();
+  tenants_[slot] = Tenant{id, weight, 0, virtual_tag()};
+}
+
+void FairQueue::remove(TenantId id) {
+  const Slot slot = find(id);
+  if (slot == kNobody) return;
+  if (runnable_.contains(slot)) leave_runnable(slot);
+  if (last_runnable_ == slot) last_runnable_ = kNobody;
+  slots_.erase(id);
+  free_slots_.push_back(slot);
+}
+
+void FairQueue::set_weight(TenantId id, std::uint32_t weight) {
+  require_valid(id, weight);
+  const Slot slot = find(id);
+  if (slot == kNobody) return;
+  Tenant& tenant = tenants_[slot];
+  // The same fraction of a tag unit in the new denominator.
+  tenant.remainder = static_cast<std::uint32_t>(std::uint64_t{tenant.remainder} * weight / tenant.weight);
+  tenant.weight = weight;
+}
+
+void FairQueue::wake(TenantId id) {
+  const Slot slot = find(id);
+  if (slot == kNobody || runnable_.contains(slot)) return;
+  Tenant& tenant = tenants_[slot];
+  const Tag now = virtual_tag();
+  if (tenant.start_tag < now) {
+    tenant.start_tag = now;
+    tenant.remainder = 0;
+  }
+  runnable_.push(slot, next_key(tenant));
+}
+
+void FairQueue::block(TenantId id) {
+  const Slot slot = find(id);
+  if (slot != kNobody && runnable_.contains(slot)) leave_runnable(slot);
+}
+
+std::optional<TenantId> FairQueue::pick() const {
+  if (runnable_.empty()) return std::nullopt;
+  return tenants_[runnable_.front_slot()].id;
+}
+
+void FairQueue::charge(TenantId id, Duration used) {
+  const Slot slot = find(id);
+  if (slot == kNobody) return;
+  Tenant& tenant = tenants_[slot];
+
+  constexpr Tag kLargest = std::numeric_limits<Tag>::max();
+  constexpr Tag kLongest = (kLargest >> kTagFractionBits) / 2;  // 18 years: leaves room to add the remainder
+  const Tag length = std::min(static_cast<Tag>(std::max(used, Duration::zero()).count()), kLongest);
+  const Tag dividend = (length << kTagFractionBits) + tenant.remainder;
+  tenant.remainder = static_cast<std::uint32_t>(dividend % tenant.weight);
+  tenant.start_tag += std::min(dividend / tenant.weight, kLargest - tenant.start_tag);
+
+  if (runnable_.contains(slot)) {
+    runnable_.rekey(slot, next_key(tenant));
+  } else if (last_runnable_ == slot) {
+    idle_tag_ = tenant.start_tag;  // its last turn is paid only now
+  }
+}
+
+bool FairQueue::runnable(TenantId id) const {
+  const Slot slot = find(id);
+  return slot != kNobody && runnable_.contains(slot);
+}
+
+std::uint32_t FairQueue::weight(TenantId id) const {
+  return tenants_[slots_.at(id)].weight;
+}
+
+double FairQueue::start_tag(TenantId id) const {
+  return in_nanoseconds(tenants_[slots_.at(id)].start_tag);
+}
+
+double FairQueue::virtual_time() const {
+  return in_nanoseconds(virtual_tag());
+}
+
+double FairQueue::in_nanoseconds(Tag tag) {
+  return static_cast<double>(tag) / (1U << kTagFractionBits);
+}
+
+FairQueue::Slot FairQueue::find(TenantId id) const {
+  // Most calls concern the tenant whose turn it is: saves the hash table's cache misses.
+  if (!runnable_.empty() && tenants_[runnable_.front_slot()].id == id) return runnable_.front_slot();
+  const auto found = slots_.find(id);
+  return found == slots_.end() ? kNobody : found->second;
+}
+
+FairQueue::Tag FairQueue::virtual_tag() const {
+  return runnable_.empty() ? idle_tag_ : runnable_.front_key().start_tag;
+}
+
+RunHeap::Key FairQueue::next_key(const Tenant& tenant) {
+  return {tenant.start_tag, arrivals_++};
+}
+
+void FairQueue::leave_runnable(Slot slot) {
+  runnable_.erase(slot);
+  if (!runnable_.empty()) return;
+  idle_tag_ = tenants_[slot].start_tag;
+  last_runnable_ = slot;
+}
+
+}  // namespace fairgv::sched

@@ -1,0 +1,112 @@
+// Start-time fair queuing over tenants: whose turn on the device is next (FairGV, section 3.2.1).
+//
+// Each tenant has a weight w and a start tag S, both in weighted nanoseconds (device time divided by weight).
+// A tenant that has used the device for L gets S += L / w; the runnable tenant with the smallest S runs next.
+// So every tenant's S advances at the same pace, which is to say that each gets device time in proportion to
+// its weight. The length of a turn is charged afterwards and need not be known before: who overran pays by
+// waiting (debt).
+//
+// Virtual time is the smallest start tag among the runnable tenants (one that is running stays runnable until
+// it is blocked). A tenant that wakes gets max(own S, virtual time): it cannot claim the time for which it
+// slept, and it cannot shed debt by sleeping. While nobody is runnable, virtual time is the finish tag of the
+// last one that was. Virtual time never goes backwards.
+//
+// Fairness (Goyal, Vin, Cheng: Start-time Fair Queuing, theorem 1): while two tenants stay runnable, the
+// weighted times that they got differ by at most Lmax_a / w_a + Lmax_b / w_b, where Lmax is the longest
+// single charge.
+//
+// Arithmetic: tags are integers of 1/16 weighted nanosecond; what a division leaves over is kept for the
+// tenant's next charge, so rounding never adds up: a tag is below the exact value by less than 1/16 ns, for
+// ever. Tags do not wrap: charges add up to no more than the time that passes, and one tenant of weight 1 on
+// a device that never idles needs 36 years to use up 64 bits. A charge beyond that saturates instead of
+// wrapping.
+//
+// Pure logic, not thread-safe: one owner (the dispatcher of one device). pick() is O(1), the rest O(log n);
+// only add() allocates. Calls that tell of an event (charge, wake, block, set_weight, remove) about an
+// unknown tenant do nothing, since a report may arrive after its tenant has left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "sched/run_heap.hpp"
+#include "sched/types.hpp"
+
+namespace fairgv::sched {
+
+class FairQueue {
+ public:
+  // A new tenant, blocked, without debt or claim. Throws std::invalid_argument when the weight is not within
+  // [kMinWeight, kMaxWeight] or the tenant is already here: check what comes from outside with
+  // is_valid_weight().
+  void add(TenantId id, std::uint32_t weight = kDefaultWeight);
+
+  // Forgets the tenant with its debt, running or not. Whoever may come back under the same name should stay
+  // until start_tag() <= virtual_time(), or leaving would be a way out of debt.
+  void remove(TenantId id);
+
+  // Holds for what is charged from now on; time already charged keeps the old weight. For an exact change in
+  // the middle of a turn, charge the part used so far first. Each change may round the tag down by less than
+  // one unit. Throws std::invalid_argument for an invalid weight.
+  void set_weight(TenantId id, std::uint32_t weight);
+
+  // The tenant has something to run: S = max(S, virtual time). No effect if it is runnable already.
+  void wake(TenantId id);
+
+  // The tenant has nothing to run. It keeps its start tag. No effect if it is blocked already.
+  void block(TenantId id);
+
+  // The runnable tenant with the smallest start tag; among equals the one that was woken or charged first. It
+  // stays in the queue: charge() moves it back. Empty when nobody is runnable.
+  std::optional<TenantId> pick() const;
+
+  // The tenant has used the device for this long: S += used / w. It may be running, waiting, or blocked by
+  // now. Bound what a tenant reports about itself by the time that really passed. A negative time counts as
+  // zero.
+  void charge(TenantId id, Duration used);
+
+  bool contains(TenantId id) const { return slots_.contains(id); }
+  std::size_t size() const { return slots_.size(); }
+  bool runnable(TenantId id) const;  // false also for an unknown tenant
+  std::size_t runnable_count() const { return runnable_.size(); }
+
+  // For display and tests; throw std::out_of_range for an unknown tenant. Tags are in weighted nanoseconds.
+  std::uint32_t weight(TenantId id) const;
+  double start_tag(TenantId id) const;
+  double virtual_time() const;
+
+ private:
+  using Tag = std::uint64_t;  // weighted nanoseconds << kTagFractionBits
+  using Slot = RunHeap::Slot;
+  static constexpr unsigned kTagFractionBits = 4;
+  static constexpr Slot kNobody = UINT32_MAX;
+
+  struct Tenant {
+    TenantId id;
+    std::uint32_t weight = kDefaultWeight;
+    std::uint32_t remainder = 0;  // of the last division: remainder / weight of one tag unit, below weight
+    Tag start_tag = 0;
+  };
+
+  static double in_nanoseconds(Tag tag);
+  Slot find(TenantId id) const;  // kNobody when unknown
+  Tag virtual_tag() const;
+  RunHeap::Key next_key(const Tenant& tenant);
+  void leave_runnable(Slot slot);
+
+  std::unordered_map<TenantId, Slot> slots_;
+  std::vector<Tenant> tenants_;  // by slot
+  std::vector<Slot> free_slots_;
+  RunHeap runnable_;
+  std::uint64_t arrivals_ = 0;  // orders equal start tags
+
+  // Meaningful while nobody is runnable: virtual time, and whose finish tag it is (nobody's once that one was
+  // removed).
+  Tag idle_tag_ = 0;
+  Slot last_runnable_ = kNobody;
+};
+
+}  // namespace fairgv::sched
