@@ -1,0 +1,164 @@
+// matrixMul: C = A x B for square single-precision matrices, in tiles kept in local memory. One launch per
+// round, launched asynchronously.
+
+#include <cmath>
+#include <random>
+
+#include "tests/workloads/support/device.hpp"
+#include "tests/workloads/support/launcher.hpp"
+#include "tests/workloads/support/verify.hpp"
+#include "tests/workloads/support/workload.hpp"
+
+namespace workloads {
+namespace {
+
+constexpr std::size_t kTile = 32;
+constexpr std::size_t kLanes = 4;  // Elements per work-item.
+
+constexpr const char* kSource = R"(
+#define TILE 32
+#define VECTORS 8  // Vectors of four elements across a tile
+
+// A work-item computes four neighbouring elements of one row.
+__kernel __attribute__((reqd_work_group_size(VECTORS, TILE, 1)))
+void multiply(__global float4* restrict product, __global const float4* restrict left,
+              __global const float4* restrict right, const int side) {
+  __local float4 leftTile[TILE][VECTORS];
+  __local float4 rightTile[TILE][VECTORS];
+  const int x = get_local_id(0);
+  const int y = get_local_id(1);
+  const int column = get_global_id(0);
+  const int row = get_global_id(1);
+  const int pitch = side / 4;
+  float4 sum = (float4)(0.0f);
+  for (int tile = 0; tile < pitch; tile += VECTORS) {
+    leftTile[y][x] = left[row * pitch + tile + x];
+    rightTile[y][x] = right[(tile * 4 + y) * pitch + column];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < VECTORS; ++k) {
+      const float4 factors = leftTile[y][k];
+      sum += factors.x * rightTile[4 * k][x] + factors.y * rightTile[4 * k + 1][x] +
+             factors.z * rightTile[4 * k + 2][x] + factors.w * rightTile[4 * k + 3][x];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  product[row * pitch + column] = sum;
+}
+)";
+
+class MatrixMul : public Workload {
+ public:
+  MatrixMul(Device& device, Launcher& launcher, const Parameters& parameters)
+      : launcher_(launcher),
+        side_(parameters.size),
+        seed_(parameters.seed),
+        hostLeft_(randomFloats(side_ * side_, -1.0F, 1.0F, seed_)),
+        hostRight_(randomFloats(side_ * side_, -1.0F, 1.0F, seed_ + 1)),
+        left_(device.upload(hostLeft_)),
+        right_(device.upload(hostRight_)),
+        product_(device.buffer<float>(side_ * side_)),
+        program_(device.build(kSource)),
+        kernel_(device.kernel(program_, "multiply")) {
+    setArguments(kernel_, product_, left_, right_, static_cast<cl_int>(side_));
+  }
+
+  void enqueueRound() override {
+    launcher_.launch(kernel_, {side_ / kLanes, side_}, {kTile / kLanes, kTile});
+  }
+
+  double workPerRound() const override { return 2.0 * std::pow(static_cast<double>(side_), 3.0) / 1e9; }
+
+  void poison() override { launcher_.fill(product_, std::nanf(""), side_ * side_); }
+
+  std::optional<std::string> findMismatch() override {
+    const auto product = launcher_.read<float>(product_, side_ * side_);
+    return side_ <= kLargestFullCheck ? checkEveryElement(product) : checkByProjection(product);
+  }
+
+ private:
+  static constexpr std::size_t kLargestFullCheck = 512;
+
+  std::optional<std::string> checkEveryElement(const std::vector<float>& product) {
+    if (expected_.empty()) {
+      expected_.assign(side_ * side_, 0.0);
+      for (std::size_t row = 0; row < side_; ++row) {
+        for (std::size_t k = 0; k < side_; ++k) {
+          const double factor = hostLeft_[row * side_ + k];
+          for (std::size_t column = 0; column < side_; ++column) {
+            expected_[row * side_ + column] += factor * hostRight_[k * side_ + column];
+          }
+        }
+      }
+    }
+    // A sum of n rounded products of values below 1 is off by a few times sqrt(n) rounding steps.
+    return compare("C", product, expected_, {1e-6 * std::sqrt(static_cast<double>(side_)), 1e-5});
+  }
+
+  /// Freivalds' check: C v = A (B v) for random v of +1 and -1. One wrong element shows in its row for every
+  /// such v; several in one row cancel for at most half of the vectors.
+  std::optional<std::string> checkByProjection(const std::vector<float>& product) const {
+    constexpr int kVectors = 4;
+    std::mt19937_64 generator(seed_ + 2);
+    for (int repetition = 0; repetition < kVectors; ++repetition) {
+      std::vector<double> signs(side_);
+      for (double& sign : signs) sign = (generator() & 1U) != 0 ? 1.0 : -1.0;
+      const auto expected = times(hostLeft_, times(hostRight_, signs));
+      const auto projected = times(product, signs);
+      const double tolerance = 1e-5 * static_cast<double>(side_);
+      for (std::size_t row = 0; row < side_; ++row) {
+        if (!(std::abs(projected[row] - expected[row]) <= tolerance)) {
+          return "row " + std::to_string(row) + " of C is wrong: its projection is " +
+                 std::to_string(projected[row]) + ", expected " + std::to_string(expected[row]);
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::vector<double> times(const std::vector<float>& matrix, const std::vector<double>& vector) const {
+    std::vector<double> result(side_, 0.0);
+    for (std::size_t row = 0; row < side_; ++row) {
+      for (std::size_t column = 0; column < side_; ++column) {
+        result[row] += static_cast<double>(matrix[row * side_ + column]) * vector[column];
+      }
+    }
+    return result;
+  }
+
+  Launcher& launcher_;
+  const std::size_t side_;
+  const std::uint64_t seed_;
+  const std::vector<float> hostLeft_;
+  const std::vector<float> hostRight_;
+  const Buffer left_;
+  const Buffer right_;
+  const Buffer product_;
+  const Program program_;
+  const Kernel kernel_;
+  std::vector<double> expected_;
+};
+
+const Description kDescription = {
+    .name = "matrixMul",
+    .unit = "GFLOP/s",
+    .sizeMeaning = "rows and columns of the matrices",
+    .defaultSize = 128,
+    .sizeMultiple = kTile,
+    .maximumSize = 16384,
+    .costExponent = 3.0,
+    .defaultSync = SyncMode::kBatch,
+    .defaultBatch = 8,
+};
+
+}  // namespace
+}  // namespace workloads
+
+int main(int argc, char** argv) {
+  using namespace workloads;
+  return runWorkload(
+      kDescription,
+      [](Device& device, Launcher& launcher, const Parameters& parameters) {
+        return std::make_unique<MatrixMul>(device, launcher, parameters);
+      },
+      argc, argv);
+}

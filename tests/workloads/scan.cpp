@@ -1,0 +1,161 @@
+// scan: exclusive prefix sum. Every work-group scans a block in local memory and leaves the block's sum; the
+// sums are scanned the same way; their scan is added to the blocks. The host waits for each launch.
+
+#include "tests/workloads/support/device.hpp"
+#include "tests/workloads/support/launcher.hpp"
+#include "tests/workloads/support/verify.hpp"
+#include "tests/workloads/support/workload.hpp"
+
+namespace workloads {
+namespace {
+
+constexpr std::size_t kGroup = 256;
+constexpr std::size_t kBlock = 2 * kGroup;
+
+// The work-efficient scan: sums up a tree, then hands prefixes down it.
+constexpr const char* kSource = R"(
+#define GROUP 256
+#define BLOCK 512
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void scanBlocks(__global uint* output, __global const uint* input, __global uint* sums, const uint count) {
+  __local uint tree[BLOCK];
+  const uint item = get_local_id(0);
+  const uint block = get_group_id(0);
+  const uint first = block * BLOCK + item;
+  const uint second = first + GROUP;
+  tree[item] = first < count ? input[first] : 0;
+  tree[item + GROUP] = second < count ? input[second] : 0;
+
+  for (uint stride = 1; stride < BLOCK; stride *= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint node = (item + 1) * 2 * stride - 1;
+    if (node < BLOCK) tree[node] += tree[node - stride];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item == 0) {
+    sums[block] = tree[BLOCK - 1];
+    tree[BLOCK - 1] = 0;
+  }
+  for (uint stride = BLOCK / 2; stride > 0; stride /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint node = (item + 1) * 2 * stride - 1;
+    if (node < BLOCK) {
+      const uint left = tree[node - stride];
+      tree[node - stride] = tree[node];
+      tree[node] += left;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (first < count) output[first] = tree[item];
+  if (second < count) output[second] = tree[item + GROUP];
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void addBlockPrefix(__global uint* output, __global const uint* prefixes, const uint count) {
+  const uint first = get_group_id(0) * BLOCK + get_local_id(0);
+  const uint second = first + GROUP;
+  const uint prefix = prefixes[get_group_id(0)];
+  if (first < count) output[first] += prefix;
+  if (second < count) output[second] += prefix;
+}
+)";
+
+class Scan : public Workload {
+ public:
+  Scan(Device& device, Launcher& launcher, const Parameters& parameters)
+      : launcher_(launcher),
+        count_(parameters.size),
+        hostInput_(randomWords(count_, parameters.seed)),
+        input_(device.upload(hostInput_)),
+        output_(device.buffer<std::uint32_t>(count_)),
+        program_(device.build(kSource)) {
+    addLevels(device);
+  }
+
+  void enqueueRound() override {
+    for (const Level& level : levels_) launcher_.launch(level.scan, workItems(level), {kGroup, 1});
+    for (auto level = levels_.rbegin() + 1; level != levels_.rend(); ++level) {
+      launcher_.launch(level->add, workItems(*level), {kGroup, 1});
+    }
+  }
+
+  double workPerRound() const override { return static_cast<double>(count_) / 1e6; }
+
+  void poison() override { launcher_.fill(output_, ~std::uint32_t{0}, count_); }
+
+  std::optional<std::string> findMismatch() override {
+    if (expected_.empty()) {
+      std::uint32_t sum = 0;  // Wraps around as the device's does.
+      for (const std::uint32_t word : hostInput_) {
+        expected_.push_back(sum);
+        sum += word;
+      }
+    }
+    return compareExactly("prefix", launcher_.read<std::uint32_t>(output_, count_), expected_);
+  }
+
+ private:
+  /// One level of the recursion: `blocks` blocks whose sums are the next level's input.
+  struct Level {
+    std::size_t blocks = 0;
+    Buffer sums;
+    Kernel scan;
+    Kernel add;
+  };
+
+  static Range workItems(const Level& level) { return {level.blocks * kGroup, 1}; }
+
+  void addLevels(const Device& device) {
+    // The levels above the first scan their sums in place.
+    std::size_t count = count_;
+    const Buffer* input = &input_;
+    const Buffer* output = &output_;
+    levels_.reserve(kMostLevels);
+    do {
+      Level& level = levels_.emplace_back();
+      level.blocks = (count + kBlock - 1) / kBlock;
+      level.sums = device.buffer<std::uint32_t>(level.blocks);
+      level.scan = device.kernel(program_, "scanBlocks");
+      setArguments(level.scan, *output, *input, level.sums, static_cast<cl_uint>(count));
+      level.add = device.kernel(program_, "addBlockPrefix");
+      setArguments(level.add, *output, level.sums, static_cast<cl_uint>(count));
+      input = output = &level.sums;
+      count = level.blocks;
+    } while (count > 1);
+  }
+
+  static constexpr std::size_t kMostLevels = 4;  // 512^4 elements are more than --size allows.
+
+  Launcher& launcher_;
+  const std::size_t count_;
+  const std::vector<std::uint32_t> hostInput_;
+  const Buffer input_;
+  const Buffer output_;
+  const Program program_;
+  std::vector<Level> levels_;
+  std::vector<std::uint32_t> expected_;
+};
+
+const Description kDescription = {
+    .name = "scan",
+    .unit = "Melement/s",
+    .sizeMeaning = "elements to scan",
+    .defaultSize = 32768,
+    .maximumSize = 1U << 28U,
+    .defaultSync = SyncMode::kEvery,
+    .defaultBatch = 12,
+};
+
+}  // namespace
+}  // namespace workloads
+
+int main(int argc, char** argv) {
+  using namespace workloads;
+  return runWorkload(
+      kDescription,
+      [](Device& device, Launcher& launcher, const Parameters& parameters) {
+        return std::make_unique<Scan>(device, launcher, parameters);
+      },
+      argc, argv);
+}

@@ -1,0 +1,134 @@
+#include "tests/workloads/support/device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "tests/workloads/support/options.hpp"
+
+namespace workloads {
+namespace {
+
+std::string lowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
+std::optional<std::size_t> asIndex(const std::string& text) {
+  std::size_t index = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, index);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return index;
+}
+
+/// The position in `names` that `wanted` (an index or part of a name) stands for; throws BadInput.
+std::size_t choose(const char* option, const std::string& wanted, const std::vector<std::string>& names) {
+  if (const auto index = asIndex(wanted)) {
+    if (*index < names.size()) return *index;
+  } else {
+    for (std::size_t position = 0; position < names.size(); ++position) {
+      if (lowerCase(names[position]).find(lowerCase(wanted)) != std::string::npos) return position;
+    }
+  }
+  std::string line = std::string(option) + " '" + wanted + "' matches none of:";
+  for (std::size_t position = 0; position < names.size(); ++position) {
+    line += (position == 0 ? " " : ", ") + std::to_string(position) + " (" + names[position] + ")";
+  }
+  throw BadInput(line);
+}
+
+/// Reads a text property through clGet*Info; the terminating zero is dropped.
+template <typename Object, typename Query>
+std::string textInfo(Query query, Object object, cl_uint property, const char* call) {
+  std::size_t bytes = 0;
+  check(query(object, property, 0, nullptr, &bytes), call);
+  std::string text(bytes, '\0');
+  check(query(object, property, bytes, text.data(), nullptr), call);
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+std::vector<cl_platform_id> allPlatforms() {
+  cl_uint count = 0;
+  check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+  std::vector<cl_platform_id> platforms(count);
+  check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+  return platforms;
+}
+
+std::vector<cl_device_id> allDevices(cl_platform_id platform) {
+  cl_uint count = 0;
+  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
+  std::vector<cl_device_id> devices(count);
+  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr), "clGetDeviceIDs");
+  return devices;
+}
+
+}  // namespace
+
+Device::Device(const std::string& platform, const std::string& device) {
+  const auto platforms = allPlatforms();
+  std::vector<std::string> names;
+  names.reserve(platforms.size());
+  for (const cl_platform_id candidate : platforms) {
+    names.push_back(textInfo(clGetPlatformInfo, candidate, CL_PLATFORM_NAME, "clGetPlatformInfo"));
+  }
+  const std::size_t platformIndex = choose("--platform", platform, names);
+  platform_ = platforms[platformIndex];
+  platformName_ = names[platformIndex];
+
+  const auto devices = allDevices(platform_);
+  names.clear();
+  for (const cl_device_id candidate : devices) {
+    names.push_back(textInfo(clGetDeviceInfo, candidate, CL_DEVICE_NAME, "clGetDeviceInfo"));
+  }
+  const std::size_t deviceIndex = choose("--device", device, names);
+  device_ = devices[deviceIndex];
+  deviceName_ = names[deviceIndex];
+
+  const std::array<cl_context_properties, 3> properties = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform_), 0};
+  cl_int status = CL_SUCCESS;
+  context_ = Context(clCreateContext(properties.data(), 1, &device_, nullptr, nullptr, &status));
+  check(status, "clCreateContext");
+}
+
+Program Device::build(const char* source) const {
+  cl_int status = CL_SUCCESS;
+  Program program(clCreateProgramWithSource(context(), 1, &source, nullptr, &status));
+  check(status, "clCreateProgramWithSource");
+  status = clBuildProgram(program.get(), 1, &device_, "", nullptr, nullptr);
+  if (status == CL_SUCCESS) return program;
+
+  std::size_t bytes = 0;
+  std::string log;
+  if (clGetProgramBuildInfo(program.get(), device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS) {
+    log.resize(bytes);
+    if (clGetProgramBuildInfo(program.get(), device_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) !=
+        CL_SUCCESS) {
+      log.clear();
+    }
+  }
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  throw ClError("clBuildProgram", status, log);
+}
+
+Kernel Device::kernel(const Program& program, const char* name) const {
+  cl_int status = CL_SUCCESS;
+  Kernel kernel(clCreateKernel(program.get(), name, &status));
+  check(status, "clCreateKernel");
+  return kernel;
+}
+
+Buffer Device::allocate(cl_mem_flags flags, std::size_t bytes, void* content) const {
+  cl_int status = CL_SUCCESS;
+  Buffer buffer(clCreateBuffer(context(), flags, bytes, content, &status));
+  check(status, "clCreateBuffer");
+  return buffer;
+}
+
+}  // namespace workloads

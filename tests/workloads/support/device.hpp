@@ -1,0 +1,52 @@
+#pragma once
+// One chosen OpenCL device and a context on it.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/workloads/support/cl.hpp"
+
+namespace workloads {
+
+class Device {
+ public:
+  /// Opens the device that `platform` and `device` name, each an index or part of a name in any case.
+  /// Throws BadInput when nothing matches, ClError when OpenCL fails.
+  Device(const std::string& platform, const std::string& device);
+
+  const std::string& platformName() const { return platformName_; }
+  const std::string& deviceName() const { return deviceName_; }
+  cl_context context() const { return context_.get(); }
+  cl_device_id id() const { return device_; }
+
+  /// Builds OpenCL C source; on failure the ClError carries the build log.
+  Program build(const char* source) const;
+
+  Kernel kernel(const Program& program, const char* name) const;
+
+  /// A buffer of `count` elements with unspecified content.
+  template <typename Element>
+  Buffer buffer(std::size_t count) const {
+    return allocate(CL_MEM_READ_WRITE, count * sizeof(Element), nullptr);
+  }
+
+  /// A buffer that starts as a copy of `content`.
+  template <typename Element>
+  Buffer upload(const std::vector<Element>& content) const {
+    // The API takes the host pointer as non-const; CL_MEM_COPY_HOST_PTR only reads it.
+    return allocate(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, content.size() * sizeof(Element),
+                    const_cast<Element*>(content.data()));
+  }
+
+ private:
+  Buffer allocate(cl_mem_flags flags, std::size_t bytes, void* content) const;
+
+  cl_platform_id platform_ = nullptr;
+  cl_device_id device_ = nullptr;
+  std::string platformName_;
+  std::string deviceName_;
+  Context context_;
+};
+
+}  // namespace workloads

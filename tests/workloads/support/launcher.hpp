@@ -1,0 +1,73 @@
+#pragma once
+// The in-order queue a workload enqueues on, and the policy of when the host waits for it.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/workloads/support/cl.hpp"
+#include "tests/workloads/support/device.hpp"
+#include "tests/workloads/support/workload.hpp"
+
+namespace workloads {
+
+/// Work-items in each dimension; the unused ones are 1.
+using Range = std::array<std::size_t, 2>;
+
+class Launcher {
+ public:
+  explicit Launcher(const Device& device);
+
+  /// Enqueues a kernel; in SyncMode::kEvery waits for it too.
+  void launch(const Kernel& kernel, Range global, Range local);
+
+  void copy(const Buffer& from, const Buffer& to, std::size_t bytes);
+
+  template <typename Element>
+  void fill(const Buffer& buffer, Element value, std::size_t count) {
+    check(clEnqueueFillBuffer(queue(), buffer.get(), &value, sizeof(value), 0, count * sizeof(value), 0,
+                              nullptr, nullptr),
+          "clEnqueueFillBuffer");
+  }
+
+  /// Blocking read of the first `count` elements.
+  template <typename Element>
+  std::vector<Element> read(const Buffer& buffer, std::size_t count) {
+    std::vector<Element> content(count);
+    check(clEnqueueReadBuffer(queue(), buffer.get(), CL_TRUE, 0, count * sizeof(Element), content.data(), 0,
+                              nullptr, nullptr),
+          "clEnqueueReadBuffer");
+    return content;
+  }
+
+  /// Waits for everything enqueued.
+  void finish();
+
+  /// A marker behind everything enqueued so far, already flushed to the device.
+  Event mark();
+
+  void setSyncMode(SyncMode mode) { mode_ = mode; }
+
+  /// Kernel launches so far.
+  std::uint64_t launches() const { return launches_; }
+
+  /// From here on every kernel is timed, on a queue with profiling; ends with stopProfiling().
+  void startProfiling();
+
+  /// Waits, returns the execution times of the profiled launches in microseconds and in launch order.
+  std::vector<double> stopProfiling();
+
+ private:
+  cl_command_queue queue() const { return profiling_ ? profilingQueue_.get() : queue_.get(); }
+
+  const Device& device_;
+  Queue queue_;
+  Queue profilingQueue_;
+  bool profiling_ = false;
+  std::vector<Event> profiledLaunches_;
+  SyncMode mode_ = SyncMode::kBatch;
+  std::uint64_t launches_ = 0;
+};
+
+}  // namespace workloads

@@ -1,0 +1,154 @@
+#include "tests/workloads/support/measure.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "tests/workloads/support/json_line.hpp"
+
+namespace workloads {
+namespace {
+
+// On Linux this is CLOCK_MONOTONIC, the clock of --start-at.
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+Clock::time_point openWindow(const Options& options) {
+  if (!options.startAt) return Clock::now();
+  const Clock::time_point start(std::chrono::duration_cast<Clock::duration>(Seconds(*options.startAt)));
+  const Seconds late = Clock::now() - start;
+  if (late.count() > 0.0) {
+    std::ostringstream line;
+    line << "ready " << late.count() << " s after --start-at: choose a later second";
+    throw Failure(line.str());
+  }
+  std::this_thread::sleep_until(start);
+  return start;
+}
+
+/// Knows how many of the enqueued rounds the host has seen complete.
+class Completion {
+ public:
+  Completion(Launcher& launcher, SyncMode sync, std::uint64_t batch)
+      : launcher_(launcher), sync_(sync), batch_(batch), synchronizedLaunches_(launcher.launches()) {}
+
+  /// True when a batch has been enqueued since the last wait.
+  bool batchIsFull() const {
+    return sync_ == SyncMode::kEvery || launcher_.launches() - synchronizedLaunches_ >= batch_;
+  }
+
+  /// Waits as the sync mode says; returns the number of completed rounds when `enqueued` have been started.
+  std::uint64_t wait(std::uint64_t enqueued) {
+    synchronizedLaunches_ = launcher_.launches();
+    switch (sync_) {
+      case SyncMode::kEvery:  // Every launch has been waited for already.
+        return enqueued;
+      case SyncMode::kBatch:
+        launcher_.finish();
+        return enqueued;
+      case SyncMode::kStream:
+        return waitForPreviousBatch(enqueued);
+    }
+    return enqueued;
+  }
+
+ private:
+  std::uint64_t waitForPreviousBatch(std::uint64_t enqueued) {
+    const Event previous = std::exchange(marker_, launcher_.mark());
+    const std::uint64_t completed = std::exchange(markedRounds_, enqueued);
+    if (previous) {
+      const cl_event event = previous.get();
+      check(clWaitForEvents(1, &event), "clWaitForEvents");
+    }
+    return completed;
+  }
+
+  Launcher& launcher_;
+  const SyncMode sync_;
+  const std::uint64_t batch_;
+  std::uint64_t synchronizedLaunches_;
+  Event marker_;
+  std::uint64_t markedRounds_ = 0;
+};
+
+class Progress {
+ public:
+  Progress(const Options& options, Clock::time_point start) : period_(options.progress), start_(start) {
+    if (period_) next_ = start + *period_;
+  }
+
+  void report(Clock::time_point now, std::uint64_t rounds) {
+    if (!period_ || now < next_) return;
+    JsonLine()
+        .boolean("progress", true)
+        .count("rounds", rounds)
+        .number("elapsed_s", Seconds(now - start_).count(), 6)
+        .print();
+    // Missed periods are skipped: the lines keep to the grid instead of catching up.
+    next_ += *period_ * ((now - next_) / *period_ + 1);
+  }
+
+ private:
+  const std::optional<std::chrono::milliseconds> period_;
+  const Clock::time_point start_;
+  Clock::time_point next_{};
+};
+
+void runRound(Workload& workload, VerifyMode verify) {
+  if (verify != VerifyMode::kAlways) {
+    workload.enqueueRound();
+    return;
+  }
+  workload.poison();
+  workload.enqueueRound();
+  requireCorrect(workload, "in the timed loop");
+}
+
+}  // namespace
+
+void requireCorrect(Workload& workload, const char* when) {
+  if (const auto mismatch = workload.findMismatch()) {
+    throw Failure(std::string("wrong result ") + when + ": " + *mismatch);
+  }
+}
+
+Measurement measure(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
+                    std::uint64_t batch) {
+  launcher.finish();
+  const Clock::time_point start = openWindow(options);
+  const Clock::time_point end =
+      options.repetitions ? Clock::time_point::max()
+                          : start + std::chrono::duration_cast<Clock::duration>(Seconds(options.seconds));
+  launcher.setSyncMode(sync);
+  Completion completion(launcher, sync, batch);
+  Progress progress(options, start);
+
+  const std::uint64_t launchesBefore = launcher.launches();
+  std::uint64_t enqueued = 0;
+  std::uint64_t counted = 0;
+  bool open = true;
+  while (open && enqueued != options.repetitions) {
+    runRound(workload, options.verify);
+    ++enqueued;
+    // The clock is read only where the host waits anyway.
+    if (!completion.batchIsFull()) continue;
+    const std::uint64_t completed = completion.wait(enqueued);
+    const Clock::time_point now = Clock::now();
+    open = now < end;
+    if (!open) break;
+    counted = completed;
+    progress.report(now, counted);
+  }
+  launcher.finish();
+  if (options.repetitions) counted = enqueued;
+
+  Measurement result;
+  result.rounds = counted;
+  result.kernels = counted * ((launcher.launches() - launchesBefore) / enqueued);
+  result.seconds = options.repetitions ? Seconds(Clock::now() - start).count() : options.seconds;
+  result.startedAt = Seconds(start.time_since_epoch()).count();
+  return result;
+}
+
+}  // namespace workloads

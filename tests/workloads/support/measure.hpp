@@ -1,0 +1,36 @@
+#pragma once
+// The measured window: runs rounds, waits for them as the sync mode says, and counts the completed ones.
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "tests/workloads/support/launcher.hpp"
+#include "tests/workloads/support/options.hpp"
+#include "tests/workloads/support/workload.hpp"
+
+namespace workloads {
+
+/// A result differs from the host's, or the window could not be kept; what() is one line.
+class Failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Measurement {
+  std::uint64_t rounds = 0;   ///< Completed inside the window.
+  std::uint64_t kernels = 0;  ///< Launches of those rounds.
+  double seconds = 0.0;       ///< --seconds, or the time --repetitions took.
+  double startedAt = 0.0;     ///< Seconds on CLOCK_MONOTONIC.
+};
+
+/// Throws Failure when the last round's result is wrong.
+void requireCorrect(Workload& workload, const char* when);
+
+/// Opens the window now or at --start-at and closes it after --seconds or --repetitions. Only rounds whose
+/// completion the host has seen inside the window count. Returns with the device idle.
+Measurement measure(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
+                    std::uint64_t batch);
+
+}  // namespace workloads

@@ -1,0 +1,52 @@
+#pragma once
+// The command line every workload shares: plain "--name value" pairs.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "tests/workloads/support/workload.hpp"
+
+namespace workloads {
+
+/// What the user asked for cannot be done as asked; what() is one line. The program exits with 2.
+class BadInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class VerifyMode {
+  kOnce,    ///< One checked round before the timed loop, and the last round of the timed loop.
+  kAlways,  ///< Every round, the timed ones included.
+  kOff,
+};
+
+struct Options {
+  bool help = false;
+  std::string platform = "0";  ///< Index, or part of the name.
+  std::string device = "0";    ///< Index, or part of the name.
+  double seconds = 2.0;        ///< Length of the measured window; unused when repetitions is set.
+  std::optional<std::uint64_t> repetitions;
+  std::optional<std::uint64_t> size;
+  std::optional<std::uint64_t> iterations;
+  std::optional<double> kernelMicroseconds;
+  std::optional<SyncMode> sync;
+  std::optional<std::uint64_t> batch;  ///< Kernel launches per synchronization.
+  std::uint64_t seed = 42;
+  std::uint64_t warmup = 10;  ///< Rounds.
+  VerifyMode verify = VerifyMode::kOnce;
+  std::optional<double> startAt;  ///< Seconds on CLOCK_MONOTONIC.
+  std::optional<std::chrono::milliseconds> progress;
+};
+
+/// Parses the command line of the program `description` tells of; throws BadInput.
+Options parseOptions(const Description& description, int argc, const char* const* argv);
+
+/// The text of --help, with the program's own defaults.
+std::string usage(const Description& description);
+
+const char* syncName(SyncMode mode);
+
+}  // namespace workloads

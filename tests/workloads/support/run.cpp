@@ -1,0 +1,168 @@
+// The common main(): see workload.hpp.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <numeric>
+
+#include "tests/workloads/support/device.hpp"
+#include "tests/workloads/support/json_line.hpp"
+#include "tests/workloads/support/launcher.hpp"
+#include "tests/workloads/support/measure.hpp"
+#include "tests/workloads/support/options.hpp"
+#include "tests/workloads/support/workload.hpp"
+
+namespace workloads {
+namespace {
+
+using Microseconds = std::chrono::duration<double, std::micro>;
+
+// Calibration runs a few batches per candidate and believes the fastest: other programs only make it slower.
+constexpr int kPasses = 8;
+constexpr int kSamples = 5;
+constexpr std::uint64_t kLaunchesPerSample = 16;
+constexpr double kCloseEnough = 0.03;
+// A short first kernel is mostly launch overhead; going up in steps keeps one bad guess from running long.
+constexpr double kLargestStep = 32.0;
+constexpr std::uint64_t kMostIterations = 1'000'000'000;
+
+/// Time per launch in microseconds with several launches queued, the fastest of some samples.
+double timePerLaunch(Workload& workload, Launcher& launcher) {
+  double fastest = std::numeric_limits<double>::infinity();
+  workload.enqueueRound();
+  launcher.finish();
+  for (int sample = 0; sample < kSamples; ++sample) {
+    const std::uint64_t before = launcher.launches();
+    const auto start = std::chrono::steady_clock::now();
+    while (launcher.launches() - before < kLaunchesPerSample) workload.enqueueRound();
+    launcher.finish();
+    const Microseconds taken = std::chrono::steady_clock::now() - start;
+    fastest = std::min(fastest, taken.count() / static_cast<double>(launcher.launches() - before));
+  }
+  return fastest;
+}
+
+/// Finds the amount of work (the size, or the iteration count) whose launches take about `target`
+/// microseconds: a fixed-point iteration on the assumption that time grows as work to the cost exponent.
+Parameters calibrate(const Description& description, const WorkloadFactory& factory, Device& device,
+                     Launcher& launcher, Parameters parameters, double target) {
+  std::uint64_t& work = description.takesIterations ? parameters.iterations : parameters.size;
+  const std::uint64_t multiple = description.takesIterations ? 1 : description.sizeMultiple;
+  const std::uint64_t maximum = description.takesIterations ? kMostIterations : description.maximumSize;
+  std::uint64_t bestWork = work;
+  double bestError = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const double ratio = target / timePerLaunch(*factory(device, launcher, parameters), launcher);
+    const double error = std::abs(std::log(ratio));
+    if (error < bestError) {
+      bestError = error;
+      bestWork = work;
+    }
+    if (error < kCloseEnough) break;
+    const double step = std::min(std::pow(ratio, 1.0 / description.costExponent), kLargestStep);
+    const double wanted = static_cast<double>(work) * step / static_cast<double>(multiple);
+    const auto next =
+        std::clamp(static_cast<std::uint64_t>(std::llround(wanted)), std::uint64_t{1}, maximum / multiple);
+    if (next * multiple == work) break;
+    work = next * multiple;
+  }
+  work = bestWork;
+  return parameters;
+}
+
+Parameters chooseParameters(const Description& description, const WorkloadFactory& factory, Device& device,
+                            Launcher& launcher, const Options& options) {
+  Parameters parameters;
+  parameters.size = options.size.value_or(description.defaultSize);
+  parameters.iterations = options.iterations.value_or(1000);
+  parameters.seed = options.seed;
+  if (options.kernelMicroseconds) {
+    return calibrate(description, factory, device, launcher, parameters, *options.kernelMicroseconds);
+  }
+  if (description.takesIterations && !options.iterations) {
+    return calibrate(description, factory, device, launcher, parameters,
+                     description.defaultKernelMicroseconds);
+  }
+  return parameters;
+}
+
+/// Launches per batch: as asked, or about 2.5 ms of queued work, so that little is lost at the window's end.
+std::uint64_t chooseBatch(const Description& description, const Options& options) {
+  if (options.batch) return *options.batch;
+  if (!options.kernelMicroseconds) return description.defaultBatch;
+  return static_cast<std::uint64_t>(std::clamp(2500.0 / *options.kernelMicroseconds, 1.0, 64.0));
+}
+
+/// Mean kernel time in microseconds over the warm-up rounds, profiled; nothing without warm-up.
+std::optional<double> warmUp(Workload& workload, Launcher& launcher, std::uint64_t rounds) {
+  if (rounds == 0) return std::nullopt;
+  launcher.startProfiling();
+  for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueueRound();
+  const std::vector<double> times = launcher.stopProfiling();
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+void run(const Description& description, const WorkloadFactory& factory, const Options& options) {
+  Device device(options.platform, options.device);
+  Launcher launcher(device);
+  const Parameters parameters = chooseParameters(description, factory, device, launcher, options);
+  const SyncMode sync = options.sync.value_or(description.defaultSync);
+  const std::uint64_t batch = sync == SyncMode::kEvery ? 1 : chooseBatch(description, options);
+  const auto workload = factory(device, launcher, parameters);
+
+  const bool verifying = options.verify != VerifyMode::kOff;
+  if (verifying) {
+    workload->poison();
+    workload->enqueueRound();
+    requireCorrect(*workload, "before the timed loop");
+  }
+  const std::optional<double> profiled = warmUp(*workload, launcher, options.warmup);
+  if (verifying) workload->poison();
+  const Measurement result = measure(*workload, launcher, options, sync, batch);
+  if (verifying) requireCorrect(*workload, "after the timed loop");
+
+  JsonLine line;
+  line.text("workload", description.name);
+  line.text("platform", device.platformName()).text("device", device.deviceName());
+  verifying ? line.boolean("verified", true) : line.null("verified");
+  line.count("rounds", result.rounds).count("kernels", result.kernels).number("seconds", result.seconds, 6);
+  const double work = workload->workPerRound() * static_cast<double>(result.rounds);
+  line.number("throughput", work / result.seconds, 6).text("unit", description.unit);
+  if (profiled || result.kernels > 0) {
+    const double estimate = result.seconds * 1e6 / static_cast<double>(result.kernels);
+    line.number("kernel_us", profiled.value_or(estimate), 3);
+  } else {
+    line.null("kernel_us");
+  }
+  line.text("kernel_us_source", profiled ? "profiled" : "estimated");
+  line.count("size", parameters.size);
+  if (description.takesIterations) line.count("iterations", parameters.iterations);
+  line.text("sync", syncName(sync)).count("batch", batch).number("started_at", result.startedAt, 6);
+  line.print();
+}
+
+}  // namespace
+
+int runWorkload(const Description& description, const WorkloadFactory& factory, int argc,
+                const char* const* argv) {
+  try {
+    const Options options = parseOptions(description, argc, argv);
+    if (options.help) {
+      std::fputs(usage(description).c_str(), stdout);
+      return 0;
+    }
+    run(description, factory, options);
+    return 0;
+  } catch (const BadInput& error) {
+    std::fprintf(stderr, "%s: %s\n", description.name.c_str(), error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", description.name.c_str(), error.what());
+    return 1;
+  }
+}
+
+}  // namespace workloads
