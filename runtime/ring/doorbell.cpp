@@ -1,0 +1,82 @@
+#include "runtime/ring/doorbell.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace fairgv::ring {
+namespace {
+
+/// Whether this process may run on more than one CPU: the union over its threads, because a program that pins
+/// each thread to a CPU of its own has many. If the system does not say, assume that it may.
+bool has_spare_cpu() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  std::error_code error;
+  std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  for (; !error && tasks != std::filesystem::directory_iterator(); tasks.increment(error)) {
+    cpu_set_t cpus;
+    const pid_t thread = static_cast<pid_t>(std::atoi(tasks->path().filename().c_str()));
+    // ESRCH: the thread has just ended. EINVAL: more CPUs than a cpu_set_t holds (1024), so surely two.
+    if (sched_getaffinity(thread, sizeof(cpus), &cpus) == 0) {
+      CPU_OR(&all, &all, &cpus);
+    } else if (errno == EINVAL) {
+      return true;
+    }
+  }
+  return CPU_COUNT(&all) != 1;
+}
+
+int64_t longest_spin(std::chrono::nanoseconds wanted) {
+  if (wanted <= std::chrono::nanoseconds::zero() || !has_spare_cpu()) return 0;
+  return std::clamp(wanted, SpinBudget::kShortest, SpinBudget::kLongest).count();
+}
+
+}  // namespace
+
+void ring_always(Doorbell& bell) {
+  // Change the word first, so that who is about to sleep does not; then clear the flag, so that the next ring
+  // is free; then wake. Who arms in between finds the word changed again or is woken with the others.
+  bell.word.fetch_add(Doorbell::kOneRing, std::memory_order_acq_rel);
+  bell.word.fetch_and(~Doorbell::kSleeper, std::memory_order_acq_rel);
+  futex_wake(bell.word);
+}
+
+SpinBudget::SpinBudget(std::chrono::nanoseconds longest)
+    : longest_(longest_spin(longest)), budget_(longest_) {}
+
+void SpinBudget::succeeded(std::chrono::nanoseconds took) {
+  const int64_t budget = current().count();
+  // A quarter of the way: one odd wait does not undo what many have taught.
+  set(budget + (std::min(2 * took.count(), longest_) - budget) / 4);
+}
+
+void SpinBudget::slept(std::chrono::nanoseconds took) {
+  if (took.count() <= longest_) {
+    succeeded(took);
+  } else {
+    set(current().count() / 2);
+  }
+}
+
+void SpinBudget::set(int64_t nanoseconds) {
+  if (longest_ == 0) return;
+  budget_.store(std::clamp(nanoseconds, kShortest.count(), longest_), std::memory_order_relaxed);
+}
+
+bool detail::sleep_once(const Doorbell& bell, uint32_t armed, const Deadline& deadline) {
+  if (!deadline) {
+    futex_wait(bell.word, armed);
+    return true;
+  }
+  const auto left = *deadline - std::chrono::steady_clock::now();
+  if (left <= std::chrono::steady_clock::duration::zero()) return false;
+  futex_wait(bell.word, armed, left);
+  return true;
+}
+
+}  // namespace fairgv::ring

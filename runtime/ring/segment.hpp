@@ -1,0 +1,156 @@
+// The shared memory of one session: everything that a client process and its worker exchange.
+//
+//   header (bells, close flag) | request ring | response ring | notice ring | completion slots | arena
+//
+// It is one sealed memfd, sparse: only touched pages take memory. The client creates it, the descriptor
+// travels to the worker and the daemon, and each maps it. Seals make sure that nobody can shrink it under the
+// others (SIGBUS) or lift that promise.
+//
+// A Segment is owned by one thread but what it points to is used by many: see the parts for their rules. All
+// methods except moves may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/ring/doorbell.hpp"
+#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+#include "runtime/ring/spsc_ring.hpp"
+
+namespace fairgv::ring {
+
+inline constexpr uint64_t kPageBytes = 4096;
+
+/// How large to make the parts. Ring sizes are powers of two from 4 KiB to 1 GiB, without their indices;
+/// there are 1 to 2^28 completion slots; the arena is a multiple of 4 KiB up to 16 TiB (address space, not
+/// memory).
+struct SegmentSizes {
+  uint64_t request_bytes = uint64_t{1} << 20;
+  uint64_t response_bytes = uint64_t{256} << 10;
+  uint64_t notice_bytes = uint64_t{256} << 10;
+  uint32_t completion_slots = uint32_t{1} << 18;
+  uint64_t arena_bytes = uint64_t{64} << 30;
+
+  bool operator==(const SegmentSizes&) const = default;
+};
+
+/// How a command ended, and when. The worker stores the times first and the state last, with release; the
+/// client loads the state with acquire before it reads the times.
+struct alignas(64) CompletionSlot {
+  std::atomic<uint64_t> state;  // generation << 32 | uint32(status)
+  // Device time, nanoseconds. Relaxed: ordered by `state`.
+  std::atomic<uint64_t> queued;
+  std::atomic<uint64_t> submitted;
+  std::atomic<uint64_t> started;
+  std::atomic<uint64_t> ended;
+  std::atomic<uint64_t> completed;
+};
+static_assert(sizeof(CompletionSlot) == 64);
+
+/// Where the parts lie: bytes from the start of the segment, all multiples of a page. A ring's indices lie at
+/// its offset and its slots behind them.
+struct SegmentOffsets {
+  uint64_t requests = 0;
+  uint64_t responses = 0;
+  uint64_t notices = 0;
+  uint64_t slots = 0;
+  uint64_t arena = 0;
+  uint64_t total = 0;  // the size of the file
+
+  bool operator==(const SegmentOffsets&) const = default;
+};
+
+/// The part of the header that is written once, by create().
+struct SegmentPreamble {
+  static constexpr uint32_t kMagic = 0x53564746;  // "FGVS" in memory, little endian
+  static constexpr uint32_t kVersion = 1;         // of this layout
+
+  uint32_t magic = kMagic;
+  uint32_t version = kVersion;
+  SegmentSizes sizes;
+  SegmentOffsets offsets;
+};
+
+/// The first page of the segment.
+struct SegmentHeader {
+  SegmentPreamble preamble;  // for attach() only, which copies and checks it; never read it again
+
+  Doorbell worker_bell;      // the worker sleeps on it; the client, driver callbacks and the daemon ring it
+  Doorbell reply_bell;       // the client sleeps on it for replies and for room in the request ring
+  Doorbell completion_bell;  // the client's threads sleep on it for completions
+  Doorbell notice_bell;      // the client's callback thread sleeps on it
+  Doorbell room_bell;        // the worker sleeps on it for room in the response and notice rings
+
+  // 0 = open. Set once (release) by the daemon, the worker or the client's watcher, which then rings every
+  // bell; read (acquire) in every wait's predicate.
+  alignas(64) std::atomic<uint32_t> closed{0};
+};
+static_assert(sizeof(SegmentHeader) <= kPageBytes);
+
+/// The whole segment, mapped.
+class Segment {
+ public:
+  /// Makes a new, sealed segment and maps it. Fails when a size is out of bounds or the system refuses.
+  static Result<Segment> create(const SegmentSizes& sizes = {});
+
+  /// Maps a segment that another process made, after checking that it is one: memory file, seals, size,
+  /// magic, version, and every offset. Takes the descriptor; closes it on failure.
+  static Result<Segment> attach(UniqueFd fd);
+
+  /// The descriptor to hand over; stays owned by the segment.
+  int fd() const { return fd_.get(); }
+  const SegmentSizes& sizes() const { return sizes_; }
+
+  SegmentHeader& header() const { return *reinterpret_cast<SegmentHeader*>(mapping_.data()); }
+  RingMemory requests() const { return ring_at(offsets_.requests, sizes_.request_bytes); }
+  RingMemory responses() const { return ring_at(offsets_.responses, sizes_.response_bytes); }
+  RingMemory notices() const { return ring_at(offsets_.notices, sizes_.notice_bytes); }
+  std::span<CompletionSlot> slots() const {
+    return {reinterpret_cast<CompletionSlot*>(mapping_.data() + offsets_.slots), sizes_.completion_slots};
+  }
+  std::span<std::byte> arena() const { return {mapping_.data() + offsets_.arena, sizes_.arena_bytes}; }
+
+  /// Marks the segment closed and wakes everybody who waits on any of its bells. May be called again.
+  void close();
+  bool closed() const { return header().closed.load(std::memory_order_acquire) != 0; }
+
+ private:
+  Segment(UniqueFd fd, Mapping mapping, const SegmentPreamble& preamble)
+      : fd_(std::move(fd)),
+        mapping_(std::move(mapping)),
+        sizes_(preamble.sizes),
+        offsets_(preamble.offsets) {}
+
+  RingMemory ring_at(uint64_t offset, uint64_t bytes) const {
+    std::byte* base = mapping_.data() + offset;
+    return {reinterpret_cast<RingHeader*>(base), base + sizeof(RingHeader), bytes / kSlotBytes};
+  }
+
+  UniqueFd fd_;
+  Mapping mapping_;
+  SegmentSizes sizes_;  // private copies: the shared ones may change at any time
+  SegmentOffsets offsets_;
+};
+
+/// The header page alone, mapped: what the daemon keeps of a session, to ring its worker and to close it.
+class HeaderView {
+ public:
+  /// Checks what lies behind `fd` as Segment::attach does. The descriptor stays the caller's and may be
+  /// closed afterwards.
+  static Result<HeaderView> attach(int fd);
+
+  SegmentHeader& header() const { return *reinterpret_cast<SegmentHeader*>(mapping_.data()); }
+
+  /// As Segment::close.
+  void close();
+
+ private:
+  explicit HeaderView(Mapping mapping) : mapping_(std::move(mapping)) {}
+
+  Mapping mapping_;
+};
+
+}  // namespace fairgv::ring

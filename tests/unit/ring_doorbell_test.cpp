@@ -1,0 +1,268 @@
+// The hybrid wait: sleeping and waking, deadlines, lost wake-ups, and how the spin budget learns.
+#include <sched.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/unit/ring_support.hpp"
+
+namespace fairgv::ring {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+constexpr nanoseconds kNever{0};
+
+TEST(Doorbell, AWaitForWhatIsTrueAlreadyDoesNotTouchTheBell) {
+  Doorbell bell;
+  SpinBudget budget(kNever);
+  EXPECT_TRUE(wait(bell, budget, [] { return true; }));
+  EXPECT_EQ(bell.word.load(), 0U);
+}
+
+TEST(Doorbell, RingingWithNobodyAsleepOnlyCounts) {
+  Doorbell bell;
+  ring(bell);
+  ring(bell);
+  EXPECT_EQ(bell.word.load(), 2 * Doorbell::kOneRing);
+}
+
+TEST(Doorbell, TheCountMayWrapWithoutSettingTheSleeperFlag) {
+  Doorbell bell;
+  bell.word = UINT32_MAX - Doorbell::kSleeper;
+  ring(bell);
+  EXPECT_EQ(bell.word.load(), 0U);
+}
+
+TEST(Doorbell, AWaiterWhoseDeadlineHasPassedReturnsWhatReadySays) {
+  Doorbell bell;
+  SpinBudget budget;
+  const auto past = steady_clock::now() - milliseconds(1);
+  EXPECT_FALSE(wait(
+      bell, budget, [] { return false; }, past));
+  EXPECT_TRUE(wait(
+      bell, budget, [] { return true; }, past));
+}
+
+TEST(Doorbell, AWaiterSleepsNoShorterThanToItsDeadline) {
+  Doorbell bell;
+  for (const nanoseconds longest : {kNever, nanoseconds(SpinBudget::kLongest)}) {
+    SpinBudget budget(longest);
+    const auto deadline = steady_clock::now() + milliseconds(5);
+    EXPECT_FALSE(wait(
+        bell, budget, [] { return false; }, deadline));
+    EXPECT_GE(steady_clock::now(), deadline);
+  }
+}
+
+TEST(Doorbell, ARingWakesTheSleeper) {
+  Doorbell bell;
+  std::atomic<bool> ready{false};
+  bool woken = false;
+  std::thread sleeper([&] {
+    SpinBudget budget(kNever);
+    woken = wait(
+        bell, budget, [&] { return ready.load(std::memory_order_relaxed); }, lost_by());
+  });
+  await_sleeper(bell);
+  ready.store(true, std::memory_order_relaxed);  // the bell alone must order it
+  ring(bell);
+  sleeper.join();
+  EXPECT_TRUE(woken);
+}
+
+TEST(Doorbell, ARingForSomebodyElseLeavesTheSleeperAsleep) {
+  Doorbell bell;
+  std::atomic<int> looks{0};
+  std::atomic<bool> ready{false};
+  std::thread sleeper([&] {
+    SpinBudget budget(kNever);
+    EXPECT_TRUE(wait(
+        bell, budget,
+        [&] {
+          ++looks;
+          return ready.load();
+        },
+        lost_by()));
+  });
+  for (int round = 0; round < 3; ++round) {
+    await_sleeper(bell);
+    const int before = looks;
+    ring(bell);
+    while (looks == before) std::this_thread::yield();  // it looked, and sleeps again
+  }
+  await_sleeper(bell);
+  ready = true;
+  ring(bell);
+  sleeper.join();
+  EXPECT_GE(looks, 5);
+}
+
+TEST(Doorbell, RingAlwaysWakesASleeperWhoseFlagWasScribbledOver) {
+  Doorbell bell;
+  std::atomic<bool> ready{false};
+  std::atomic<int> looks{0};
+  std::thread sleeper([&] {
+    SpinBudget budget(kNever);
+    EXPECT_TRUE(wait(
+        bell, budget,
+        [&] {
+          ++looks;
+          return ready.load();
+        },
+        lost_by()));
+  });
+  while (looks < 2) std::this_thread::yield();  // it has armed
+  bell.word.fetch_and(~Doorbell::kSleeper);     // the hostile peer
+  ready = true;
+  ring_always(bell);
+  sleeper.join();
+}
+
+TEST(Doorbell, SleepersTakingTurnsOnTwoBellsNeverLoseAWakeUp) {
+  constexpr int kRounds = 3'000;
+  Doorbell ping;
+  Doorbell pong;
+  std::atomic<int> pings{0};
+  std::atomic<int> pongs{0};
+  std::thread peer([&] {
+    SpinBudget budget(kNever);
+    for (int round = 1; round <= kRounds; ++round) {
+      ASSERT_TRUE(wait(
+          ping, budget, [&] { return pings.load() == round; }, lost_by()));
+      await_sleeper(pong);
+      pongs = round;
+      ring(pong);
+    }
+  });
+  SpinBudget budget(kNever);
+  for (int round = 1; round <= kRounds; ++round) {
+    await_sleeper(ping);
+    pings = round;
+    ring(ping);
+    ASSERT_TRUE(wait(
+        pong, budget, [&] { return pongs.load() == round; }, lost_by()));
+  }
+  peer.join();
+}
+
+/// Threads hand a token round through one bell, all sleeping or spinning on it for their own turn.
+class TokenRing : public testing::TestWithParam<nanoseconds> {};
+
+TEST_P(TokenRing, ManyWaitersOnOneBellNeverLoseAWakeUp) {
+  constexpr uint64_t kThreads = 4;
+  constexpr uint64_t kTurns = 20'000;
+  Doorbell bell;
+  SpinBudget budget(GetParam());
+  std::atomic<uint64_t> token{0};
+  std::atomic<int> lost{0};
+  std::vector<std::thread> threads;
+  for (uint64_t me = 0; me < kThreads; ++me) {
+    threads.emplace_back([&, me] {
+      for (uint64_t turn = me; turn < kTurns; turn += kThreads) {
+        // Relaxed: whether the others see the token in time is up to the bell.
+        if (!wait(
+                bell, budget, [&] { return token.load(std::memory_order_relaxed) == turn; }, lost_by())) {
+          ++lost;
+          return;
+        }
+        token.store(turn + 1, std::memory_order_relaxed);
+        ring(bell);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(lost, 0);
+  EXPECT_EQ(token, kTurns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Budgets, TokenRing, testing::Values(kNever, nanoseconds(SpinBudget::kLongest)),
+                         [](const auto& budget) { return budget.param == kNever ? "Sleeping" : "Spinning"; });
+
+/// These need a machine on which spinning makes sense.
+class SpinBudgetOnManyCpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (budget.current() == kNever) GTEST_SKIP() << "this process may use only one CPU";
+  }
+  SpinBudget budget;
+};
+
+TEST_F(SpinBudgetOnManyCpus, StartsAtTheLongest) {
+  EXPECT_EQ(budget.current(), SpinBudget::kLongest);
+  EXPECT_EQ(SpinBudget(microseconds(20)).current(), microseconds(20));
+  EXPECT_EQ(SpinBudget(std::chrono::seconds(1)).current(), SpinBudget::kLongest);
+}
+
+TEST_F(SpinBudgetOnManyCpus, AWaitThatOutlastsTheLongestHalvesIt) {
+  budget.slept(milliseconds(1));
+  EXPECT_EQ(budget.current(), SpinBudget::kLongest / 2);
+}
+
+TEST_F(SpinBudgetOnManyCpus, NeverFallsBelowTheShortest) {
+  for (int i = 0; i < 100; ++i) budget.slept(milliseconds(1));
+  EXPECT_EQ(budget.current(), SpinBudget::kShortest);
+  for (int i = 0; i < 100; ++i) budget.succeeded(nanoseconds(0));
+  EXPECT_EQ(budget.current(), SpinBudget::kShortest);
+}
+
+TEST_F(SpinBudgetOnManyCpus, NeverRisesAboveTheLongest) {
+  for (int i = 0; i < 100; ++i) budget.succeeded(milliseconds(40));
+  EXPECT_EQ(budget.current(), SpinBudget::kLongest);
+}
+
+TEST_F(SpinBudgetOnManyCpus, SettlesAtTwiceTheTimeThatWaitsTake) {
+  for (int i = 0; i < 100; ++i) budget.succeeded(microseconds(8));
+  EXPECT_NEAR(static_cast<double>(budget.current().count()), 16'000, 10);
+  for (int i = 0; i < 100; ++i) budget.succeeded(microseconds(12));
+  EXPECT_NEAR(static_cast<double>(budget.current().count()), 24'000, 10);
+}
+
+TEST_F(SpinBudgetOnManyCpus, ANapThatSpinningWouldHaveSavedRaisesIt) {
+  for (int i = 0; i < 100; ++i) budget.slept(milliseconds(1));
+  for (int i = 0; i < 100; ++i) budget.slept(microseconds(10));
+  EXPECT_NEAR(static_cast<double>(budget.current().count()), 20'000, 10);
+}
+
+TEST(SpinBudget, ABudgetOfZeroStaysZero) {
+  SpinBudget budget(kNever);
+  budget.succeeded(microseconds(10));
+  budget.slept(microseconds(10));
+  budget.slept(milliseconds(10));
+  EXPECT_EQ(budget.current(), kNever);
+}
+
+/// Restricts every thread of this process to `cpus` (a sanitizer may have started one of its own).
+bool restrict_process_to(const cpu_set_t& cpus) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t thread = std::stoi(task.path().filename());
+    if (sched_setaffinity(thread, sizeof(cpus), &cpus) != 0) return false;
+  }
+  return true;
+}
+
+TEST(SpinBudget, IsZeroForAProcessThatMayUseOneCpuOnly) {
+  const pid_t child = start_child([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &one);
+    return restrict_process_to(one) && SpinBudget().current() == kNever;
+  });
+  EXPECT_EQ(await_child(child), 0);
+}
+
+TEST_F(SpinBudgetOnManyCpus, IsNotZeroForAThreadThatIsPinnedWhileOthersAreNot) {
+  std::thread([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(SpinBudget().current(), SpinBudget::kLongest);
+  }).join();
+}
+
+}  // namespace
+}  // namespace fairgv::ring
