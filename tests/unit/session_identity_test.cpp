@@ -37,10 +37,12 @@ TEST(Identity, ComesFromTheEnvironment) {
   EXPECT_FALSE(plain->tenant);
   EXPECT_FALSE(plain->weight);
 
+  ::setenv("FAIRGV_TENANT", "two words", 1);
+  EXPECT_FALSE(identity_from_environment());
+  ::unsetenv("FAIRGV_TENANT");
   ::setenv("FAIRGV_WEIGHT", "heavy", 1);
   EXPECT_FALSE(identity_from_environment());
   ::unsetenv("FAIRGV_WEIGHT");
-  ::unsetenv("FAIRGV_TENANT");
   ::unsetenv("FAIRGV_SOCKET");
 }
 

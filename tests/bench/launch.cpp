@@ -1,0 +1,75 @@
+// fairgv bench launch: one-way launches per second and the latency of a launch with its clFinish, through
+// FairGV beside the same program on the driver alone, in pairs.
+#include <fmt/core.h>
+
+#include "tests/bench/support/command_line.hpp"
+#include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+struct Figures {
+  std::vector<double> launches_per_s, enqueue_us, finish_us;
+};
+
+Result<void> measure(const CommandLine& one_way, const CommandLine& finish, Figures& into) {
+  const auto first = run_measured(one_way);
+  if (!first) return first.error();
+  const auto second = run_measured(finish);
+  if (!second) return second.error();
+  into.launches_per_s.push_back(first.value()["launches_per_s"]);
+  into.enqueue_us.push_back(first.value()["enqueue_us"]);
+  into.finish_us.push_back(second.value()["finish_us"]);
+  return {};
+}
+
+void print_row(const char* what, const std::vector<double>& bare_values, const std::vector<double>& ours) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / bare_values[i]);
+  fmt::print("{:<34} {:>12.2f} {:>12.2f} {:>10.2f}\n", what, median(bare_values), median(ours),
+             median(ratios));
+}
+
+Result<void> run_benchmark(int pairs, int count) {
+  auto tenancy = Tenancy::start();
+  if (!tenancy) return tenancy.error();
+  const std::string probe = beside("fairgv-probe-launch");
+  const std::vector<std::string> one_way{probe, "one-way", std::to_string(count)};
+  const std::vector<std::string> finish{probe, "finish", std::to_string(count / 10)};
+  Figures alone, ours;
+  for (int pair = 0; pair < pairs; ++pair) {
+    if (auto done = measure(bare(one_way), bare(finish), alone); !done) return done;
+    if (auto done = measure(tenancy->tenant("bench", 1, one_way), tenancy->tenant("bench", 1, finish), ours);
+        !done) {
+      return done;
+    }
+  }
+  fmt::print("{:<34} {:>12} {:>12} {:>10}\n", fmt::format("medians of {} pairs", pairs), "driver", "FairGV",
+             "ratio");
+  print_row("one-way launches per second", alone.launches_per_s, ours.launches_per_s);
+  print_row("cost of one enqueue, us", alone.enqueue_us, ours.enqueue_us);
+  print_row("launch and finish, us", alone.finish_us, ours.finish_us);
+  return {};
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"Launch rate and launch latency beside the driver alone", "fairgv bench launch"};
+  int pairs = 5;
+  int count = 20'000;
+  app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
+  app.add_option("--count", count, "Launches per run (a tenth of it with finish)")
+      ->check(CLI::Range(100, 10'000'000));
+  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
+  if (const auto done = fairgv::bench::run_benchmark(pairs, count); !done) {
+    fmt::print(stderr, "fairgv bench launch: {}\n", done.error().message);
+    return 1;
+  }
+  return 0;
+}

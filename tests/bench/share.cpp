@@ -1,0 +1,212 @@
+// fairgv bench share: the main job. Tenants with weights run real OpenCL programs side by side on one device;
+// each program counts its own work, over the same seconds, and the shares that come out are put beside the
+// weights.
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/share_view.hpp"
+#include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+  std::vector<std::uint32_t> weights{1, 2, 3};
+  std::vector<std::string> programs{"matrixMul", "hotspot", "convolutionSeparable"};
+  double seconds = 12;
+  double baseline_seconds = 2;
+  std::string json_file;
+};
+
+double monotonic_seconds() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+/// Throughput of every tenant's program on the driver alone. Called before and after, to even out a drift.
+Result<void> measure_alone(std::vector<Tenant>& tenants, const Settings& settings,
+                           std::vector<std::vector<double>>& into) {
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    const auto result = run_measured(bare({beside("workloads/" + tenants[i].program), "--seconds",
+                                           fmt::format("{}", settings.baseline_seconds)}));
+    if (!result) return result.error();
+    into[i].push_back(result.value()["throughput"]);
+    tenants[i].unit = result.value()["unit"];
+    tenants[i].alone = median(into[i]);
+  }
+  return {};
+}
+
+/// One tenant's running program and what it has said so far.
+struct Running {
+  Child child;
+  double rounds = 0;         // completed
+  double elapsed = 0;        // of its window
+  double before_rounds = 0;  // at the look before
+  double before_elapsed = 0;
+  std::string last_line;
+
+  void listen() {
+    for (std::string& line : child.read_lines()) {
+      const nlohmann::json object = parse_line(line);
+      if (object.is_object() && object.value("progress", false)) {
+        rounds = object.value("rounds", 0.0);
+        elapsed = object.value("elapsed_s", 0.0);
+      } else {
+        last_line = std::move(line);
+      }
+    }
+  }
+};
+
+/// Live shares. Rounds of different programs are not comparable: each is counted in proportion to the rounds
+/// per second that its program does alone.
+void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running,
+                 const std::vector<double>& alone_rounds) {
+  double sum = 0;
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    Running& each = running[i];
+    const double time = each.elapsed - each.before_elapsed;
+    tenants[i].live_share = time > 0 ? (each.rounds - each.before_rounds) / time / alone_rounds[i] : 0;
+    sum += tenants[i].live_share;
+    // A window of about a second: short enough to be live, long enough to hold many turns.
+    if (time > 1) {
+      each.before_rounds = each.rounds;
+      each.before_elapsed = each.elapsed;
+    }
+  }
+  for (Tenant& tenant : tenants) tenant.live_share = sum > 0 ? tenant.live_share / sum : 0;
+}
+
+Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, const Settings& settings,
+                          const std::vector<double>& alone_rounds) {
+  // Long enough for every program to start, compile, verify and warm up beside the others.
+  const double start = monotonic_seconds() + 6;
+  std::vector<Running> running;
+  for (const Tenant& tenant : tenants) {
+    auto child = Child::start(tenancy.tenant(
+        tenant.name, tenant.weight,
+        {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.seconds),
+         "--start-at", fmt::format("{:.3f}", start), "--progress-ms", "200"}));
+    if (!child) return child.error();
+    running.push_back(Running{std::move(child).value(), 0, 0, 0, 0, {}});
+  }
+  ShareView view;
+  const auto somebody_runs = [&] {
+    return std::any_of(running.begin(), running.end(),
+                       [](const Running& each) { return !each.child.ended(); });
+  };
+  while (somebody_runs()) {
+    std::vector<pollfd> outputs;
+    for (const Running& each : running) {
+      outputs.push_back({each.child.ended() ? -1 : each.child.output(), POLLIN, 0});
+    }
+    ::poll(outputs.data(), outputs.size(), 1'000);
+    for (Running& each : running) each.listen();
+    update_live(tenants, running, alone_rounds);
+    const double elapsed = monotonic_seconds() - start;
+    if (elapsed > 0 && elapsed < settings.seconds) view.show(tenants, elapsed, settings.seconds);
+  }
+  view.finish();
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    const int status = running[i].child.wait();
+    const nlohmann::json result = parse_line(running[i].last_line);
+    if (status != 0 || !result.is_object() || !result.value("verified", false)) {
+      return Error{
+          fmt::format("tenant {}: {} failed with status {}", tenants[i].name, tenants[i].program, status)};
+    }
+    tenants[i].together = result["throughput"];
+  }
+  return {};
+}
+
+/// Rounds per second of each program alone, for the live view.
+Result<std::vector<double>> rounds_alone(const std::vector<Tenant>& tenants) {
+  std::vector<double> rounds;
+  for (const Tenant& tenant : tenants) {
+    const auto result = run_measured(bare({beside("workloads/" + tenant.program), "--seconds", "0.5"}));
+    if (!result) return result.error();
+    rounds.push_back(result.value()["rounds"].get<double>() / result.value()["seconds"].get<double>());
+  }
+  return rounds;
+}
+
+void write_json(const std::string& file, const std::vector<Tenant>& tenants, const Fairness& fairness) {
+  nlohmann::json result{{"min_max_ratio", fairness.min_max_ratio}, {"overhead", fairness.overhead}};
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    result["tenants"].push_back({{"tenant", tenants[i].name},
+                                 {"program", tenants[i].program},
+                                 {"weight", tenants[i].weight},
+                                 {"ideal_share", fairness.ideal[i]},
+                                 {"measured_share", fairness.measured[i]},
+                                 {"throughput", tenants[i].together},
+                                 {"alone", tenants[i].alone},
+                                 {"unit", tenants[i].unit}});
+  }
+  std::ofstream(file) << result.dump(2) << '\n';
+}
+
+Result<void> run_benchmark(const Settings& settings) {
+  std::vector<Tenant> tenants;
+  for (std::size_t i = 0; i < settings.weights.size(); ++i) {
+    Tenant tenant;
+    tenant.name = fmt::format("tenant{}", i + 1);
+    tenant.weight = settings.weights[i];
+    tenant.program = settings.programs[i % settings.programs.size()];
+    tenants.push_back(tenant);
+  }
+  auto tenancy = Tenancy::start();
+  if (!tenancy) return tenancy.error();
+
+  fmt::print("Each program alone on the driver, without FairGV ...\n");
+  std::fflush(stdout);
+  const auto rounds = rounds_alone(tenants);  // also fills the driver's compile cache
+  if (!rounds) return rounds.error();
+  std::vector<std::vector<double>> alone(tenants.size());
+  if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+
+  fmt::print("{} tenants side by side through FairGV, {} s ...\n\n", tenants.size(), settings.seconds);
+  std::fflush(stdout);
+  if (auto done = run_together(tenants, tenancy.value(), settings, rounds.value()); !done) return done;
+
+  fmt::print("Each program alone once more ...\n");
+  std::fflush(stdout);
+  if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+  const Fairness fairness = fairness_of(tenants);
+  print_table(tenants, fairness);
+  if (!settings.json_file.empty()) write_json(settings.json_file, tenants, fairness);
+  return {};
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"Tenants with weights share one device, measured by their own throughput",
+               "fairgv bench share"};
+  fairgv::bench::Settings settings;
+  app.add_option("--weights", settings.weights, "One tenant per weight")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")->delimiter(',');
+  app.add_option("--seconds", settings.seconds, "Length of the shared window")
+      ->check(CLI::Range(1.0, 3'600.0));
+  app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
+      ->check(CLI::Range(0.2, 600.0));
+  app.add_option("--json", settings.json_file, "Also write the result to this file");
+  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
+  if (const auto done = fairgv::bench::run_benchmark(settings); !done) {
+    fmt::print(stderr, "fairgv bench share: {}\n", done.error().message);
+    return 1;
+  }
+  return 0;
+}

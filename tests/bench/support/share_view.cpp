@@ -1,0 +1,92 @@
+#include "tests/bench/support/share_view.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "tests/harness/statistics.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+constexpr int kBarWidth = 40;
+constexpr double kLineEverySeconds = 2.0;
+
+std::string bar(double share) {
+  const int filled = static_cast<int>(share * kBarWidth + 0.5);
+  std::string text;
+  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "·";
+  return text;
+}
+
+double total_weight(const std::vector<Tenant>& tenants) {
+  double sum = 0;
+  for (const Tenant& tenant : tenants) sum += tenant.weight;
+  return sum;
+}
+
+}  // namespace
+
+Fairness fairness_of(const std::vector<Tenant>& tenants) {
+  Fairness fairness;
+  double sum = 0;
+  for (const Tenant& tenant : tenants) sum += tenant.normalised();
+  std::vector<double> relative;
+  for (const Tenant& tenant : tenants) {
+    fairness.ideal.push_back(tenant.weight / total_weight(tenants));
+    fairness.measured.push_back(sum > 0 ? tenant.normalised() / sum : 0);
+    relative.push_back(fairness.measured.back() / fairness.ideal.back());
+  }
+  fairness.min_max_ratio = largest(relative) > 0 ? smallest(relative) / largest(relative) : 0;
+  fairness.overhead = sum > 0 ? 1 / sum : 0;
+  return fairness;
+}
+
+ShareView::ShareView() : terminal_(::isatty(STDOUT_FILENO) != 0) {}
+
+void ShareView::show(const std::vector<Tenant>& tenants, double elapsed, double seconds) {
+  if (!terminal_) {
+    if (elapsed < next_line_) return;
+    next_line_ = elapsed + kLineEverySeconds;
+    fmt::print("{:4.0f} s ", elapsed);
+    for (const Tenant& tenant : tenants) fmt::print("  {} {:4.1f} %", tenant.name, 100 * tenant.live_share);
+    fmt::print("\n");
+    std::fflush(stdout);
+    return;
+  }
+  if (drawn_ > 0) fmt::print("\x1b[{}A", drawn_);
+  for (const Tenant& tenant : tenants) {
+    const double ideal = tenant.weight / total_weight(tenants);
+    fmt::print("\x1b[2K  {:<8} weight {:<3} {} {:5.1f} %  (ideal {:4.1f} %)\n", tenant.name, tenant.weight,
+               bar(tenant.live_share), 100 * tenant.live_share, 100 * ideal);
+  }
+  fmt::print("\x1b[2K  {:.1f} of {:.0f} s\n", elapsed, seconds);
+  drawn_ = tenants.size() + 1;
+  std::fflush(stdout);
+}
+
+void ShareView::finish() {
+  if (terminal_) fmt::print("\n");
+}
+
+void print_table(const std::vector<Tenant>& tenants, const Fairness& fairness) {
+  fmt::print("\n{:<10} {:<22} {:>6} {:>12} {:>15} {:>14} {:>14}\n", "tenant", "program", "weight",
+             "ideal share", "measured share", "throughput", "alone");
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    const Tenant& tenant = tenants[i];
+    fmt::print("{:<10} {:<22} {:>6} {:>10.2f} % {:>13.2f} % {:>14.4g} {:>14.4g}  {}\n", tenant.name,
+               tenant.program, tenant.weight, 100 * fairness.ideal[i], 100 * fairness.measured[i],
+               tenant.together, tenant.alone, tenant.unit);
+  }
+  fmt::print(
+      "\nMin-Max Ratio {:.3f}   (1 = every tenant has exactly its share; the paper reaches 0.97 to 0.99)\n",
+      fairness.min_max_ratio);
+  fmt::print(
+      "Overhead      {:.3f}   (the device's own throughput without FairGV over the tenants' together)\n",
+      fairness.overhead);
+}
+
+}  // namespace fairgv::bench

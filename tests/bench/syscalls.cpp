@@ -1,0 +1,66 @@
+// fairgv bench syscalls: system calls of a client in its steady state. A program launches N kernels, then 3N,
+// under strace; what the second run makes more, divided by the 2N launches more, is the cost of one launch.
+#include <fmt/core.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/bench/support/command_line.hpp"
+#include "tests/harness/measured.hpp"
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+/// The calls column of strace -c, in total.
+Result<double> count_calls(const Tenancy* tenancy, const std::string& folder, int launches) {
+  const std::string table = folder + "/strace.txt";
+  const std::vector<std::string> program{
+      "strace", "-f", "-c", "-o", table, beside("fairgv-probe-launch"), "one-way", std::to_string(launches)};
+  const auto result = run_measured(tenancy != nullptr ? tenancy->tenant("bench", 1, program) : bare(program));
+  if (!result) return result.error();
+  std::ifstream file(table);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.ends_with(" total")) continue;
+    // "100.00    0.031234          12      2596        12 total": time, seconds, per call, calls.
+    std::istringstream columns(line);
+    double percent = 0, seconds = 0, each = 0, calls = 0;
+    if (columns >> percent >> seconds >> each >> calls) return calls;
+  }
+  return Error{"strace wrote no total to " + table};
+}
+
+Result<void> run_benchmark(int launches) {
+  auto tenancy = Tenancy::start();
+  if (!tenancy) return tenancy.error();
+  const std::string folder = std::filesystem::path(tenancy->socket()).parent_path();
+  fmt::print("{:<10} {:>18} {:>18} {:>14}\n", "client", fmt::format("{} launches", launches),
+             fmt::format("{} launches", 3 * launches), "per launch");
+  for (const Tenancy* through :
+       {static_cast<const Tenancy*>(nullptr), static_cast<const Tenancy*>(&tenancy.value())}) {
+    const auto few = count_calls(through, folder, launches);
+    if (!few) return few.error();
+    const auto many = count_calls(through, folder, 3 * launches);
+    if (!many) return many.error();
+    fmt::print("{:<10} {:>18.0f} {:>18.0f} {:>14.5f}\n", through != nullptr ? "FairGV" : "driver",
+               few.value(), many.value(), (many.value() - few.value()) / (2.0 * launches));
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"System calls per launch of a client in its steady state (strace)", "fairgv bench syscalls"};
+  int launches = 20'000;
+  app.add_option("--launches", launches, "Launches of the shorter run")->check(CLI::Range(100, 10'000'000));
+  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
+  if (const auto done = fairgv::bench::run_benchmark(launches); !done) {
+    fmt::print(stderr, "fairgv bench syscalls: {}\n", done.error().message);
+    return 1;
+  }
+  return 0;
+}

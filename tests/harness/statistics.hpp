@@ -1,0 +1,24 @@
+// The few statistics that the benchmarks print.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace fairgv::harness {
+
+/// The middle value (the upper one of two); 0 for none.
+inline double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+inline double smallest(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+inline double largest(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+}  // namespace fairgv::harness

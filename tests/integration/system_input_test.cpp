@@ -1,0 +1,65 @@
+// Bad input gets one clear line and a non-zero exit code.
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/session/identity.hpp"
+#include "tests/integration/system_fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+struct Case {
+  const char* name;
+  std::string command;              // for /bin/sh, in a temporary folder
+  std::vector<const char*> expect;  // what the line must mention
+};
+
+std::string bin(const std::string& program) {
+  return harness::beside(program);
+}
+
+const Case kCases[] = {
+    {"WeightZero", bin("fairgv") + " run --socket $PWD/s --weight 0 -- true", {"weight", "0"}},
+    {"WeightIsNoNumber", bin("fairgv") + " run --socket $PWD/s --weight heavy -- true", {"weight", "heavy"}},
+    {"UnknownOption", bin("fairgv") + " run --wait 3 -- true", {"--wait"}},
+    {"UnknownCommand", bin("fairgv") + " launch", {"launch"}},
+    {"NoProgram", bin("fairgv") + " run --socket $PWD/s", {"program"}},
+    {"BadTenantName", bin("fairgv") + " run --socket $PWD/s --tenant 'a b' -- true", {"tenant", "a b"}},
+    {"SetWithoutDaemon", bin("fairgv") + " set alice weight=3 --socket $PWD/none.sock", {"none.sock"}},
+    {"PsWithoutDaemon", bin("fairgv") + " ps --socket $PWD/none.sock", {"none.sock"}},
+    {"SetWhat", bin("fairgv") + " set alice height=3 --socket $PWD/none.sock", {"height"}},
+    {"BrokenToml",
+     "printf '[device]\\nslice_ms = = 6\\n' > c.toml; " + bin("fairgvd") + " --socket $PWD/s --config c.toml",
+     {"c.toml", "2"}},
+    {"UnknownKey",
+     "printf '[device]\\n\\nslice = 6\\n' > c.toml; " + bin("fairgvd") + " --socket $PWD/s --config c.toml",
+     {"c.toml", "3", "slice"}},
+    {"WrongType",
+     "printf '[device]\\nslice_ms = \"six\"\\n' > c.toml; " + bin("fairgvd") +
+         " --socket $PWD/s --config c.toml",
+     {"c.toml", "2", "slice_ms"}},
+    {"NoSuchConfiguration", bin("fairgvd") + " --socket $PWD/s --config none.toml", {"none.toml"}},
+    {"NoSuchBenchmark", bin("fairgv") + " bench nothing", {"nothing"}},
+};
+
+struct BadInput : ::testing::TestWithParam<Case> {};
+
+TEST_P(BadInput, GetsOneClearLineAndANonZeroStatus) {
+  std::string folder = (std::filesystem::temp_directory_path() / "fairgv-input-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const auto finished =
+      harness::run({{"/bin/sh", "-c", "cd " + folder + "; { " + GetParam().command + "; } 2>&1"}, {}});
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(finished);
+  EXPECT_NE(finished->status, 0);
+  ASSERT_EQ(finished->lines.size(), 1u) << (finished->lines.empty() ? "nothing" : finished->lines[1]);
+  for (const char* mention : GetParam().expect) {
+    EXPECT_NE(finished->lines[0].find(mention), std::string::npos) << finished->lines[0];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BadInput, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace fairgv::integration

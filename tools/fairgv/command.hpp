@@ -1,0 +1,34 @@
+// The subcommands of `fairgv`: each file adds one to the command line.
+//
+// A subcommand returns the process' exit code: 0, 1 when something failed, 2 when it was asked for wrongly.
+// What failed is one line on standard error.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fairgv::tools {
+
+/// Set by the subcommand that was chosen; run once the whole command line is parsed.
+using Action = std::function<int()>;
+
+/// `after_dashes`: the arguments behind "--", which are not ours.
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes);
+void add_ps(CLI::App& app, Action& action);
+void add_set(CLI::App& app, Action& action);
+void add_env(CLI::App& app, Action& action);
+void add_stop(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes);
+
+inline constexpr int kFailed = 1;
+inline constexpr int kMisused = 2;
+
+/// Prints "fairgv NAME: message" and returns `code`.
+int fail(const std::string& name, const std::string& message, int code = kFailed);
+
+/// The --socket option that most subcommands have.
+void add_socket_option(CLI::App& subcommand, std::string& socket);
+
+}  // namespace fairgv::tools

@@ -1,0 +1,30 @@
+#include "tools/fairgv/control.hpp"
+
+#include "runtime/session/paths.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::tools {
+
+using session::Packet;
+
+Result<Control> Control::connect(const std::string& socket_path) {
+  auto socket = session::Socket::connect(socket_path.empty() ? session::default_socket_path() : socket_path);
+  if (!socket) return socket.error();
+  session::Hello hello;
+  hello.role = session::Hello::Role::control;
+  if (auto sent = socket->send(session::to_text(hello)); !sent) return sent.error();
+  auto packet = socket->receive();
+  if (!packet) return packet.error();
+  if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
+  auto answer = session::parse_hello_answer(packet->text);
+  if (!answer) return answer.error();
+  if (const auto* refused = std::get_if<session::Refused>(&answer.value())) return Error{refused->reason};
+  return Control(std::move(socket).value());
+}
+
+Result<std::string> Control::ask(const session::ControlRequest& request) {
+  if (auto sent = socket_.send(session::to_text(request)); !sent) return sent.error();
+  return session::receive_answer(socket_);
+}
+
+}  // namespace fairgv::tools

@@ -1,0 +1,26 @@
+// What makes a process a tenant: the variables that lead an OpenCL loader to FairGV and FairGV to its daemon.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::tools {
+
+struct TenantOptions {
+  std::string socket;  // absolute
+  std::optional<std::string> tenant;
+  std::optional<std::string> weight;  // as written; checked
+};
+
+/// Name and value; no value: the variable must not be set.
+using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+/// Fails for a bad tenant name or weight, or when the front end is not where it belongs.
+Result<Variables> tenant_variables(const TenantOptions& options);
+
+}  // namespace fairgv::tools

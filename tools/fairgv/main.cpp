@@ -1,0 +1,72 @@
+// The `fairgv` command: run programs as tenants, see who uses the device, change weights, measure.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "runtime/session/paths.hpp"
+#include "tools/fairgv/command.hpp"
+
+namespace fairgv::tools {
+
+int fail(const std::string& name, const std::string& message, int code) {
+  fmt::print(stderr, "fairgv {}: {}\n", name, message);
+  return code;
+}
+
+void add_socket_option(CLI::App& subcommand, std::string& socket) {
+  subcommand.add_option("--socket", socket,
+                        "The daemon's socket (default: FAIRGV_SOCKET, or where one is looked for)");
+}
+
+namespace {
+
+/// CLI11's words for what is wrong, as one line.
+int misused(const CLI::ParseError& error) {
+  std::string message = error.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "fairgv: {}; see fairgv --help\n", message);
+  return kMisused;
+}
+
+int run(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> after_dashes(dashes == arguments.end() ? dashes : dashes + 1,
+                                              arguments.end());
+  arguments.erase(dashes, arguments.end());
+
+  CLI::App app{"FairGV: several users share one accelerator by weight", "fairgv"};
+  app.set_version_flag("--version", "fairgv " FAIRGV_VERSION);
+  app.require_subcommand(1);
+  Action action;
+  add_run(app, action, after_dashes);
+  add_ps(app, action);
+  add_set(app, action);
+  add_env(app, action);
+  add_stop(app, action);
+  add_bench(app, action, after_dashes);
+  // CLI11 would only say that some command is missing.
+  if (!arguments.empty() && !arguments[0].starts_with("-") && app.get_subcommand_no_throw(arguments[0]) == nullptr) {
+    fmt::print(stderr, "fairgv: there is no command '{}'; see fairgv --help\n", arguments[0]);
+    return kMisused;
+  }
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? app.exit(error) : misused(error);
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace fairgv::tools
+
+int main(int argc, char** argv) {
+  try {
+    return fairgv::tools::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fairgv: {}\n", error.what());
+    return fairgv::tools::kFailed;
+  }
+}

@@ -1,0 +1,109 @@
+// fairgv ps: tenants, their sessions, and who uses the device.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tools/fairgv/command.hpp"
+#include "tools/fairgv/control.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+using session::Report;
+
+struct PsOptions {
+  bool json = false;
+  bool watch = false;
+  std::string socket;
+};
+
+constexpr int kBarWidth = 20;
+
+std::string bar(double share) {
+  const int filled = static_cast<int>(share * kBarWidth + 0.5);
+  std::string text;
+  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "·";
+  return text;
+}
+
+void print_tenants(const Report& report, std::size_t device) {
+  fmt::print("  {:<20} {:>6} {:>8} {:>7}  {:<20} {:>6} {:>11} {:>10}\n", "tenant", "weight", "sessions",
+             "ideal", "share now", "", "device time", "launches");
+  for (const Report::Tenant& tenant : report.tenants) {
+    const double share = device < tenant.share.size() ? tenant.share[device] : 0;
+    const double seconds =
+        device < tenant.device_time_ns.size() ? static_cast<double>(tenant.device_time_ns[device]) / 1e9 : 0;
+    fmt::print("  {:<20} {:>6} {:>8} {:>5.1f} %  {} {:>5.1f}% {:>9.2f} s {:>10}\n", tenant.tenant,
+               tenant.weight, tenant.sessions.size(), 100 * tenant.ideal_share, bar(share), 100 * share,
+               seconds, tenant.launches);
+  }
+}
+
+void print_sessions(const Report& report) {
+  fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {}\n", "session", "tenant", "pid", "worker", "state",
+             "program");
+  for (const Report::Tenant& tenant : report.tenants) {
+    for (const Report::Session& session : tenant.sessions) {
+      fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {}\n", session.session, tenant.tenant, session.pid,
+                 session.worker_pid, session.state, session.program);
+    }
+  }
+}
+
+void print_report(const Report& report) {
+  fmt::print("fairgvd {} at {}, pid {}, slice {} ms\n", report.daemon.version, report.daemon.socket,
+             report.daemon.pid, report.daemon.slice_ms);
+  for (const Report::Device& device : report.devices) {
+    fmt::print("\ndevice {}: {} ({}){}\n", device.index, device.name, device.platform,
+               device.holder ? ", in use by " + *device.holder : "");
+    print_tenants(report, device.index);
+  }
+  if (report.tenants.empty()) {
+    fmt::print("\nno tenants\n");
+    return;
+  }
+  fmt::print("\n");
+  print_sessions(report);
+}
+
+int ask_and_print(Control& control, bool json) {
+  const auto answer = control.ask({session::ControlRequest::Command::ps, {}, 0});
+  if (!answer) return fail("ps", answer.error().message);
+  const auto report = session::parse_report(answer.value());
+  if (!report) return fail("ps", report.error().message);
+  if (json) {
+    fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));
+  } else {
+    print_report(report.value());
+  }
+  return 0;
+}
+
+int ps(const PsOptions& options) {
+  auto control = Control::connect(options.socket);
+  if (!control) return fail("ps", control.error().message);
+  for (;;) {
+    if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[H\x1b[2J");
+    const int status = ask_and_print(control.value(), options.json);
+    if (status != 0 || !options.watch) return status;
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+}  // namespace
+
+void add_ps(CLI::App& app, Action& action) {
+  static PsOptions options;
+  CLI::App* command = app.add_subcommand("ps", "Show tenants, sessions, weights and shares of device time");
+  command->add_flag("--json", options.json, "For scripts");
+  command->add_flag("--watch", options.watch, "Again every second");
+  add_socket_option(*command, options.socket);
+  command->callback([&action] { action = [] { return ps(options); }; });
+}
+
+}  // namespace fairgv::tools

@@ -1,0 +1,84 @@
+// fairgv run: a program as a tenant.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "runtime/session/paths.hpp"
+#include "tools/fairgv/command.hpp"
+#include "tools/fairgv/environment.hpp"
+#include "tools/fairgv/private_daemon.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+constexpr int kNotExecutable = 126;  // as shells answer
+constexpr int kNotFound = 127;
+
+struct RunOptions {
+  TenantOptions tenant;
+  std::string config;
+  std::vector<std::string> program;
+};
+
+/// Becomes the program: its exit code is ours. Returns only when it cannot be executed.
+int become(const std::vector<std::string>& program) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  const int code = errno;
+  return fail("run", system_error("cannot execute '" + program[0] + "'", code).message,
+              code == ENOENT ? kNotFound : kNotExecutable);
+}
+
+int run(RunOptions& options) {
+  if (options.program.empty())
+    return fail("run", "no program given: fairgv run -- program arguments", kMisused);
+  if (options.program[0].starts_with("-")) {
+    return fail("run", "unknown option '" + options.program[0] + "'; see fairgv run --help", kMisused);
+  }
+  const auto variables = tenant_variables(options.tenant);
+  if (!variables) return fail("run", variables.error().message, kMisused);
+  if (auto ready = ensure_daemon(options.tenant.socket, options.config); !ready) {
+    return fail("run", ready.error().message);
+  }
+  for (const auto& [name, value] : variables.value()) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+  return become(options.program);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes) {
+  static RunOptions options;
+  CLI::App* command =
+      app.add_subcommand("run", "Run a program as a tenant: fairgv run [options] -- program arguments");
+  command->add_option("--tenant", options.tenant.tenant,
+                      "Name of the tenant (default: FAIRGV_TENANT, else the user's name)");
+  command->add_option("--weight", options.tenant.weight,
+                      "Its weight, 1 to 10000 (default: the configuration's)");
+  command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started");
+  add_socket_option(*command, options.tenant.socket);
+  command->prefix_command();  // without "--", the program begins at the first word that is not ours
+  command->footer(
+      "Starts a daemon of your own when none answers; it ends half a minute after its last tenant.");
+  command->callback([&action, &after_dashes, command] {
+    options.program = command->remaining();
+    options.program.insert(options.program.end(), after_dashes.begin(), after_dashes.end());
+    action = [] {
+      const std::string socket =
+          options.tenant.socket.empty() ? session::default_socket_path() : options.tenant.socket;
+      options.tenant.socket = std::filesystem::absolute(socket);
+      return run(options);
+    };
+  });
+}
+
+}  // namespace fairgv::tools
