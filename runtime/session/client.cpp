@@ -2,9 +2,13 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -21,7 +25,33 @@ std::thread quiet_thread(Body body) {
   return thread;
 }
 
+/// The daemon's answer to our hello, and the segment that came with it.
+Result<ring::Segment> receive_welcome(const Socket& socket) {
+  auto packet = socket.receive();
+  if (!packet) return packet.error();
+  if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
+  auto answer = parse_hello_answer(packet->text);
+  if (!answer) return answer.error();
+  if (const auto* refused = std::get_if<Refused>(&answer.value())) return Error{refused->reason};
+  if (packet->fds.size() != 1) return Error{"the daemon's welcome came without a segment"};
+  return ring::Segment::attach(std::move(packet->fds.front()));
+}
+
 }  // namespace
+
+Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdentity& identity) {
+  auto socket = Socket::connect(identity.socket_path);
+  if (!socket) return socket.error();
+  Hello hello;
+  hello.tenant = identity.tenant;
+  hello.weight = identity.weight;
+  hello.program = identity.program.substr(0, kLongestProgramName);
+  hello.pid = ::getpid();
+  if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
+  auto segment = receive_welcome(socket.value());
+  if (!segment) return segment.error();
+  return std::make_unique<ClientSession>(std::move(segment).value(), socket->release());
+}
 
 ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket)
     : segment_(std::move(segment)),

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "runtime/session/paths.hpp"
+#include "runtime/session/protocol.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -32,6 +33,9 @@ Result<ClientIdentity> identity_from_environment() {
   ClientIdentity identity;
   identity.socket_path = default_socket_path();
   identity.tenant = variable("FAIRGV_TENANT");
+  if (identity.tenant && !is_tenant_name(*identity.tenant)) {
+    return tenant_name_error(*identity.tenant, "FAIRGV_TENANT");
+  }
   if (const auto text = variable("FAIRGV_WEIGHT")) {
     auto weight = parse_weight(*text, "FAIRGV_WEIGHT");
     if (!weight) return weight.error();

@@ -1,0 +1,87 @@
+// What is said on a control connection after its welcome: requests of the `fairgv` command and the answers.
+//
+//   {"command":"ps"} {"ok":true,"daemon":{...},"devices":[...],"tenants":[...]}
+//   {"command":"set","tenant":"a","weight":3}       {"ok":true,"tenant":"a","weight":3}
+//   {"command":"stop"}                              {"ok":true}, and the daemon ends
+//   anything that cannot be done                    {"ok":false,"error":"one line"}
+//
+// An answer that is too long for a packet travels in a memory file attached to the packet
+// {"ok":true,"bytes":N}.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/socket.hpp"
+
+namespace fairgv::session {
+
+struct ControlRequest {
+  enum class Command { ps, set, stop };
+  Command command = Command::ps;
+  std::string tenant;        // set
+  std::uint32_t weight = 0;  // set
+};
+
+/// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of
+/// the device time that everybody used during about the last second, 0 to 1.
+struct Report {
+  struct Daemon {
+    std::int64_t pid = 0;
+    std::string version;
+    std::string socket;
+    double uptime_s = 0;
+    double slice_ms = 0;
+  };
+  struct Device {
+    std::uint32_t index = 0;
+    std::string platform;
+    std::string name;
+    std::optional<std::string> holder;  // the tenant whose turn it is
+  };
+  struct Session {
+    std::uint32_t session = 0;
+    std::int64_t pid = 0;
+    std::string program;
+    std::int64_t worker_pid = 0;
+    std::string state;  // idle, wanting, held, busy
+  };
+  struct Tenant {
+    std::string tenant;
+    std::uint32_t weight = 0;
+    std::uint32_t uid = 0;
+    std::vector<Session> sessions;
+    std::vector<std::uint64_t> device_time_ns;  // by device
+    std::vector<double> share;                  // by device
+    double ideal_share = 0;  // its weight over the weights of all tenants that have sessions
+    std::uint64_t commands = 0;
+    std::uint64_t launches = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t syncs = 0;
+  };
+  Daemon daemon;
+  std::vector<Device> devices;
+  std::vector<Tenant> tenants;
+};
+
+std::string to_text(const ControlRequest& request);
+Result<ControlRequest> parse_control_request(std::string_view text);
+
+std::string to_text(const Report& report);
+Result<Report> parse_report(std::string_view text);
+
+std::string success_text();
+std::string failure_text(const std::string& error);
+/// Nothing if the answer says ok, else its error.
+Result<void> parse_outcome(std::string_view text);
+
+/// Sends an answer of any length.
+Result<void> send_answer(const Socket& socket, const std::string& answer);
+/// The answer's text, from a blocking socket.
+Result<std::string> receive_answer(const Socket& socket);
+
+}  // namespace fairgv::session

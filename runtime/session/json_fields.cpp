@@ -1,0 +1,124 @@
+#include "runtime/session/json_fields.hpp"
+
+#include <utility>
+
+namespace fairgv::session {
+namespace {
+
+/// No message of ours is nested deeper. Copying and destroying a value recurses, so the depth must be
+/// bounded.
+constexpr int kDeepest = 8;
+
+/// A discarded value if the text is not JSON or nested too deep.
+nlohmann::json parse(std::string_view text) {
+  bool too_deep = false;
+  nlohmann::json value = nlohmann::json::parse(
+      text,
+      [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+        if (depth > kDeepest) too_deep = true;
+        return !too_deep;
+      },
+      false);
+  return too_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : value;
+}
+
+}  // namespace
+
+JsonFields::JsonFields(std::string_view text, std::string what)
+    : object_(parse(text)), what_(std::move(what)) {
+  if (object_.is_discarded()) {
+    fail("is not JSON, or nested too deep");
+  } else if (!object_.is_object()) {
+    fail("is not a JSON object");
+  }
+}
+
+JsonFields JsonFields::nested(nlohmann::json object, std::string what) {
+  JsonFields fields;
+  fields.object_ = std::move(object);
+  fields.what_ = std::move(what);
+  if (!fields.object_.is_object()) fields.fail("is not a JSON object");
+  return fields;
+}
+
+void JsonFields::fail(const std::string& why) {
+  if (!error_) error_ = "the " + what_ + " message " + why;
+}
+
+bool JsonFields::has(const char* key) const {
+  if (!object_.is_object()) return false;
+  const auto found = object_.find(key);
+  return found != object_.end() && !found->is_null();
+}
+
+const nlohmann::json* JsonFields::find(const char* key, const char* type) {
+  if (has(key)) return &*object_.find(key);
+  fail(std::string("lacks '") + key + "' (" + type + ")");
+  return nullptr;
+}
+
+std::string JsonFields::string(const char* key, std::size_t longest) {
+  const nlohmann::json* const value = find(key, "text");
+  if (value == nullptr) return {};
+  const auto* const text = value->get_ptr<const std::string*>();
+  if (text != nullptr && text->size() <= longest) return *text;
+  fail(std::string("has a '") + key + "' that is not text of at most " + std::to_string(longest) + " bytes");
+  return {};
+}
+
+std::uint64_t JsonFields::integer(const char* key, std::uint64_t smallest, std::uint64_t largest) {
+  const nlohmann::json* const value = find(key, "integer");
+  if (value == nullptr) return smallest;
+  // A negative number is not unsigned for the parser, nor is 1.0.
+  if (const auto* const number = value->get_ptr<const std::uint64_t*>();
+      number != nullptr && *number >= smallest && *number <= largest) {
+    return *number;
+  }
+  fail(std::string("has a '") + key + "' that is not an integer from " + std::to_string(smallest) + " to " +
+       std::to_string(largest));
+  return smallest;
+}
+
+double JsonFields::number(const char* key) {
+  const nlohmann::json* const value = find(key, "number");
+  if (value == nullptr) return 0;
+  if (value->is_number()) return value->get<double>();
+  fail(std::string("has a '") + key + "' that is not a number");
+  return 0;
+}
+
+bool JsonFields::boolean(const char* key) {
+  const nlohmann::json* const value = find(key, "true or false");
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  fail(std::string("has a '") + key + "' that is neither true nor false");
+  return false;
+}
+
+nlohmann::json JsonFields::object(const char* key) {
+  const nlohmann::json* const value = find(key, "object");
+  return value == nullptr ? nlohmann::json::object() : *value;
+}
+
+std::vector<nlohmann::json> JsonFields::list(const char* key, std::size_t longest) {
+  const nlohmann::json* const value = find(key, "list");
+  if (value == nullptr) return {};
+  if (value->is_array() && value->size() <= longest) return {value->begin(), value->end()};
+  fail(std::string("has a '") + key + "' that is not a list of at most " + std::to_string(longest));
+  return {};
+}
+
+std::string to_text(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string printable(std::string_view text, std::size_t longest) {
+  std::string result(text.substr(0, longest));
+  for (char& character : result) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte < 0x20 || byte == 0x7f) character = '?';
+  }
+  return result;
+}
+
+}  // namespace fairgv::session

@@ -1,0 +1,53 @@
+// Reading a JSON object that somebody else wrote: every field is checked, nothing throws, and the first thing
+// that is wrong is kept as one line.
+//
+// Private to this room: the protocol's parsers are made of it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::session {
+
+class JsonFields {
+ public:
+  /// `what` names the message in error texts: "hello". The text is parsed; trailing bytes are an error.
+  JsonFields(std::string_view text, std::string what);
+  /// A nested object, already parsed.
+  static JsonFields nested(nlohmann::json object, std::string what);
+
+  bool ok() const { return !error_; }
+  Error error() const { return Error{error_.value_or("")}; }
+  void fail(const std::string& why);
+
+  bool has(const char* key) const;  // present and not null
+  std::string string(const char* key, std::size_t longest);
+  std::uint64_t integer(const char* key, std::uint64_t smallest, std::uint64_t largest);
+  double number(const char* key);
+  bool boolean(const char* key);
+  nlohmann::json object(const char* key);
+  /// The elements of an array field.
+  std::vector<nlohmann::json> list(const char* key, std::size_t longest);
+
+ private:
+  JsonFields() = default;
+  const nlohmann::json* find(const char* key, const char* type);
+
+  nlohmann::json object_;
+  std::string what_;
+  std::optional<std::string> error_;
+};
+
+/// One line of JSON; text that is not UTF-8 is made so.
+std::string to_text(const nlohmann::json& json);
+
+/// `text` cut to `longest` bytes, with control characters shown as '?': safe for a terminal and a log.
+std::string printable(std::string_view text, std::size_t longest);
+
+}  // namespace fairgv::session

@@ -1,0 +1,51 @@
+#include "runtime/session/paths.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace fairgv::session {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+std::string default_socket_path() {
+  if (std::string chosen = variable("FAIRGV_SOCKET"); !chosen.empty()) return chosen;
+  if (::access(kSystemSocket, F_OK) == 0) return kSystemSocket;
+  return private_directory() / "fairgvd.sock";
+}
+
+std::filesystem::path private_directory() {
+  if (const std::string runtime = variable("XDG_RUNTIME_DIR"); !runtime.empty() && runtime.front() == '/') {
+    return std::filesystem::path(runtime) / "fairgv";
+  }
+  return "/tmp/fairgv-" + std::to_string(::getuid());
+}
+
+Result<void> ensure_private_directory(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return system_error("cannot make the folder " + path.string());
+  }
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return system_error("cannot look at the folder " + path.string());
+  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Error{path.string() + " must be a folder that only user " + std::to_string(::geteuid()) +
+                 " may write to: correct it, or choose another socket with FAIRGV_SOCKET"};
+  }
+  return {};
+}
+
+Result<std::filesystem::path> program_directory() {
+  std::error_code code;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", code);
+  if (code) return Error{"cannot read /proc/self/exe: " + code.message()};
+  return program.parent_path();
+}
+
+}  // namespace fairgv::session

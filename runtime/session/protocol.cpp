@@ -1,0 +1,167 @@
+#include "runtime/session/protocol.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/session/identity.hpp"
+#include "runtime/session/json_fields.hpp"
+#include "runtime/session/turn.hpp"
+
+namespace fairgv::session {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLongestReason = 4096;
+constexpr std::size_t kLongestDeviceName = 256;
+constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kLargest64 = std::numeric_limits<std::uint64_t>::max();
+
+std::uint32_t integer32(JsonFields& fields, const char* key, std::uint64_t smallest = 0,
+                        std::uint64_t largest = kLargest32) {
+  return static_cast<std::uint32_t>(fields.integer(key, smallest, largest));
+}
+
+Error protocol_error(std::uint32_t theirs) {
+  const std::string ours = kOldestProtocol == kProtocolVersion
+                               ? std::to_string(kProtocolVersion)
+                               : std::to_string(kOldestProtocol) + " to " + std::to_string(kProtocolVersion);
+  return Error{"the client speaks protocol " + std::to_string(theirs) + " and the daemon speaks " + ours +
+               ": use the front end and the daemon of one FairGV release"};
+}
+
+/// Optional fields may be missing: an older front end does not know them.
+void read_tenant_fields(JsonFields& fields, Hello& hello) {
+  if (fields.has("tenant")) {
+    hello.tenant = fields.string("tenant", kLongestReason);
+    if (fields.ok() && !is_tenant_name(*hello.tenant)) {
+      fields.fail("is refused: " + tenant_name_error(*hello.tenant, "the tenant's name").message);
+    }
+  }
+  if (fields.has("weight")) hello.weight = integer32(fields, "weight", kMinWeight, kMaxWeight);
+  if (fields.has("program")) hello.program = printable(fields.string("program", 4096), kLongestProgramName);
+}
+
+}  // namespace
+
+bool is_tenant_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '@' || c == '-';
+  };
+  return !name.empty() && name.size() <= kLongestTenantName && std::all_of(name.begin(), name.end(), allowed);
+}
+
+Error tenant_name_error(std::string_view name, const std::string& source) {
+  return Error{source + " is '" + printable(name, kLongestTenantName) +
+               "': a tenant's name is 1 to 64 of A-Z a-z 0-9 _ . @ -"};
+}
+
+std::string to_text(const Hello& hello) {
+  json message{{"fairgv", "hello"}, {"protocol", hello.protocol}, {"features", hello.features}};
+  if (hello.role == Hello::Role::control) {
+    message["role"] = "control";
+    return to_text(message);
+  }
+  message["role"] = "tenant";
+  message["tenant"] = hello.tenant ? json(*hello.tenant) : json();
+  message["weight"] = hello.weight ? json(*hello.weight) : json();
+  message["program"] = hello.program;
+  message["pid"] = hello.pid;
+  return to_text(message);
+}
+
+std::string to_text(const Welcome& welcome) {
+  json message{{"fairgv", "welcome"}, {"protocol", welcome.protocol}, {"features", welcome.features}};
+  if (!welcome.tenant.empty()) {
+    message["session"] = welcome.session;
+    message["tenant"] = welcome.tenant;
+    message["weight"] = welcome.weight;
+  }
+  return to_text(message);
+}
+
+std::string to_text(const Refused& refused) {
+  return to_text(json{{"fairgv", "refused"}, {"reason", refused.reason}});
+}
+
+std::string to_text(const WorkerReady& ready) {
+  json devices = json::array();
+  for (const DeviceDescription& device : ready.devices) {
+    devices.push_back({{"platform", device.platform}, {"name", device.name}, {"type", device.type}});
+  }
+  return to_text(json{{"worker", "ready"}, {"devices", std::move(devices)}});
+}
+
+std::string to_text(const WorkerFailed& failed) {
+  return to_text(json{{"worker", "failed"}, {"reason", failed.reason}});
+}
+
+Result<Hello> parse_hello(std::string_view text) {
+  JsonFields fields(text, "hello");
+  if (fields.ok() && fields.string("fairgv", kLongestReason) != "hello") fields.fail("is not a hello");
+  Hello hello;
+  hello.protocol = integer32(fields, "protocol");
+  if (!fields.ok()) return fields.error();
+  // Before anything else is looked at: another protocol may say the rest in other words.
+  if (hello.protocol < kOldestProtocol || hello.protocol > kProtocolVersion) {
+    return protocol_error(hello.protocol);
+  }
+  if (fields.has("features")) hello.features = fields.integer("features", 0, kLargest64);
+  const std::string role = fields.string("role", kLongestReason);
+  if (role == "control") {
+    hello.role = Hello::Role::control;
+  } else if (role == "tenant") {
+    read_tenant_fields(fields, hello);
+  } else {
+    fields.fail("has a 'role' that is neither 'tenant' nor 'control'");
+  }
+  if (!fields.ok()) return fields.error();
+  return hello;
+}
+
+Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text) {
+  using Answer = std::variant<Welcome, Refused>;
+  JsonFields fields(text, "daemon's answer");
+  const std::string kind = fields.string("fairgv", kLongestReason);
+  if (kind == "refused") {
+    Refused refused{printable(fields.string("reason", kLongestReason), kLongestReason)};
+    if (!fields.ok()) return fields.error();
+    return Answer(std::move(refused));
+  }
+  if (fields.ok() && kind != "welcome") fields.fail("is neither 'welcome' nor 'refused'");
+  Welcome welcome;
+  welcome.protocol = integer32(fields, "protocol");
+  welcome.features = fields.integer("features", 0, kLargest64);
+  if (fields.has("session")) {
+    welcome.session = integer32(fields, "session");
+    welcome.tenant = fields.string("tenant", kLongestTenantName);
+    welcome.weight = integer32(fields, "weight", kMinWeight, kMaxWeight);
+  }
+  if (!fields.ok()) return fields.error();
+  return Answer(std::move(welcome));
+}
+
+Result<std::variant<WorkerReady, WorkerFailed>> parse_worker_message(std::string_view text) {
+  using Message = std::variant<WorkerReady, WorkerFailed>;
+  JsonFields fields(text, "worker's");
+  const std::string kind = fields.string("worker", kLongestReason);
+  if (kind == "failed") {
+    WorkerFailed failed{printable(fields.string("reason", kLongestReason), kLongestReason)};
+    if (!fields.ok()) return fields.error();
+    return Message(std::move(failed));
+  }
+  if (fields.ok() && kind != "ready") fields.fail("is neither 'ready' nor 'failed'");
+  WorkerReady ready;
+  for (json& element : fields.list("devices", kMaxDevices)) {
+    auto device = JsonFields::nested(std::move(element), "worker's device");
+    ready.devices.push_back({printable(device.string("platform", kLongestDeviceName), kLongestDeviceName),
+                             printable(device.string("name", kLongestDeviceName), kLongestDeviceName),
+                             device.integer("type", 0, kLargest64)});
+    if (!device.ok()) return device.error();
+  }
+  if (!fields.ok()) return fields.error();
+  return Message(std::move(ready));
+}
+
+}  // namespace fairgv::session

@@ -1,0 +1,89 @@
+// What is said on the sockets when a session starts: client, daemon and worker, one JSON object per packet.
+//
+//   client  -> daemon   hello       who I am, which protocol I speak
+//   daemon  -> client   welcome     with the segment's descriptor, for tenants; or refused, with the reason
+//   worker  -> daemon   ready       which devices I see; or failed, with the reason
+//
+// A tenant's socket then stays open without traffic: when either side hangs up, the session is over. A
+// control connection goes on with the requests of control_protocol.hpp.
+//
+// Parsers take bytes from anybody and return one line that says what is wrong with them; they never throw.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::session {
+
+/// The protocols that this build speaks, oldest to newest. A hello names one; others are refused.
+inline constexpr std::uint32_t kOldestProtocol = 1;
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+inline constexpr std::size_t kLongestTenantName = 64;
+inline constexpr std::size_t kLongestProgramName = 64;
+
+/// 1 to 64 of A-Z a-z 0-9 _ . @ -
+bool is_tenant_name(std::string_view name);
+/// Why `name` is none, as one line. `source` says where it came from: "--tenant".
+Error tenant_name_error(std::string_view name, const std::string& source);
+
+struct Hello {
+  enum class Role { tenant, control };
+  std::uint32_t protocol = kProtocolVersion;
+  std::uint64_t features = 0;  // bit set; none defined yet
+  Role role = Role::tenant;
+  // For role tenant only.
+  std::optional<std::string> tenant;    // none: the user's name
+  std::optional<std::uint32_t> weight;  // none: the configuration decides
+  std::string program;                  // for people to read
+  std::int64_t pid = 0;                 // for people to read: the daemon asks the kernel
+};
+
+struct Welcome {
+  std::uint32_t protocol = kProtocolVersion;
+  std::uint64_t features = 0;
+  // For role tenant only.
+  std::uint32_t session = 0;
+  std::string tenant;
+  std::uint32_t weight = 0;  // after caps and pins
+};
+
+struct Refused {
+  std::string reason;
+};
+
+/// A device as its driver names it. All workers must see the same ones in the same order.
+struct DeviceDescription {
+  std::string platform;
+  std::string name;
+  std::uint64_t type = 0;  // cl_device_type
+
+  bool operator==(const DeviceDescription&) const = default;
+};
+
+struct WorkerReady {
+  std::vector<DeviceDescription> devices;  // at most kMaxDevices
+};
+
+struct WorkerFailed {
+  std::string reason;
+};
+
+std::string to_text(const Hello& hello);
+std::string to_text(const Welcome& welcome);
+std::string to_text(const Refused& refused);
+std::string to_text(const WorkerReady& ready);
+std::string to_text(const WorkerFailed& failed);
+
+/// Fails also for a protocol that this build does not speak; the message names both.
+Result<Hello> parse_hello(std::string_view text);
+Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text);
+Result<std::variant<WorkerReady, WorkerFailed>> parse_worker_message(std::string_view text);
+
+}  // namespace fairgv::session

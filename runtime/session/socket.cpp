@@ -1,0 +1,187 @@
+#include "runtime/session/socket.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+namespace fairgv::session {
+namespace {
+
+constexpr std::size_t kMaxDescriptors = 4;
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
+    return Error{"the socket path '" + path + "' must have 1 to " +
+                 std::to_string(sizeof(address.sun_path) - 1) + " characters: choose a shorter one"};
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+/// One line that says what to do about it.
+Error connect_error(const std::string& path, int code) {
+  if (code == ENOENT || code == ECONNREFUSED) {
+    return Error{"no FairGV daemon answers at " + path + " (" + std::strerror(code) +
+                 "): start fairgvd, or let 'fairgv run' start one"};
+  }
+  if (code == EACCES || code == EPERM) {
+    return Error{"no permission to connect to " + path +
+                 ": ask its owner for access, or name another daemon with FAIRGV_SOCKET"};
+  }
+  return system_error("cannot connect to " + path, code);
+}
+
+void take_descriptors(const msghdr& message, std::vector<ring::UniqueFd>& into) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
+       control = CMSG_NXTHDR(const_cast<msghdr*>(&message), control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(control) + i * sizeof(int), sizeof(int));
+      into.emplace_back(fd);
+    }
+  }
+}
+
+}  // namespace
+
+Result<Socket> Socket::connect(const std::string& path, int* code) {
+  if (code != nullptr) *code = ENAMETOOLONG;
+  const auto address = address_of(path);
+  if (!address) return address.error();
+  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (fd && ::connect(fd.get(), generic(address.value()), sizeof(sockaddr_un)) == 0) {
+    return Socket(std::move(fd));
+  }
+  const int failure = errno;
+  if (code != nullptr) *code = failure;
+  return connect_error(path, failure);
+}
+
+Result<std::pair<Socket, Socket>> Socket::pair() {
+  std::array<int, 2> ends{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return system_error("cannot make a pair of sockets");
+  }
+  return std::pair(Socket(ring::UniqueFd(ends[0])), Socket(ring::UniqueFd(ends[1])));
+}
+
+Result<void> Socket::set_nonblocking() {
+  const int flags = ::fcntl(fd_.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(fd_.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
+    return system_error("cannot make a socket non-blocking");
+  }
+  return {};
+}
+
+Result<PeerCredentials> Socket::peer() const {
+  ucred credentials{};
+  socklen_t size = sizeof(credentials);
+  if (::getsockopt(fd_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    return system_error("cannot tell who is at the other end of a socket");
+  }
+  return PeerCredentials{credentials.pid, credentials.uid, credentials.gid};
+}
+
+Result<void> Socket::send(std::string_view text, int fd) const {
+  if (text.size() > kMaxPacket) {
+    return Error{"a packet of " + std::to_string(text.size()) + " bytes is too long to send"};
+  }
+  iovec part{const_cast<char*>(text.data()), text.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(sizeof(int))> space{};
+  if (fd >= 0) {
+    message.msg_control = space.data();
+    message.msg_controllen = space.size();
+    cmsghdr* const control = CMSG_FIRSTHDR(&message);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(control), &fd, sizeof(int));
+  }
+  for (;;) {
+    if (::sendmsg(fd_.get(), &message, MSG_NOSIGNAL) >= 0) return {};
+    if (errno != EINTR) return system_error("cannot send a packet");
+  }
+}
+
+Result<Packet> Socket::receive() const {
+  Packet packet;
+  packet.text.resize(kMaxPacket);
+  iovec part{packet.text.data(), packet.text.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> space{};
+  message.msg_control = space.data();
+  message.msg_controllen = space.size();
+  ssize_t length = -1;
+  do {
+    length = ::recvmsg(fd_.get(), &message, MSG_CMSG_CLOEXEC);
+  } while (length < 0 && errno == EINTR);
+  if (length < 0) {
+    const int code = errno;
+    packet.text.clear();
+    packet.kind = Packet::Kind::nothing;
+    if (code == EAGAIN) return packet;
+    packet.kind = Packet::Kind::closed;
+    if (code == ECONNRESET || code == EPIPE) return packet;
+    return system_error("cannot receive a packet", code);
+  }
+  take_descriptors(message, packet.fds);
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return Error{"a packet is longer than " + std::to_string(kMaxPacket) +
+                 " bytes or carries too many descriptors"};
+  }
+  packet.text.resize(static_cast<std::size_t>(length));
+  packet.kind = length == 0 ? Packet::Kind::closed : Packet::Kind::message;
+  return packet;
+}
+
+Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
+  const auto address = address_of(path);
+  if (!address) return address.error();
+  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return system_error("cannot make a socket");
+  struct stat old {};
+  if (::lstat(path.c_str(), &old) == 0 && !S_ISSOCK(old.st_mode)) {
+    return Error{path + " exists and is not a socket: remove it, or choose another path"};
+  }
+  ::unlink(path.c_str());
+  // Nobody can connect between bind() and chmod() who could not afterwards, because nobody listens yet.
+  if (::bind(fd.get(), generic(address.value()), sizeof(sockaddr_un)) != 0) {
+    return system_error("cannot make the socket " + path);
+  }
+  Listener listener(std::move(fd), path);
+  if (::chmod(path.c_str(), mode) != 0) return system_error("cannot set the permissions of " + path);
+  if (::listen(listener.fd(), SOMAXCONN) != 0) return system_error("cannot listen at " + path);
+  return listener;
+}
+
+Listener::~Listener() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+Result<Socket> Listener::accept() const {
+  ring::UniqueFd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (fd) return Socket(std::move(fd));
+  // A peer that has left again is not an error; neither is being woken for nothing.
+  if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return Socket();
+  return system_error("cannot accept a connection");
+}
+
+}  // namespace fairgv::session

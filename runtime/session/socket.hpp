@@ -1,0 +1,93 @@
+// Unix sockets that keep packets whole (SOCK_SEQPACKET): how FairGV's processes greet each other.
+//
+// A packet is one JSON object and may carry file descriptors. The kernel says who the peer is, so nobody has
+// to be believed. Sockets are for starting, ending and controlling sessions only; calls travel over rings.
+//
+// A Socket is used by one thread at a time. Nothing here throws, and no signal is raised when the peer is
+// gone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::session {
+
+/// The longest packet, in bytes. Longer ones are refused by both sides.
+inline constexpr std::size_t kMaxPacket = std::size_t{64} << 10;
+
+/// Who opened the other end, as the kernel saw it at that moment.
+struct PeerCredentials {
+  pid_t pid = 0;
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+
+/// What receive() found.
+struct Packet {
+  enum class Kind {
+    message,  // text and fds hold what the peer sent
+    nothing,  // a non-blocking socket, or a receive timeout: look again later
+    closed    // the peer has hung up
+  };
+  Kind kind = Kind::closed;
+  std::string text;
+  std::vector<ring::UniqueFd> fds;
+};
+
+class Socket {
+ public:
+  Socket() = default;
+  /// Takes a connected SOCK_SEQPACKET socket, for instance one that was inherited.
+  explicit Socket(ring::UniqueFd fd) : fd_(std::move(fd)) {}
+
+  /// Connects to a listening socket. `code`, if given, receives errno on failure.
+  static Result<Socket> connect(const std::string& path, int* code = nullptr);
+  /// Two connected ends.
+  static Result<std::pair<Socket, Socket>> pair();
+
+  int fd() const { return fd_.get(); }
+  explicit operator bool() const { return static_cast<bool>(fd_); }
+  [[nodiscard]] ring::UniqueFd release() { return std::move(fd_); }
+  void close() { fd_.reset(); }
+
+  Result<void> set_nonblocking();
+  Result<PeerCredentials> peer() const;
+
+  /// Sends one packet and, unless it is negative, a copy of descriptor `fd` with it. Fails if the packet is
+  /// too long, the peer is gone, or a non-blocking socket has no room.
+  Result<void> send(std::string_view text, int fd = -1) const;
+  /// Takes one packet. An Error is for a broken socket or a packet beyond the limits: hang up then.
+  Result<Packet> receive() const;
+
+ private:
+  ring::UniqueFd fd_;
+};
+
+/// A socket that others connect to. Removes its path when it goes away.
+class Listener {
+ public:
+  /// Replaces whatever socket file lies at `path`: make sure first that nobody serves it. Non-blocking.
+  /// `mode` holds the file's permissions.
+  static Result<Listener> bind(const std::string& path, mode_t mode);
+  ~Listener();
+  Listener(Listener&& other) noexcept : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
+  Listener& operator=(Listener&&) = delete;
+
+  int fd() const { return fd_.get(); }
+  /// The next peer, non-blocking; an empty Socket when nobody waits.
+  Result<Socket> accept() const;
+
+ private:
+  Listener(ring::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  ring::UniqueFd fd_;
+  std::string path_;
+};
+
+}  // namespace fairgv::session
