@@ -1,0 +1,188 @@
+// The command graph: which commands of a session may be handed to the driver, and when the others end.
+//
+// Every command is a Node in the Lane of its queue. The graph knows nothing of drivers, devices' turns or
+// time; it is told what happened (added, issued, completed) and answers with two lists: nodes that became
+// ready to be issued, and nodes that ended.
+//
+// A device node is ready when everything it depends on has been issued to the same device or has ended: what
+// is issued but not ended is then waited for by the driver itself, through Node::driver_waits() or the order
+// of its own in-order queue. Markers, barriers and external nodes (user events, builds) never reach a driver;
+// they count only once they have ended, so nothing that waits for a user event is ever in a driver's hands
+// and the worker can never be blocked by something that only the client can provide (design, invariant 3).
+//
+// Errors follow the OpenCL 3.0 specification, section 5.11: a node whose explicit wait list contains a failed
+// event ends with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST without being issued, and so on down. The
+// order of an in-order queue passes no errors on.
+//
+// Pure logic, not thread-safe: the executor calls it with its lock held. Costs are O(1) per node and edge;
+// nothing recurses, whatever the depth of the graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::vgpu {
+
+/// Execution statuses as OpenCL numbers them.
+inline constexpr std::int32_t kComplete = 0;
+inline constexpr std::int32_t kSubmitted = 2;
+inline constexpr std::int32_t kQueued = 3;
+inline constexpr std::int32_t kWaitListFailed = -14;
+
+class Lane;
+class Node;
+using NodePtr = std::shared_ptr<Node>;
+
+enum class Work : std::uint8_t {
+  device,    // runs on the device
+  marker,    // ends when its wait list (or, without one, every earlier node of its lane) has ended
+  barrier,   // a marker that later nodes of its lane wait for
+  user,      // a user event: ends when the front end says so; has no lane
+  host,      // something the worker does itself, a build: ends when the worker says so; has no lane
+};
+
+class Node : public std::enable_shared_from_this<Node> {
+ public:
+  /// `error`, if negative, is what the node ends with instead of being issued (it uses a poisoned object).
+  explicit Node(Work work, std::shared_ptr<Lane> lane = nullptr, std::int32_t error = 0)
+      : lane_(std::move(lane)), error_(error), work_(work) {}
+  virtual ~Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  Work work() const { return work_; }
+  Lane* lane() const { return lane_.get(); }
+  bool ready() const { return stage_ == Stage::ready; }
+  bool ended() const { return stage_ == Stage::ended; }
+  bool external() const { return work_ == Work::user || work_ == Work::host; }
+  /// Whether it was issued before it ended.
+  bool was_issued() const { return was_issued_; }
+  /// CL_COMPLETE or an error, once ended.
+  std::int32_t status() const { return error_; }
+
+  /// Explicit dependencies that were issued to the same device and may not have ended when this node became
+  /// ready: the driver's wait list. Constant from issued() until the node ends.
+  std::span<const NodePtr> driver_waits() const { return waits_; }
+
+  /// The event that shows how far the node is, or none. The executor's (and its lock's).
+  wire::EventId event;
+  /// Whether the driver will report this node's end. In an in-order lane the report of a later node tells as
+  /// much. To be set before issued().
+  bool observed = true;
+
+ private:
+  friend class CommandGraph;
+  enum class Stage : std::uint8_t { waiting, ready, issued, ended };
+
+  struct Edge {
+    NodePtr to;
+    bool is_explicit;  // named in the wait list: an error is passed on
+    bool passed;       // no longer counted in to->unissued_
+  };
+
+  bool doomed() const { return wait_failed_ || error_ != 0; }
+  /// Ends without the device, as soon as nothing before it is left.
+  bool ends_by_itself() const {
+    return !was_issued_ && (work_ == Work::marker || work_ == Work::barrier ||
+                            (work_ == Work::device && doomed()));
+  }
+  std::int32_t result() const { return wait_failed_ && !was_issued_ ? kWaitListFailed : error_; }
+
+  std::shared_ptr<Lane> lane_;
+  std::vector<Edge> dependents_;
+  std::vector<NodePtr> waits_;
+  std::uint32_t unissued_ = 0;  // dependencies that keep it from being issued
+  std::uint32_t unended_ = 0;   // dependencies that have not ended
+  std::int32_t error_;          // as constructed, then as reported
+  const Work work_;
+  Stage stage_ = Stage::waiting;
+  bool wait_failed_ = false;  // a node of the wait list ended in an error
+  bool was_issued_ = false;
+  bool reported_ = false;  // the driver is done with it; in-order lanes end it in turn
+};
+
+/// The order that a command queue gives its commands. Shared by the queue and its unfinished nodes.
+class Lane {
+ public:
+  Lane(bool in_order, wire::DeviceIndex device, bool profiling = false)
+      : device_(device), in_order_(in_order), profiling_(profiling) {}
+
+  wire::DeviceIndex device() const { return device_; }
+  bool in_order() const { return in_order_; }
+  bool profiling() const { return profiling_; }
+
+  /// When the latest command ended, in device time, if profiling. The executor's (and its lock's).
+  std::uint64_t last_ended = 0;
+
+ private:
+  friend class CommandGraph;
+
+  const wire::DeviceIndex device_;
+  const bool in_order_;
+  const bool profiling_;
+
+  // In order: the nodes that have not ended, oldest first. Those before `next_` are ready, issued, or wait
+  // only for the nodes before them. Completions are taken in this order, so a lane needs no edges.
+  std::deque<NodePtr> line_;
+  std::size_t next_ = 0;
+
+  // Out of order: the latest barrier, and what a marker without a wait list has to wait for: the nodes since
+  // the latest such marker, and that marker. Ended ones are swept out now and then.
+  NodePtr barrier_;
+  std::vector<NodePtr> open_;
+  std::size_t sweep_at_ = 64;
+};
+
+class CommandGraph {
+ public:
+  /// Adds a new node that waits for `waits`, which have not ended. `named_waits` tells whether its wait list
+  /// named any event at all; `wait_failed`, whether it named one that has already ended in an error.
+  void add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits, bool wait_failed);
+
+  /// The executor hands a ready node to its driver now. Nodes are issued to a lane in the order in which they
+  /// became ready.
+  void issued(Node& node);
+
+  /// The driver has reported the end of an issued node that is observed. In an in-order lane this also ends
+  /// the unobserved nodes before it.
+  void completed(Node& node, std::int32_t status);
+
+  /// The driver did not take an issued node. Says nothing about the nodes before it: if one of those was
+  /// waiting to be covered by this node's report, it is returned, now marked as observed, and the caller must
+  /// see to it that its end is reported.
+  NodePtr refused(Node& node, std::int32_t error);
+
+  /// Ends an external node.
+  void end_external(Node& node, std::int32_t status);
+
+  /// Nodes that became ready, in order; the caller takes them. A node may stop being ready() before it is
+  /// issued, when an error reaches it: it must then be dropped.
+  std::vector<NodePtr>& newly_ready() { return newly_ready_; }
+  /// Nodes that ended, in order; the caller takes them.
+  std::vector<NodePtr>& newly_ended() { return newly_ended_; }
+
+  /// Nodes that have not ended, external ones left out.
+  std::uint64_t pending() const { return pending_; }
+
+ private:
+  void depend(Node& node, Node& on, bool is_explicit);
+  void order_out_of_order(Node& node, bool named_waits);
+  void finish(Node& node, std::int32_t status);
+  void make_ready(Node& node);
+  void advance(Lane& lane);
+  void look_at(Node& node);
+  void run();
+
+  std::vector<NodePtr> newly_ready_;
+  std::vector<NodePtr> newly_ended_;
+  std::vector<NodePtr> agenda_;  // nodes to look at, because something that they wait for has moved
+  std::uint64_t pending_ = 0;
+};
+
+}  // namespace fairgv::vgpu

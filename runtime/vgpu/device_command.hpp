@@ -1,0 +1,53 @@
+// What the executor knows of a back end: a command that can be handed to a driver, and where its end is
+// reported. This is the whole interface between the scheduler's side of the worker and OpenCL (or CUDA).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/event_table.hpp"
+
+namespace fairgv::vgpu {
+
+class DeviceCommand;
+
+/// Takes the reports of drivers.
+class CompletionSink {
+ public:
+  /// The command has ended with `status` (CL_COMPLETE or an error). Call once for every watched command, from
+  /// any thread, with no lock of the driver held that issue() takes. Afterwards the command may be gone.
+  virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
+
+ protected:
+  ~CompletionSink() = default;
+};
+
+/// A kernel launch, a copy, a fill. Made, issued and destroyed on the loop thread; it keeps alive what it
+/// uses.
+class DeviceCommand : public Node {
+ public:
+  DeviceCommand(std::shared_ptr<Lane> lane, std::int32_t error)
+      : Node(Work::device, std::move(lane), error) {}
+
+  /// Hands the command to the driver, to run after driver_waits() have ended, and returns at once: 0 or the
+  /// driver's error. An in-order lane's commands are issued in order.
+  virtual std::int32_t issue() = 0;
+
+  /// Asks for `sink.completed()`, which may come before this returns. Only after issue() succeeded.
+  virtual void watch(CompletionSink& sink) = 0;
+
+  /// Makes sure that the driver begins with what was issued to this command's queue.
+  virtual void flush() = 0;
+
+  /// Device times, or null if the queue has none. Only once the command was reported complete.
+  virtual const CommandTimes* times() const = 0;
+
+  virtual bool is_launch() const { return false; }
+
+  /// What issue() returned; the loop thread's.
+  std::int32_t issue_error = 0;
+};
+
+}  // namespace fairgv::vgpu

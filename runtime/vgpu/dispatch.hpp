@@ -1,0 +1,69 @@
+// From bytes to a handler: the table of all calls, made at compile time from wire::AllCalls, so that a call
+// without a handler does not compile.
+//
+// A back end has, for every call C,
+//
+//   Result<C::Reply> handle(const C&);
+//
+// An Error from it means that the front end broke the protocol, which ends the session; what may fail in an
+// honest program is told in the reply, in the command's status, or by a poisoned object.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/vgpu/replies.hpp"
+#include "runtime/wire/calls.hpp"
+
+namespace fairgv::vgpu {
+
+namespace detail {
+
+template <class Backend>
+using Handler = Result<void> (*)(Backend&, Replies&, std::span<const std::byte>, std::uint64_t tag);
+
+template <class Backend, class Call>
+Result<void> decode_and_handle(Backend& backend, Replies& replies, std::span<const std::byte> bytes,
+                               std::uint64_t tag) {
+  Call call;
+  if (!wire::decode(bytes, call)) {
+    return Error{fmt::format("{}: {} bytes that are no such message", Call::name, bytes.size())};
+  }
+  auto result = backend.handle(call);
+  static_assert(std::is_same_v<decltype(result), Result<typename Call::Reply>>);
+  if (!result) return Error{fmt::format("{}: {}", Call::name, result.error().message)};
+  if constexpr (!std::is_void_v<typename Call::Reply>) replies.send(Call::opcode, tag, result.value());
+  return {};
+}
+
+inline constexpr std::size_t kOpcodes = 0x800;
+
+template <class Backend, class... Calls>
+consteval auto handlers(wire::TypeList<Calls...>) {
+  std::array<Handler<Backend>, kOpcodes> table{};
+  ((table.at(Calls::opcode) = &decode_and_handle<Backend, Calls>), ...);
+  return table;
+}
+
+}  // namespace detail
+
+/// Decodes one call and has it handled; answers it if it has a reply. `bytes` are private and aligned to 8.
+template <class Backend>
+Result<void> dispatch(Backend& backend, Replies& replies, wire::Opcode opcode,
+                      std::span<const std::byte> bytes, std::uint64_t tag) {
+  static constexpr auto kHandlers = detail::handlers<Backend>(wire::AllCalls{});
+  const auto handler = opcode < kHandlers.size() ? kHandlers[opcode] : nullptr;
+  if (handler == nullptr) {
+    return Error{fmt::format("opcode {:#06x} is no call of protocol version {}; install matching FairGV versions",
+                             opcode, wire::kProtocolVersion)};
+  }
+  return handler(backend, replies, bytes, tag);
+}
+
+}  // namespace fairgv::vgpu

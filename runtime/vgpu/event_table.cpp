@@ -1,0 +1,120 @@
+#include "runtime/vgpu/event_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace fairgv::vgpu {
+namespace {
+
+Error unknown(const char* what, wire::EventId event) {
+  return Error{fmt::format("{} {:#x} is unknown", what, event.raw)};
+}
+
+}  // namespace
+
+Result<void> EventTable::add(wire::EventId event, const NodePtr& node) {
+  if (event.generation() == 0 || event.index() >= slots_.size()) {
+    return Error{fmt::format("event {:#x} names none of the {} slots", event.raw, slots_.size())};
+  }
+  if (event.index() >= entries_.size()) {
+    entries_.resize(std::min(std::max<std::size_t>(event.index() + std::size_t{1}, 2 * entries_.size()),
+                             slots_.size()));
+  }
+  Entry& entry = entries_[event.index()];
+  if (entry.generation != 0) return Error{fmt::format("event {:#x} is already in use", event.raw)};
+  entry.generation = event.generation();
+  entry.status = kQueued;
+  entry.node = node;
+  node->event = event;
+  return {};
+}
+
+Result<void> EventTable::resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes,
+                                 bool& failed) {
+  for (const wire::EventId event : wait_list) {
+    const Entry* entry = find(event);
+    if (entry == nullptr) return unknown("a wait list's event", event);
+    if (entry->node) {
+      nodes.push_back(entry->node);
+    } else if (entry->status < 0) {
+      failed = true;
+    }
+  }
+  return {};
+}
+
+Result<NodePtr> EventTable::unset_user_event(wire::EventId event) {
+  const Entry* entry = find(event);
+  if (entry == nullptr || !entry->node || entry->node->work() != Work::user) {
+    return unknown("unset user event", event);
+  }
+  return entry->node;
+}
+
+Result<void> EventTable::watch(wire::EventId event, std::int32_t status) {
+  Entry* entry = find(event);
+  if (entry == nullptr) return unknown("watched event", event);
+  if (entry->status <= status) {
+    notices_.post({event, status, entry->status});
+  } else {
+    entry->watched.push_back(status);
+  }
+  return {};
+}
+
+Result<void> EventTable::release(wire::EventId event) {
+  Entry* entry = find(event);
+  if (entry == nullptr) return unknown("released event", event);
+  if (entry->node) entry->node->event = {};
+  entry->generation = 0;
+  entry->node.reset();
+  entry->watched.clear();
+  return {};
+}
+
+void EventTable::progressed(const Node& node, std::int32_t status) {
+  if (Entry* entry = find(node.event)) set_status(*entry, node, status);
+}
+
+void EventTable::ended(const Node& node, const CommandTimes* times) {
+  Entry* entry = find(node.event);
+  if (entry == nullptr) return;
+  if (times != nullptr) {
+    ring::CompletionSlot& slot = slots_[node.event.index()];
+    // Relaxed: ordered by the release store of the state below.
+    slot.queued.store(times->queued, std::memory_order_relaxed);
+    slot.submitted.store(times->submitted, std::memory_order_relaxed);
+    slot.started.store(times->started, std::memory_order_relaxed);
+    slot.ended.store(times->ended, std::memory_order_relaxed);
+    slot.completed.store(times->completed, std::memory_order_relaxed);
+  }
+  set_status(*entry, node, node.status());
+  entry->node.reset();
+}
+
+EventTable::Entry* EventTable::find(wire::EventId event) {
+  if (event.generation() == 0 || event.index() >= entries_.size()) return nullptr;
+  Entry& entry = entries_[event.index()];
+  return entry.generation == event.generation() ? &entry : nullptr;
+}
+
+void EventTable::set_status(Entry& entry, const Node& node, std::int32_t status) {
+  entry.status = status;
+  if (node.work() != Work::user) {
+    // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
+    slots_[node.event.index()].state.store(
+        (std::uint64_t{entry.generation} << 32) | static_cast<std::uint32_t>(status),
+        std::memory_order_release);
+    // Nobody sleeps on anything before the end.
+    if (status <= kComplete) written_ = true;
+  }
+  if (entry.watched.empty()) return;
+  std::erase_if(entry.watched, [&](std::int32_t watched) {
+    if (status > watched) return false;
+    notices_.post({node.event, watched, status});
+    return true;
+  });
+}
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,74 @@
+// The session's events: which node an EventId stands for, and what the front end sees of it (its completion
+// slot, its watches).
+//
+// The worker writes the slots of commands and builds and never reads any; user events' slots are the front
+// end's own. An event lives from the call that names it first until ReleaseEvent; its node may end earlier or
+// later. Externally synchronised, by the executor's lock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/notices.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::vgpu {
+
+/// When a command was queued, submitted, started, ended and completed: nanoseconds of the device's clock.
+struct CommandTimes {
+  std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0, completed = 0;
+};
+
+class EventTable {
+ public:
+  EventTable(const ring::Segment& segment, Notices& notices)
+      : slots_(segment.slots()), notices_(notices) {}
+
+  /// Makes `event` stand for `node`. An Error (the front end broke the protocol) if the id is no slot's, or
+  /// still in use.
+  Result<void> add(wire::EventId event, const NodePtr& node);
+
+  /// What the events of a wait list stand for: appends the nodes that have not ended to `nodes`; `failed`
+  /// becomes true if one has ended in an error. An Error if one is unknown.
+  Result<void> resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes, bool& failed);
+
+  /// The user event that has not been set yet; an Error if the id is none.
+  Result<NodePtr> unset_user_event(wire::EventId event);
+
+  /// Posts one notice when the event's status is `status` or lower: now or later.
+  Result<void> watch(wire::EventId event, std::int32_t status);
+
+  /// The front end no longer looks: from now on neither its slot is written nor a notice posted.
+  Result<void> release(wire::EventId event);
+
+  /// The node has come as far as `status`, not yet ended.
+  void progressed(const Node& node, std::int32_t status);
+
+  /// The node has ended. `times` may be null.
+  void ended(const Node& node, const CommandTimes* times);
+
+  /// Whether a slot was written since the last call: then the caller rings the completion bell.
+  bool take_written() { return std::exchange(written_, false); }
+
+ private:
+  struct Entry {
+    std::uint32_t generation = 0;  // 0: free
+    std::int32_t status = kQueued;
+    NodePtr node;  // until it has ended
+    std::vector<std::int32_t> watched;
+  };
+
+  Entry* find(wire::EventId event);
+  void set_status(Entry& entry, const Node& node, std::int32_t status);
+
+  std::vector<Entry> entries_;  // by slot; as many as were ever used
+  std::span<ring::CompletionSlot> slots_;
+  Notices& notices_;
+  bool written_ = false;
+};
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,304 @@
+#include "runtime/vgpu/executor.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace fairgv::vgpu {
+namespace {
+
+/// How soon to try again what found a full pipe or a full notice ring: rare, and nobody rings when there is
+/// room.
+constexpr auto kRetry = std::chrono::milliseconds(1);
+
+constexpr auto kAtOnce = std::memory_order_relaxed;  // for flags that only hint
+
+}  // namespace
+
+Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> turns, Settings settings)
+    : segment_(segment), settings_(std::move(settings)), notices_(segment), events_(segment, notices_) {
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const auto index = static_cast<wire::DeviceIndex>(i);
+    const auto knock = [this, index] { devices_[index]->knock_again = !settings_.knock(index); };
+    devices_.push_back(std::make_unique<Device>(turns[i], settings_.turn, knock));
+  }
+}
+
+// ---- what the front end asks for
+
+Result<void> Executor::enqueue(std::shared_ptr<DeviceCommand> command, wire::EventId completion,
+                               std::span<const wire::EventId> wait_list) {
+  return add(command, completion, wait_list);
+}
+
+Result<void> Executor::enqueue_marker(Work work, std::shared_ptr<Lane> lane, std::int32_t error,
+                                      wire::EventId completion, std::span<const wire::EventId> wait_list) {
+  return add(std::make_shared<Node>(work, std::move(lane), error), completion, wait_list);
+}
+
+Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
+                           std::span<const wire::EventId> wait_list) {
+  std::unique_lock lock(mutex_);
+  bool wait_failed = false;
+  if (auto resolved = events_.resolve(wait_list, waits_, wait_failed); !resolved) return resolved;
+  if (completion) {
+    if (auto added = events_.add(completion, node); !added) return added;
+  }
+  graph_.add(node, waits_, !wait_list.empty(), wait_failed);
+  waits_.clear();  // keeps nothing alive
+  pending_seen_ = graph_.pending();
+  if (!graph_.newly_ready().empty()) attention_.store(true, kAtOnce);
+  if (graph_.newly_ended().empty()) {
+    collect_ready();
+    return {};
+  }
+  collect(settings_.now());
+  finish(std::move(lock), false);
+  return {};
+}
+
+Result<void> Executor::create_user_event(wire::EventId event) {
+  const std::lock_guard lock(mutex_);
+  return events_.add(event, std::make_shared<Node>(Work::user));
+}
+
+Result<void> Executor::set_user_event(wire::EventId event, std::int32_t status) {
+  if (status > kComplete) return Error{fmt::format("user event set to {}, which is no end", status)};
+  std::unique_lock lock(mutex_);
+  auto node = events_.unset_user_event(event);
+  if (!node) return node.error();
+  graph_.end_external(*node.value(), status);
+  collect(settings_.now());
+  finish(std::move(lock), true);
+  return {};
+}
+
+Result<void> Executor::watch_event(wire::EventId event, std::int32_t status) {
+  std::unique_lock lock(mutex_);
+  auto watched = events_.watch(event, status);
+  finish(std::move(lock), false);
+  return watched;
+}
+
+Result<void> Executor::release_event(wire::EventId event) {
+  const std::lock_guard lock(mutex_);
+  return events_.release(event);
+}
+
+Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
+  auto node = std::make_shared<Node>(Work::host);
+  const std::lock_guard lock(mutex_);
+  if (auto added = events_.add(event, node); !added) return added.error();
+  return NodePtr(node);
+}
+
+void Executor::end_host_work(Node& work, std::int32_t status) {
+  std::unique_lock lock(mutex_);
+  graph_.end_external(work, status);
+  collect(settings_.now());
+  finish(std::move(lock), pump_wanted());
+}
+
+// ---- issuing
+
+void Executor::pump() {
+  attention_.store(false, kAtOnce);  // what follows sees everything that was done before, by the lock
+  for (const auto& device : devices_) pump(*device);
+  free_retired();
+}
+
+void Executor::pump(Device& device) {
+  std::unique_lock lock(mutex_);
+  if (std::exchange(device.knock_again, false)) {
+    const auto index = std::find_if(devices_.begin(), devices_.end(),
+                                    [&](const auto& candidate) { return candidate.get() == &device; });
+    device.knock_again = !settings_.knock(static_cast<wire::DeviceIndex>(index - devices_.begin()));
+  }
+  notices_.flush();
+  for (;;) {
+    const TimePoint now = settings_.now();
+    const bool work = has_work(device);
+    const std::uint64_t allowed = device.keeper.may_issue(work, now);
+    if (!work || allowed == 0) {
+      device.keeper.settle(work, now);
+      update_deadline(now);
+      break;
+    }
+    pick(device, allowed, now);
+    finish(std::move(lock), false);
+    hand_over();
+    lock = std::unique_lock(mutex_);
+  }
+  finish(std::move(lock), false);
+}
+
+void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
+  while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch) && has_work(device)) {
+    std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
+    device.ready.pop_front();
+    device.keeper.issued(now);
+    events_.progressed(*command, kSubmitted);
+    graph_.issued(*command);
+    collect_ready();
+    batch_.push_back(std::move(command));
+  }
+  choose_observed(device.keeper.observe_every());
+}
+
+void Executor::choose_observed(std::uint64_t every) {
+  std::array<const Lane*, kBatch> lanes{};  // whose last command of the batch has been seen
+  std::size_t lane_count = 0;
+  for (std::size_t i = batch_.size(); i-- > 0;) {
+    DeviceCommand& command = *batch_[i];
+    const auto seen = std::span(lanes).first(lane_count);
+    const bool last_of_lane = std::find(seen.begin(), seen.end(), command.lane()) == seen.end();
+    if (last_of_lane) lanes.at(lane_count++) = command.lane();
+    command.observed = command.event || !command.lane()->in_order() || last_of_lane || i % every == 0;
+  }
+}
+
+void Executor::hand_over() {
+  for (const auto& command : batch_) {
+    const auto waits = command->driver_waits();
+    // A dependency that was picked with this command may just have been refused.
+    const bool wait_refused = std::any_of(waits.begin(), waits.end(), [](const NodePtr& wait) {
+      return static_cast<const DeviceCommand&>(*wait).issue_error != 0;
+    });
+    command->issue_error = wait_refused ? kWaitListFailed : command->issue();
+    if (command->issue_error != 0) {
+      refuse(*command);
+    } else if (command->observed) {
+      command->watch(*this);
+    }
+  }
+  // Not before the batch is complete: a driver may begin with the flush.
+  for (const auto& command : batch_) {
+    if (command->observed && command->issue_error == 0) command->flush();
+  }
+  batch_.clear();
+}
+
+void Executor::refuse(DeviceCommand& command) {
+  std::unique_lock lock(mutex_);
+  const NodePtr uncovered = graph_.refused(command, command.issue_error);
+  collect(settings_.now());
+  finish(std::move(lock), false);
+  if (uncovered) static_cast<DeviceCommand&>(*uncovered).watch(*this);
+}
+
+void Executor::free_retired() {
+  {
+    const std::lock_guard lock(mutex_);
+    dying_.swap(retired_);
+    if (!busy()) release_noted_.store(false, kAtOnce);
+  }
+  dying_.clear();
+}
+
+bool Executor::saturated() {
+  if (pending_seen_ <= kMostPending) return false;
+  const std::lock_guard lock(mutex_);
+  pending_seen_ = graph_.pending();
+  reading_paused_ = pending_seen_ > kMostPending && busy();
+  return reading_paused_;
+}
+
+void Executor::update_deadline(TimePoint now) {
+  deadline_ = {};
+  if (notices_.has_backlog()) deadline_.at = now + kRetry;
+  for (const auto& device : devices_) {
+    if (device->knock_again) deadline_.at = std::min(deadline_.at, now + kRetry);
+    if (const auto until = device->keeper.lingers_until(); until && *until < deadline_.at) {
+      deadline_ = {*until, true};
+    }
+  }
+}
+
+// ---- what drivers report
+
+void Executor::completed(DeviceCommand& command, std::int32_t status) {
+  const TimePoint now = settings_.now();
+  std::unique_lock lock(mutex_);
+  graph_.completed(command, status);
+  collect(now);
+  finish(std::move(lock), pump_wanted());
+}
+
+void Executor::collect(TimePoint now) {
+  collect_ready();
+  collect_ended(now);
+}
+
+void Executor::collect_ready() {
+  for (NodePtr& node : graph_.newly_ready()) {
+    Device& device = *devices_[node->lane()->device()];
+    device.ready.push_back(std::static_pointer_cast<DeviceCommand>(std::move(node)));
+  }
+  graph_.newly_ready().clear();
+}
+
+void Executor::collect_ended(TimePoint now) {
+  Device* device = nullptr;  // what ends at once on the device ends in one lane
+  std::uint64_t commands = 0;
+  std::uint64_t launches = 0;
+  for (NodePtr& node : graph_.newly_ended()) {
+    const CommandTimes* times = nullptr;
+    CommandTimes marker_times;
+    if (node->was_issued()) {
+      const auto& command = static_cast<const DeviceCommand&>(*node);
+      device = devices_[command.lane()->device()].get();
+      commands += 1;
+      if (command.is_launch()) launches += 1;
+      times = command.times();
+      if (times != nullptr) node->lane()->last_ended = times->ended;
+    } else if (node->lane() != nullptr && node->lane()->profiling()) {
+      // A marker takes no time: it ends when the command before it has.
+      const std::uint64_t at = node->lane()->last_ended;
+      marker_times = {at, at, at, at, at};
+      times = &marker_times;
+    }
+    events_.ended(*node, times);
+    retired_.push_back(std::move(node));
+  }
+  graph_.newly_ended().clear();
+  if (device == nullptr) return;
+  device->keeper.completed(commands, launches, now);
+  device->keeper.settle(has_work(*device), now);
+}
+
+bool Executor::has_work(Device& device) {
+  // A command may have been doomed by an error since it became ready; the graph ends it.
+  while (!device.ready.empty() && !device.ready.front()->ready()) device.ready.pop_front();
+  return !device.ready.empty();
+}
+
+bool Executor::busy() const {
+  return std::any_of(devices_.begin(), devices_.end(), [](const auto& device) {
+    return device->keeper.in_flight() > 0 || !device->ready.empty();
+  });
+}
+
+bool Executor::pump_wanted() const {
+  const bool issue_or_linger = std::any_of(devices_.begin(), devices_.end(), [](const auto& device) {
+    return (!device->ready.empty() && device->keeper.worth_issuing()) || device->keeper.lingers_until() ||
+           device->knock_again;
+  });
+  const bool free_memory =
+      retired_.size() >= kMostRetired || (release_noted_.load(kAtOnce) && !retired_.empty() && !busy());
+  const bool read_on = reading_paused_ && (graph_.pending() <= kMostPending / 4 * 3 || !busy());
+  return issue_or_linger || free_memory || read_on || notices_.has_backlog();
+}
+
+void Executor::finish(std::unique_lock<std::mutex> lock, bool wake_loop) {
+  const bool written = events_.take_written();
+  const bool sent = notices_.take_sent();
+  // Release: pairs with the acquire in needs_pump().
+  if (wake_loop) attention_.store(true, std::memory_order_release);
+  lock.unlock();
+  ring::SegmentHeader& header = segment_.header();
+  if (written) ring::ring(header.completion_bell);
+  if (sent) ring::ring(header.notice_bell);
+  if (wake_loop) ring::ring(header.worker_bell);
+}
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,151 @@
+// Runs a session's commands: keeps the command graph and the events, issues what is ready while this session
+// has the device's turn, and takes the drivers' reports.
+//
+// Two kinds of thread meet here. The loop thread adds commands and is the only one that issues (so commands
+// reach the driver without a thread hop, and nothing is ever enqueued from a callback). Driver threads report
+// completions: they write completion slots, end markers, close runs and give turns back by themselves, and
+// wake the loop thread only when it has something to do. One lock guards all state; it is never held while
+// calling into a driver, and neither a callback nor the loop waits for anything else under it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/session/turn.hpp"
+#include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/event_table.hpp"
+#include "runtime/vgpu/notices.hpp"
+#include "runtime/vgpu/turn_keeper.hpp"
+
+namespace fairgv::vgpu {
+
+class Executor final : public CompletionSink {
+ public:
+  struct Settings {
+    TurnSettings turn;
+    std::function<TimePoint()> now = std::chrono::steady_clock::now;
+    /// Tells the dispatcher to look at a device's turn; false when that must be tried again.
+    std::function<bool(wire::DeviceIndex)> knock = [](wire::DeviceIndex) { return true; };
+  };
+
+  /// One turn per device of the topology. Both outlive the executor.
+  Executor(const ring::Segment& segment, std::span<session::DeviceTurn> turns, Settings settings);
+
+  // ---- loop thread: what the front end asks for. An Error means that it broke the protocol.
+
+  /// Queues a command; `completion` may be none. It is issued by a later pump().
+  Result<void> enqueue(std::shared_ptr<DeviceCommand> command, wire::EventId completion,
+                       std::span<const wire::EventId> wait_list);
+  /// Queues a marker or a barrier. `error`: its queue is poisoned.
+  Result<void> enqueue_marker(Work work, std::shared_ptr<Lane> lane, std::int32_t error,
+                              wire::EventId completion, std::span<const wire::EventId> wait_list);
+  Result<void> create_user_event(wire::EventId event);
+  Result<void> set_user_event(wire::EventId event, std::int32_t status);
+  Result<void> watch_event(wire::EventId event, std::int32_t status);
+  Result<void> release_event(wire::EventId event);
+
+  /// Something that the worker does on the host, visible as an event; ended by end_host_work().
+  Result<NodePtr> begin_host_work(wire::EventId event);
+
+  /// An object was released: make sure that commands under way let go of it soon after they end.
+  void note_release() { release_noted_.store(true, std::memory_order_relaxed); }
+
+  // ---- loop thread: running
+
+  /// Issues what may be issued, ends what is over, frees what has ended.
+  void pump();
+
+  /// Whether pump() would find something to do: cheap, for the loop's wait.
+  bool needs_pump() const {
+    if (attention_.load(std::memory_order_acquire)) return true;  // pairs with the release in finish()
+    for (const auto& device : devices_) {
+      if (device->keeper.changed()) return true;
+    }
+    return false;
+  }
+
+  /// When pump() must be called again at the latest. `spin`: it is so soon that the caller must not sleep.
+  struct Deadline {
+    TimePoint at = TimePoint::max();
+    bool spin = false;
+  };
+  Deadline deadline() const { return deadline_; }
+
+  /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
+  /// progress possible.
+  bool saturated();
+
+  // ---- any thread
+
+  void completed(DeviceCommand& command, std::int32_t status) override;
+  void end_host_work(Node& work, std::int32_t status);
+
+ private:
+  struct Device {
+    Device(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock)
+        : keeper(turn, settings, std::move(knock)) {}
+    TurnKeeper keeper;
+    std::deque<std::shared_ptr<DeviceCommand>> ready;  // in the order in which they became so
+    bool knock_again = false;
+  };
+
+  static constexpr std::uint64_t kMostPending = 32'768;
+  static constexpr std::size_t kBatch = 16;
+  static constexpr std::size_t kMostRetired = 256;
+
+  Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list);
+
+  // The loop thread's.
+  void pump(Device& device);
+  void hand_over();
+  void refuse(DeviceCommand& command);
+  void free_retired();
+
+  // With the lock held.
+  void pick(Device& device, std::uint64_t allowed, TimePoint now);
+  void choose_observed(std::uint64_t every);
+  static bool has_work(Device& device);
+  void collect(TimePoint now);
+  void collect_ready();
+  void collect_ended(TimePoint now);
+  void settle(TimePoint now);
+  bool pump_wanted() const;
+  bool busy() const;
+  void update_deadline(TimePoint now);
+
+  /// Lets go of the lock, then rings the bells of what was done under it.
+  void finish(std::unique_lock<std::mutex> lock, bool wake_loop);
+
+  const ring::Segment& segment_;
+  const Settings settings_;
+  std::vector<std::unique_ptr<Device>> devices_;  // fixed after construction
+
+  std::mutex mutex_;  // guards everything below, and the devices
+  CommandGraph graph_;
+  Notices notices_;
+  EventTable events_;
+  std::vector<NodePtr> retired_;  // ended; destroyed on the loop thread, outside the lock
+  std::vector<NodePtr> waits_;    // scratch of add()
+  bool reading_paused_ = false;
+
+  std::vector<std::shared_ptr<DeviceCommand>> batch_;  // the loop thread's: being handed over
+  std::vector<NodePtr> dying_;                         // the loop thread's: being destroyed
+  std::uint64_t pending_seen_ = 0;                     // the loop thread's: pending after the last add
+  Deadline deadline_;                                  // the loop thread's
+
+  std::atomic<bool> attention_{false};      // pump() has something to do
+  std::atomic<bool> release_noted_{false};  // relaxed: a hint
+};
+
+}  // namespace fairgv::vgpu

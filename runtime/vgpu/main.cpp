@@ -1,0 +1,133 @@
+// fairgv-vgpu: the worker process of one session. Started by fairgvd, never by a person.
+//
+// Exit status: 0 when the session is over, 1 when it could not begin, 2 for bad arguments, 3 when the front
+// end broke the protocol.
+#include <poll.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdint>
+#include <thread>
+
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
+#include "runtime/session/turn.hpp"
+#include "runtime/vgpu/worker.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+struct Arguments {
+  std::uint32_t session = 0;
+  int segment_fd = -1;
+  int turn_fd = -1;
+  int daemon_fd = -1;
+  int knock_fd = -1;
+  double slice_ms = 6;
+  std::uint32_t samples = sched::SlicePlan::kDefaultSamples;
+};
+
+void declare(CLI::App& app, Arguments& to) {
+  app.add_option("--session", to.session, "number of the session, for knocks and the log")->required();
+  app.add_option("--segment-fd", to.segment_fd, "inherited descriptor of the session's segment")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--turn-fd", to.turn_fd, "inherited descriptor of the turn page")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--daemon-fd", to.daemon_fd, "inherited socket to fairgvd")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--knock-fd", to.knock_fd, "inherited pipe to the dispatcher")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--slice-ms", to.slice_ms, "device time that a lone tenant keeps in flight, milliseconds")
+      ->check(CLI::Range(0.01, 10'000.0));
+  app.add_option("--samples", to.samples, "commands measured one by one in a contended turn")
+      ->check(CLI::Range(1, 1000));
+}
+
+/// A worker without a daemon has nobody to work for, and nobody who would end it.
+void exit_with_daemon(int daemon_fd) {
+  std::thread([daemon_fd] {
+    pollfd daemon{daemon_fd, POLLIN, 0};
+    while (::poll(&daemon, 1, -1) < 0) {
+      // EINTR
+    }
+    ::_exit(0);  // the daemon sends nothing: whatever happened is the end
+  }).detach();
+}
+
+session::WorkerReady describe(const opencl::Driver& driver) {
+  session::WorkerReady ready;
+  for (std::size_t i = 0; i < driver.devices().size(); ++i) {
+    const opencl::Device& device = driver.devices()[i];
+    ready.devices.push_back({driver.platform_name(device.platform),
+                             driver.device_name(static_cast<wire::DeviceIndex>(i)), device.type});
+  }
+  return ready;
+}
+
+/// Serves the session to its end.
+Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
+  auto segment = ring::Segment::attach(ring::UniqueFd(arguments.segment_fd));
+  if (!segment) return segment.error();
+  auto turns = session::TurnMemory::attach(ring::UniqueFd(arguments.turn_fd));
+  if (!turns) return turns.error();
+  auto driver = opencl::Driver::open();
+  if (!driver) return driver.error();
+  if (auto sent = daemon.send(session::to_text(describe(driver.value()))); !sent) return sent.error();
+  exit_with_daemon(daemon.fd());
+
+  Executor::Settings settings;
+  settings.turn.slice = std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double, std::milli>(arguments.slice_ms));
+  settings.turn.samples = arguments.samples;
+  settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
+    const session::Knock knock{session, device};
+    return ::write(fd, &knock, sizeof(knock)) == static_cast<ssize_t>(sizeof(knock));
+  };
+  Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
+  opencl::Backend backend(driver.value(), segment.value(), executor);
+  Worker worker(segment.value(), executor, backend);
+  int status = 0;
+  if (auto served = worker.run(); !served) {
+    spdlog::error("session {} ended: the front end broke the protocol: {}", arguments.session,
+                  served.error().message);
+    status = 3;
+  }
+  // Commands may still be under way, and drivers have threads of their own: leave without unwinding. The
+  // system takes everything back.
+  spdlog::shutdown();
+  ::_exit(status);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("the worker of one FairGV session; fairgvd starts it", "fairgv-vgpu");
+  Arguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
+  std::signal(SIGPIPE, SIG_IGN);
+  const session::Socket daemon{ring::UniqueFd(arguments.daemon_fd)};
+  const auto status = serve(arguments, daemon);
+  if (status) return status.value();
+  spdlog::error("session {} cannot begin: {}", arguments.session, status.error().message);
+  // If the daemon is gone there is nobody to tell.
+  static_cast<void>(daemon.send(session::to_text(session::WorkerFailed{status.error().message})));
+  return 1;
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
+
+int main(int argc, char** argv) {
+  return fairgv::vgpu::run(argc, argv);
+}

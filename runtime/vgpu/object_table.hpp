@@ -1,0 +1,71 @@
+// The session's objects by the ids that the front end chose.
+//
+// Every id that comes over the wire is looked up here: index, generation and kind must fit, or the front end
+// broke the protocol. The table grows with the largest index used, up to a limit. The loop thread's alone.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::vgpu {
+
+/// `Object` has a virtual destructor and a `kind()`; each class T derived from it that is looked up has a
+/// static `kKind` and `kName`.
+template <class Object>
+class ObjectTable {
+ public:
+  static constexpr std::uint32_t kLimit = std::uint32_t{1} << 22;
+
+  Result<void> insert(wire::ObjectId id, std::shared_ptr<Object> object) {
+    if (id.generation() == 0 || id.index() >= kLimit) {
+      return Error{fmt::format("object id {:#x} is impossible or beyond {} objects", id.raw, kLimit)};
+    }
+    if (id.index() >= entries_.size()) {
+      entries_.resize(std::max<std::size_t>(id.index() + std::size_t{1}, 2 * entries_.size()));
+    }
+    Entry& entry = entries_[id.index()];
+    if (entry.object) return Error{fmt::format("object id {:#x} is already in use", id.raw)};
+    entry = {id.generation(), std::move(object)};
+    return {};
+  }
+
+  /// The object, of class T; an Error if the id is unknown, stale, or another kind of object's.
+  template <class T>
+  Result<std::shared_ptr<T>> get(wire::ObjectId id) const {
+    const Entry* entry = find(id);
+    if (entry == nullptr || entry->object->kind() != T::kKind) {
+      return Error{fmt::format("{:#x} names no {}", id.raw, T::kName)};
+    }
+    return std::static_pointer_cast<T>(entry->object);
+  }
+
+  Result<void> erase(wire::ObjectId id) {
+    if (find(id) == nullptr) return Error{fmt::format("{:#x} names no object", id.raw)};
+    entries_[id.index()].object.reset();
+    return {};
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t generation = 0;
+    std::shared_ptr<Object> object;
+  };
+
+  const Entry* find(wire::ObjectId id) const {
+    if (id.index() >= entries_.size()) return nullptr;
+    const Entry& entry = entries_[id.index()];
+    return entry.object && entry.generation == id.generation() ? &entry : nullptr;
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,97 @@
+#include "runtime/vgpu/opencl/arguments.hpp"
+
+#include <fmt/core.h>
+
+#include "runtime/vgpu/opencl/objects.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate& update,
+                                                      std::span<const std::byte> values,
+                                                      const ObjectTable<Object>& objects) {
+  auto argument = std::make_shared<Argument>();
+  argument->kind = update.kind;
+  argument->bytes = update.bytes;
+  switch (update.kind) {
+    case wire::ArgumentKind::value: {
+      if (update.position > values.size() || update.bytes > values.size() - update.position) {
+        return Error{fmt::format("the value of argument {} lies outside the message", update.index)};
+      }
+      const auto value = values.subspan(update.position, update.bytes);
+      argument->value.assign(value.begin(), value.end());
+      break;
+    }
+    case wire::ArgumentKind::memory: {
+      auto buffer = objects.get<Buffer>(wire::ObjectId{update.position});
+      if (!buffer) return buffer.error();
+      argument->memory = std::move(buffer).value();
+      break;
+    }
+    case wire::ArgumentKind::null_memory:
+    case wire::ArgumentKind::local:
+      break;
+    default:
+      return Error{fmt::format("argument {} is of unknown kind {}", update.index,
+                               static_cast<std::uint32_t>(update.kind))};
+  }
+  return std::shared_ptr<const Argument>(argument);
+}
+
+cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) {
+  switch (argument.kind) {
+    case wire::ArgumentKind::value:
+      return clSetKernelArg(kernel, index, argument.bytes, argument.value.data());
+    case wire::ArgumentKind::memory: {
+      const cl_mem memory = argument.memory->handle.get();
+      return clSetKernelArg(kernel, index, sizeof(memory), &memory);
+    }
+    case wire::ArgumentKind::null_memory: {
+      const cl_mem none = nullptr;
+      return clSetKernelArg(kernel, index, sizeof(none), &none);
+    }
+    case wire::ArgumentKind::local:
+      return clSetKernelArg(kernel, index, argument.bytes, nullptr);
+  }
+  return CL_INVALID_ARG_VALUE;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before, const wire::EnqueueKernel& call,
+                                                   std::uint32_t argument_count,
+                                                   const ObjectTable<Object>& objects) {
+  auto after = std::make_shared<ArgumentSet>();
+  after->arguments = before.arguments;
+  after->arguments.resize(argument_count);
+  for (const wire::ArgumentUpdate& update : call.updates) {
+    if (update.index >= argument_count) {
+      return Error{fmt::format("argument {} of a kernel that has {}", update.index, argument_count)};
+    }
+    auto argument = make_argument(update, call.values, objects);
+    if (!argument) return argument.error();
+    after->arguments[update.index] = std::move(argument).value();
+  }
+  for (const auto& argument : after->arguments) {
+    if (argument && argument->memory && after->error == CL_SUCCESS) after->error = argument->memory->error;
+  }
+  return std::shared_ptr<const ArgumentSet>(after);
+}
+
+cl_int DriverArguments::apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted) {
+  if (wanted == latest_) return CL_SUCCESS;
+  latest_.reset();
+  by_index_.resize(wanted->arguments.size());
+  for (std::size_t i = 0; i < wanted->arguments.size(); ++i) {
+    const auto& argument = wanted->arguments[i];
+    if (!argument || argument == by_index_[i]) continue;
+    by_index_[i].reset();
+    const cl_int error = set_on_driver(kernel, static_cast<cl_uint>(i), *argument);
+    if (error != CL_SUCCESS) return error;
+    by_index_[i] = argument;
+  }
+  latest_ = wanted;
+  return CL_SUCCESS;
+}
+
+}  // namespace fairgv::vgpu::opencl

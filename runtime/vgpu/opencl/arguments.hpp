@@ -1,0 +1,55 @@
+// Kernel arguments that belong to launches instead of kernels.
+//
+// In OpenCL a launch takes the arguments that its kernel has when it is enqueued; here it is issued later. So
+// each launch holds the immutable set of its time (and with it the buffers), sets share what they have in
+// common, and only what differs from what the driver's kernel has is set before a launch is issued: nothing
+// at all for a program that launches the same thing again.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/vgpu/object_table.hpp"
+#include "runtime/wire/calls.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+class Object;
+struct Buffer;
+
+/// One argument. Immutable: an argument set anew is a new Argument, so that identity means equality.
+struct Argument {
+  wire::ArgumentKind kind = wire::ArgumentKind::value;
+  std::size_t bytes = 0;                // of the value, or of local memory
+  std::vector<std::byte> value;         // kind value
+  std::shared_ptr<const Buffer> memory; // kind memory
+};
+
+/// Arguments by index; null where never set.
+struct ArgumentSet {
+  std::vector<std::shared_ptr<const Argument>> arguments;
+  cl_int error = CL_SUCCESS;  // of the first poisoned buffer among them
+};
+
+/// A copy of `before` with the call's updates. An Error if the front end should have known better: an index
+/// beyond `argument_count`, a value outside `values`, an id that is no buffer's.
+Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before, const wire::EnqueueKernel& call,
+                                                   std::uint32_t argument_count,
+                                                   const ObjectTable<Object>& objects);
+
+/// What a driver's kernel has been given.
+class DriverArguments {
+ public:
+  /// Sets those of `wanted` that `kernel` does not have. CL_SUCCESS or the driver's error.
+  cl_int apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted);
+
+ private:
+  std::shared_ptr<const ArgumentSet> latest_;              // applied last, completely
+  std::vector<std::shared_ptr<const Argument>> by_index_;  // in force
+};
+
+}  // namespace fairgv::vgpu::opencl

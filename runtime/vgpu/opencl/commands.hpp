@@ -1,0 +1,84 @@
+// OpenCL commands as the executor sees them.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/opencl/objects.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+/// The last three arguments of every clEnqueue*: what to wait for and where the event goes.
+struct Waits {
+  cl_uint count;
+  const cl_event* list;  // null if count is 0
+  cl_event* event;
+};
+
+/// What all commands of a queue have in common: the driver's event and its report.
+class QueueCommand : public DeviceCommand {
+ public:
+  QueueCommand(std::shared_ptr<Queue> queue, cl_int error)
+      : DeviceCommand(queue->lane, error), queue_(std::move(queue)) {}
+
+  std::int32_t issue() final;
+  void watch(CompletionSink& sink) final;
+  void flush() final { clFlush(queue_->handle.get()); }
+  const CommandTimes* times() const final { return has_times_ ? &times_ : nullptr; }
+
+ private:
+  virtual cl_int enqueue(cl_command_queue queue, const Waits& waits) = 0;
+  static void CL_CALLBACK ended(cl_event handle, cl_int status, void* command);
+  void read_times(cl_event handle);
+
+  std::shared_ptr<Queue> queue_;
+  EventHandle event_;
+  CompletionSink* sink_ = nullptr;
+  CommandTimes times_;
+  bool has_times_ = false;
+};
+
+/// A transfer, copy or fill: `Enqueue` calls the clEnqueue* function and owns what it uses.
+template <class Enqueue>
+class Transfer final : public QueueCommand {
+ public:
+  Transfer(std::shared_ptr<Queue> queue, cl_int error, Enqueue enqueue)
+      : QueueCommand(std::move(queue), error), enqueue_(std::move(enqueue)) {}
+
+ private:
+  cl_int enqueue(cl_command_queue queue, const Waits& waits) final { return enqueue_(queue, waits); }
+  Enqueue enqueue_;
+};
+
+/// A kernel launch with the arguments of the moment in which it was enqueued.
+class Launch final : public QueueCommand {
+ public:
+  struct Range {
+    cl_uint dimensions = 0;
+    bool has_offset = false;
+    bool has_local = false;
+    std::array<std::size_t, 3> offset{}, global{}, local{};
+  };
+
+  Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
+      : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments)),
+        arguments_(kernel->arguments),
+        kernel_(std::move(kernel)),
+        range_(range) {}
+
+  bool is_launch() const final { return true; }
+
+ private:
+  cl_int enqueue(cl_command_queue queue, const Waits& waits) final;
+
+  std::shared_ptr<const ArgumentSet> arguments_;
+  std::shared_ptr<Kernel> kernel_;
+  Range range_;
+};
+
+}  // namespace fairgv::vgpu::opencl

@@ -1,0 +1,77 @@
+#include "runtime/vgpu/opencl/driver.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+#include "runtime/session/turn.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+Platform describe(cl_platform_id id) {
+  const std::string version = get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetPlatformInfo(id, CL_PLATFORM_VERSION, size, value, size_ret);
+  });
+  int major = 0;
+  int minor = 0;
+  std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor);  // defined by the specification, 4.1
+  return {id, major >= 2, major > 2 || (major == 2 && minor >= 1)};
+}
+
+}  // namespace
+
+Result<Driver> Driver::open() {
+  Driver driver;
+  cl_uint platform_count = 0;
+  clGetPlatformIDs(0, nullptr, &platform_count);
+  std::vector<cl_platform_id> platforms(platform_count);
+  if (platform_count != 0) clGetPlatformIDs(platform_count, platforms.data(), nullptr);
+
+  for (cl_platform_id platform : platforms) {
+    cl_uint count = 0;
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+    std::vector<cl_device_id> devices(count);
+    if (count != 0) clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+    const auto index = static_cast<wire::PlatformIndex>(driver.platforms_.size());
+    driver.platforms_.push_back(describe(platform));
+    for (cl_device_id device : devices) {
+      cl_device_type type = 0;
+      clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
+      driver.devices_.push_back({device, index, type});
+    }
+  }
+  if (driver.devices_.empty()) {
+    return Error{fmt::format(
+        "OpenCL: {} platforms and no device; install a driver (for the CPU: apt install pocl-opencl-icd)",
+        platform_count)};
+  }
+  // A device without a turn cannot be shared.
+  if (driver.devices_.size() > session::kMaxDevices) driver.devices_.resize(session::kMaxDevices);
+  return driver;
+}
+
+std::string Driver::platform_name(wire::PlatformIndex platform) const {
+  return get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetPlatformInfo(platforms_[platform].id, CL_PLATFORM_NAME, size, value, size_ret);
+  });
+}
+
+std::string Driver::device_name(wire::DeviceIndex device) const {
+  return get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetDeviceInfo(devices_[device].id, CL_DEVICE_NAME, size, value, size_ret);
+  });
+}
+
+Result<std::vector<cl_device_id>> Driver::ids(std::span<const wire::DeviceIndex> devices) const {
+  std::vector<cl_device_id> ids;
+  for (const wire::DeviceIndex device : devices) {
+    if (device >= devices_.size()) {
+      return Error{fmt::format("device {} of {} does not exist", device, devices_.size())};
+    }
+    ids.push_back(devices_[device].id);
+  }
+  return ids;
+}
+
+}  // namespace fairgv::vgpu::opencl

@@ -1,0 +1,51 @@
+// RAII for the driver's reference-counted objects.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <utility>
+
+namespace fairgv::vgpu::opencl {
+
+/// Owns one reference to a driver object and releases it. Empty: get() is null.
+template <class T, cl_int(CL_API_CALL* release)(T)>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(T raw) : raw_(raw) {}
+  Handle(Handle&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      raw_ = std::exchange(other.raw_, nullptr);
+    }
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { reset(); }
+
+  T get() const { return raw_; }
+  explicit operator bool() const { return raw_ != nullptr; }
+
+  /// Where a driver function stores the handle that it makes.
+  T* receive() {
+    reset();
+    return &raw_;
+  }
+  void reset() {
+    if (raw_ != nullptr) release(std::exchange(raw_, nullptr));
+  }
+
+ private:
+  T raw_ = nullptr;
+};
+
+using ContextHandle = Handle<cl_context, clReleaseContext>;
+using QueueHandle = Handle<cl_command_queue, clReleaseCommandQueue>;
+using MemoryHandle = Handle<cl_mem, clReleaseMemObject>;
+using ProgramHandle = Handle<cl_program, clReleaseProgram>;
+using KernelHandle = Handle<cl_kernel, clReleaseKernel>;
+using EventHandle = Handle<cl_event, clReleaseEvent>;
+
+}  // namespace fairgv::vgpu::opencl

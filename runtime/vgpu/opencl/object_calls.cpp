@@ -1,0 +1,113 @@
+// Contexts, queues and buffers: made at once; what the driver refuses becomes a poisoned object.
+#include <fmt/core.h>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+/// What the driver's queue must share with the application's.
+constexpr cl_command_queue_properties kQueueProperties =
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
+constexpr cl_mem_flags kHostPointerFlags =
+    CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+
+QueueHandle make_queue(const Platform& platform, cl_context context, cl_device_id device,
+                       cl_command_queue_properties properties, cl_int& error) {
+  if (!platform.is_2_0) {
+// Deprecated, and the only one that an OpenCL 1.x driver has.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return QueueHandle(clCreateCommandQueue(context, device, properties, &error));
+#pragma GCC diagnostic pop
+  }
+  const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
+  return QueueHandle(clCreateCommandQueueWithProperties(context, device, list, &error));
+}
+
+}  // namespace
+
+Result<void> Backend::handle(const wire::ReleaseObject& call) {
+  executor_.note_release();
+  return objects_.erase(call.id);
+}
+
+Result<void> Backend::handle(const wire::CreateContext& call) {
+  const auto ids = driver_.ids(call.devices);
+  if (!ids) return ids.error();
+  if (ids.value().empty()) return Error{"a context without devices"};
+  auto context = std::make_shared<Context>();
+  context->devices.assign(call.devices.begin(), call.devices.end());
+  const Platform& platform = driver_.platforms()[driver_.devices()[call.devices.front()].platform];
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                              reinterpret_cast<cl_context_properties>(platform.id), 0};
+  context->handle = ContextHandle(clCreateContext(properties, static_cast<cl_uint>(ids.value().size()),
+                                                  ids.value().data(), nullptr, nullptr, &context->error));
+  return objects_.insert(call.id, std::move(context));
+}
+
+Result<void> Backend::handle(const wire::CreateQueue& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  const auto id = device(call.device);
+  if (!id) return id.error();
+  const bool in_order = (call.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+  const bool profiling = (call.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+
+  auto queue = std::make_shared<Queue>();
+  queue->context = std::move(context).value();
+  queue->lane = std::make_shared<Lane>(in_order, call.device, profiling);
+  queue->error = queue->context->error;
+  if (queue->error == CL_SUCCESS) {
+    const Platform& platform = driver_.platforms()[driver_.devices()[call.device].platform];
+    queue->handle = make_queue(platform, queue->context->handle.get(), id.value(),
+                               call.properties & kQueueProperties, queue->error);
+  }
+  return objects_.insert(call.id, std::move(queue));
+}
+
+Result<void> Backend::handle(const wire::FlushQueue& call) {
+  // Whatever may run is handed to the driver and flushed without being asked.
+  const auto queue = objects_.get<Queue>(call.queue);
+  if (!queue) return queue.error();
+  return {};
+}
+
+Result<void> Backend::handle(const wire::CreateBuffer& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  cl_mem_flags flags = call.flags & ~kHostPointerFlags;
+  std::byte* initial = nullptr;
+  if (call.initial.bytes != 0) {
+    const auto range = arena(call.initial, call.bytes);
+    if (!range) return range.error();
+    initial = range.value();
+    flags |= CL_MEM_COPY_HOST_PTR;
+  }
+  auto buffer = std::make_shared<Buffer>();
+  buffer->context = std::move(context).value();
+  buffer->error = buffer->context->error;
+  if (buffer->error == CL_SUCCESS) {
+    buffer->handle = MemoryHandle(
+        clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, initial, &buffer->error));
+  }
+  return objects_.insert(call.id, std::move(buffer));
+}
+
+Result<void> Backend::handle(const wire::CreateSubBuffer& call) {
+  auto parent = objects_.get<Buffer>(call.parent);
+  if (!parent) return parent.error();
+  auto buffer = std::make_shared<Buffer>();
+  buffer->parent = std::move(parent).value();
+  buffer->context = buffer->parent->context;
+  buffer->error = buffer->parent->error;
+  if (buffer->error == CL_SUCCESS) {
+    const cl_buffer_region region{call.origin, call.bytes};
+    buffer->handle =
+        MemoryHandle(clCreateSubBuffer(buffer->parent->handle.get(), call.flags & ~kHostPointerFlags,
+                                       CL_BUFFER_CREATE_TYPE_REGION, &region, &buffer->error));
+  }
+  return objects_.insert(call.id, std::move(buffer));
+}
+
+}  // namespace fairgv::vgpu::opencl

@@ -1,0 +1,86 @@
+// The worker's OpenCL objects, one class per kind, each owning its driver handle and sharing what it depends on.
+//
+// An object that the driver refused to make is poisoned: it has no handle and remembers the error, which
+// surfaces in the status of every command that uses it. The loop thread's, except that builds use a Program's
+// handle on the slow lane.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/opencl/arguments.hpp"
+#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+enum class ObjectKind { context, queue, buffer, program, kernel };
+
+class Object {
+ public:
+  virtual ~Object() = default;
+  virtual ObjectKind kind() const = 0;
+
+  /// CL_SUCCESS, or why the object is poisoned.
+  cl_int error = CL_SUCCESS;
+};
+
+/// Gives an object class its place in the table of objects.
+template <class Self, ObjectKind kind_of>
+class ObjectOf : public Object {
+ public:
+  static constexpr ObjectKind kKind = kind_of;
+  ObjectKind kind() const final { return kKind; }
+};
+
+struct Context final : ObjectOf<Context, ObjectKind::context> {
+  static constexpr std::string_view kName = "context";
+  ContextHandle handle;
+  std::vector<wire::DeviceIndex> devices;
+};
+
+struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
+  static constexpr std::string_view kName = "queue";
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Lane> lane;
+  QueueHandle handle;
+};
+
+struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
+  static constexpr std::string_view kName = "buffer";
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Buffer> parent;  // of a sub-buffer
+  MemoryHandle handle;
+};
+
+struct Program final : ObjectOf<Program, ObjectKind::program> {
+  static constexpr std::string_view kName = "program";
+  std::shared_ptr<Context> context;
+  ProgramHandle handle;
+};
+
+struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
+  static constexpr std::string_view kName = "kernel";
+  std::shared_ptr<Program> program;
+  KernelHandle handle;
+  std::uint32_t argument_count = 0;
+  /// What the next launch uses.
+  std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();
+  /// What the driver's kernel has been given.
+  DriverArguments on_driver;
+};
+
+/// The first error among objects that a command uses, or CL_SUCCESS.
+template <class... Objects>
+cl_int first_error(const Objects&... objects) {
+  cl_int error = CL_SUCCESS;
+  ((error = error != CL_SUCCESS ? error : objects.error), ...);
+  return error;
+}
+
+}  // namespace fairgv::vgpu::opencl

@@ -1,0 +1,52 @@
+// The response ring, worker to front end: answers of queries.
+//
+// The loop thread's alone. A reply longer than the ring takes at once goes in pieces (wire::kPartialReply);
+// the front end reads them as they come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "runtime/ring/segment.hpp"
+#include "runtime/ring/spsc_ring.hpp"
+#include "runtime/wire/calls.hpp"
+
+namespace fairgv::vgpu {
+
+class Replies {
+ public:
+  /// `meanwhile` is called now and then while send() waits for room: the device must not be kept waiting by a
+  /// front end that is slow to read.
+  Replies(const ring::Segment& segment, std::function<void()> meanwhile)
+      : segment_(segment), ring_(segment.responses()), meanwhile_(std::move(meanwhile)) {}
+
+  /// Answers the call that came with `tag`. Returns when the reply is in the ring, or the session is closed.
+  template <wire::Message Reply>
+  void send(wire::Opcode opcode, std::uint64_t tag, const Reply& reply) {
+    const std::size_t size = wire::encoded_size(reply);
+    if (std::byte* to = ring_.reserve(size)) {
+      wire::encode(reply, to);
+      ring_.publish(opcode, tag, size);
+      ring::ring(segment_.header().reply_bell);
+      return;
+    }
+    encoded_.resize(size);
+    wire::encode(reply, encoded_.data());
+    send_pieces(opcode, tag, encoded_);
+    encoded_ = {};
+  }
+
+ private:
+  void send_pieces(wire::Opcode opcode, std::uint64_t tag, std::span<const std::byte> reply);
+
+  const ring::Segment& segment_;
+  ring::RingProducer ring_;
+  ring::SpinBudget room_budget_;
+  std::function<void()> meanwhile_;
+  std::vector<std::byte> encoded_;
+};
+
+}  // namespace fairgv::vgpu

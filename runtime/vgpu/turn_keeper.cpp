@@ -1,0 +1,201 @@
+#include "runtime/vgpu/turn_keeper.hpp"
+
+#include <algorithm>
+
+namespace fairgv::vgpu {
+namespace {
+
+using session::TurnState;
+
+constexpr std::uint32_t raw(TurnState state) {
+  return static_cast<std::uint32_t>(state);
+}
+
+/// Statistics and running totals: whoever reads them needs no order.
+void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
+  to.store(value, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+TurnKeeper::TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock)
+    : turn_(turn),
+      settings_(settings),
+      knock_(std::move(knock)),
+      seen_(turn.state.load(std::memory_order_acquire)) {}
+
+std::uint64_t TurnKeeper::may_issue(bool work, TimePoint now) {
+  for (;;) {
+    switch (look()) {
+      case TurnState::idle:
+        if (work) want();
+        return 0;
+      case TurnState::wanting:
+      case TurnState::busy_asked:
+        return 0;
+      case TurnState::held:
+        if (!work && turn_.slice_ns.load(std::memory_order_relaxed) == 0) return 0;
+        // A contended turn that came too late to be of use begins too, and is given back by settle().
+        if (move(TurnState::held, TurnState::busy)) begin();
+        continue;  // or the dispatcher has taken the unused turn back: look again
+      case TurnState::busy:
+        if (!contended()) return lone_limit() - std::min(lone_limit(), in_flight_);
+        if (run_left_ == 0 && in_flight_ == 0) settle(work, now);
+        return run_left_;
+    }
+    return 0;
+  }
+}
+
+void TurnKeeper::issued(TimePoint now) {
+  if (lingers_until_) {
+    // It paid to wait: next time wait for up to twice as long as it took.
+    linger_ = std::clamp<Duration>(2 * (now - last_completion_), kShortestLinger, kLongestLinger);
+    lingers_until_.reset();
+  }
+  const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
+  if (opens_interval) turn_began_ = last_completion_ = now;
+  issued_any_ = true;
+  in_flight_ += 1;
+  if (!contended()) return;
+  if (run_issued_++ == 0) run_began_ = now;
+  run_left_ -= 1;
+}
+
+void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimePoint now) {
+  if (commands == 0) return;
+  in_flight_ -= commands;
+  if (!contended()) {
+    const Duration each = (now - last_completion_) / static_cast<std::int64_t>(commands);
+    mean_ = mean_ ? (3 * *mean_ + each) / 4 : each;
+  }
+  last_completion_ = now;
+  publish(turn_.commands, commands_ += commands);
+  publish(turn_.launches, launches_ += launches);
+  if (!contended() && in_flight_ == 0) {
+    used_ += in_turn();
+    turn_began_ = now;
+  }
+  publish_used(now);
+}
+
+void TurnKeeper::settle(bool work, TimePoint now) {
+  if (in_flight_ != 0) return;
+  // Not look(): a grant that arrives now must still count as changed(), or nobody would act on it.
+  const TurnState state = peek();
+  if (state != TurnState::busy && state != TurnState::busy_asked) return;
+  if (contended()) {
+    close_run();
+    if (state == TurnState::busy_asked) {
+      give_back(work);
+    } else {
+      settle_contended(work, now);
+    }
+  } else if (state == TurnState::busy_asked || (!work && !move(TurnState::busy, TurnState::held))) {
+    give_back(work);
+  }
+}
+
+bool TurnKeeper::worth_issuing() const {
+  const auto state = static_cast<TurnState>(seen_.load(std::memory_order_relaxed));
+  if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
+  if (state != TurnState::busy) return true;
+  if (contended()) return run_left_ > 0 || in_flight_ == 0;
+  return in_flight_ + std::max<std::uint64_t>(1, lone_limit() / 4) <= lone_limit();
+}
+
+std::uint64_t TurnKeeper::observe_every() const {
+  return contended() ? 64 : std::max<std::uint64_t>(1, lone_limit() / 8);
+}
+
+TurnState TurnKeeper::peek() const {
+  // Acquire: pairs with the dispatcher's release; slice_ns is seen with `held`.
+  return static_cast<TurnState>(turn_.state.load(std::memory_order_acquire));
+}
+
+TurnState TurnKeeper::look() {
+  const TurnState state = peek();
+  seen_.store(raw(state), std::memory_order_relaxed);
+  return state;
+}
+
+bool TurnKeeper::move(TurnState from, TurnState to) {
+  std::uint32_t expected = raw(from);
+  // Release: used_ns is seen with the state. Acquire: as in look().
+  const bool moved = turn_.state.compare_exchange_strong(expected, raw(to), std::memory_order_acq_rel,
+                                                         std::memory_order_acquire);
+  seen_.store(moved ? raw(to) : expected, std::memory_order_relaxed);
+  return moved;
+}
+
+void TurnKeeper::want() {
+  // From idle only this side moves.
+  seen_.store(raw(TurnState::wanting), std::memory_order_relaxed);
+  turn_.state.store(raw(TurnState::wanting), std::memory_order_release);
+  knock_();
+}
+
+void TurnKeeper::begin() {
+  slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
+  plan_.reset();
+  if (slice_ > Duration::zero()) plan_.emplace(slice_, settings_.samples);
+  issued_any_ = false;
+  run_left_ = run_issued_ = 0;
+  if (plan_) run_left_ = plan_->allowance();
+}
+
+void TurnKeeper::give_back(bool work) {
+  if (contended() && issued_any_) {
+    used_ += in_turn();
+    mean_ = plan_->mean();
+  }
+  plan_.reset();
+  run_left_ = 0;
+  lingers_until_.reset();
+  publish(turn_.used_ns, static_cast<std::uint64_t>(used_.count()));
+  const TurnState next = work ? TurnState::wanting : TurnState::idle;
+  seen_.store(raw(next), std::memory_order_relaxed);
+  // Release: pairs with the dispatcher's acquire; used_ns is final. A store is enough: from busy the
+  // dispatcher only ever moves to busy_asked, which this overtakes.
+  turn_.state.store(raw(next), std::memory_order_release);
+  knock_();
+}
+
+std::uint64_t TurnKeeper::lone_limit() const {
+  if (!mean_) return kLeastInFlight;
+  const Duration each = std::max(*mean_, sched::SlicePlan::kShortestCommand);
+  return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);
+}
+
+void TurnKeeper::publish_used(TimePoint until) {
+  const bool open = contended() ? issued_any_ : in_flight_ != 0;
+  const Duration used = used_ + (open ? Duration(until - turn_began_) : Duration::zero());
+  publish(turn_.used_ns, static_cast<std::uint64_t>(used.count()));
+}
+
+void TurnKeeper::close_run() {
+  if (run_issued_ == 0) return;
+  if (plan_->next() == sched::SlicePlan::Step::measure_one) publish(turn_.samples, ++samples_);
+  publish(turn_.syncs, ++syncs_);
+  plan_->measured(last_completion_ - run_began_, run_issued_);
+  run_issued_ = run_left_ = 0;
+}
+
+void TurnKeeper::settle_contended(bool work, TimePoint now) {
+  // The plan counts the measured runs; the pauses between them must not stretch the turn either.
+  const bool spent = issued_any_ && in_turn() >= slice_;
+  if (spent || plan_->next() == sched::SlicePlan::Step::stop) {
+    give_back(work);
+  } else if (work) {
+    if (run_left_ == 0) run_left_ = plan_->allowance();
+  } else if (!lingers_until_) {
+    lingers_until_ = (issued_any_ ? last_completion_ : now) + linger_;
+    if (!issued_any_) last_completion_ = now;
+    if (run_left_ == 0) run_left_ = plan_->allowance();
+  } else if (now >= *lingers_until_) {
+    linger_ = std::max<Duration>(linger_ / 2, kShortestLinger);
+    give_back(false);
+  }
+}
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,126 @@
+// One device's turn, from the worker's side: says how many commands may be handed to the driver now, gives
+// the turn back when it is over, and accounts the device time that it took.
+//
+// Speaks the protocol of runtime/session/turn.hpp with the dispatcher; its invariant: between a command's
+// issued() and its completed() the state is busy or busy_asked. Two kinds of turn:
+//
+// - Lone (slice 0, nobody else waits): nothing is sampled or synchronised. Commands flow freely, but only as
+//   many are in flight as are predicted to fill one slice, so that a newcomer is served within one. Charged:
+//   the intervals in which commands were in flight.
+// - Contended: sched::SlicePlan decides. Its first commands are measured one by one, each from issue to
+//   completion; the mean predicts how many more fill the slice; those run freely, and one synchronisation
+//   after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue to the last
+//   completion. When the program has nothing to issue, the turn is kept for a short time, which tunes itself
+//   to the program's pauses, and then given back (section 3.2.2, hybrid spinning); that last, futile wait is
+//   not charged.
+//
+// An asynchronous state machine without a clock: "synchronise" means that may_issue() is 0 until completed()
+// has reported everything. Externally synchronised by the executor's lock, except changed(), which
+// any thread may call at any time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "runtime/session/turn.hpp"
+#include "sched/slice_plan.hpp"
+
+namespace fairgv::vgpu {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+using sched::Duration;
+
+struct TurnSettings {
+  Duration slice = sched::SlicePlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
+  std::uint32_t samples = sched::SlicePlan::kDefaultSamples;
+};
+
+class TurnKeeper {
+ public:
+  /// The least and the most commands that a lone turn keeps in flight. Two keep the device busy while the
+  /// worker wakes up.
+  static constexpr std::uint64_t kLeastInFlight = 2;
+  static constexpr std::uint64_t kMostInFlight = 256;
+  /// Bounds of the wait for more commands in a contended turn.
+  static constexpr Duration kShortestLinger = std::chrono::microseconds(20);
+  static constexpr Duration kLongestLinger = std::chrono::microseconds(100);
+
+  /// `knock` tells the dispatcher to look at this turn.
+  TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
+
+  /// How many commands may be issued now. If there is work and no turn, asks for one; if there is a fresh
+  /// turn, begins it.
+  std::uint64_t may_issue(bool work, TimePoint now);
+
+  /// A command is about to be handed to the driver; at most as often as may_issue() allowed.
+  void issued(TimePoint now);
+
+  /// `commands` issued ones, `launches` kernel launches among them, have ended.
+  void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
+
+  /// Call after issuing and after completions: ends what is over (a sample, a free run, the turn). `work`:
+  /// there is something to issue.
+  void settle(bool work, TimePoint now);
+
+  /// Given that there is work: whether the loop thread should come and issue it now. A lone turn lets a quarter
+  /// of its limit drain first, so that the loop wakes rarely.
+  bool worth_issuing() const;
+
+  /// Until when the turn is kept although there is nothing to issue; then call settle().
+  std::optional<TimePoint> lingers_until() const { return lingers_until_; }
+
+  std::uint64_t in_flight() const { return in_flight_; }
+  /// How many commands may go by unobserved, so that the next completion still comes in time.
+  std::uint64_t observe_every() const;
+
+  /// Whether the dispatcher moved the state since this side last looked.
+  bool changed() const {
+    // Acquire: pairs with the dispatcher's release. Relaxed: seen_ is written under the lock, and a stale
+    // value only makes the loop look once more.
+    return turn_.state.load(std::memory_order_acquire) != seen_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  session::TurnState peek() const;
+  session::TurnState look();  // and remembers it: the caller acts on every state
+  bool move(session::TurnState from, session::TurnState to);
+  void want();
+  void begin();
+  void give_back(bool work);
+  bool contended() const { return plan_.has_value(); }
+  std::uint64_t lone_limit() const;
+  Duration in_turn() const { return last_completion_ - turn_began_; }
+  void publish_used(TimePoint until);
+  void close_run();
+  void settle_contended(bool work, TimePoint now);
+
+  session::DeviceTurn& turn_;
+  const TurnSettings settings_;
+  const std::function<void()> knock_;
+  std::atomic<std::uint32_t> seen_;  // the state as last looked at or moved; see changed()
+
+  std::uint64_t in_flight_ = 0;
+  TimePoint last_completion_{};
+  Duration used_{0};        // all closed intervals so far
+  TimePoint turn_began_{};  // first issue of the interval being charged: the turn, or the time in flight
+
+  std::optional<Duration> mean_;  // time per command; lone turns
+
+  // Of a contended turn.
+  std::optional<sched::SlicePlan> plan_;
+  Duration slice_{0};
+  bool issued_any_ = false;
+  std::uint64_t run_left_ = 0;    // what may still be issued in this run (a sample, or the free run)
+  std::uint64_t run_issued_ = 0;  // since the last synchronisation
+  TimePoint run_began_{};
+  std::optional<TimePoint> lingers_until_;
+  Duration linger_ = kShortestLinger;
+
+  // Totals behind the page's statistics, which this side never reads back.
+  std::uint64_t commands_ = 0, launches_ = 0, syncs_ = 0, samples_ = 0;
+};
+
+}  // namespace fairgv::vgpu

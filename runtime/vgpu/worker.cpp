@@ -1,0 +1,105 @@
+#include "runtime/vgpu/worker.hpp"
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "runtime/vgpu/dispatch.hpp"
+
+namespace fairgv::vgpu {
+
+Worker::Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend)
+    : segment_(segment),
+      executor_(executor),
+      backend_(backend),
+      requests_(segment.requests()),
+      replies_(segment, [&executor] { executor.pump(); }),
+      scratch_(512) {}
+
+Result<void> Worker::run() {
+  while (!segment_.closed()) {
+    if (!executor_.saturated()) {
+      if (auto read = read_calls(); !read) {
+        segment_.close();
+        return read;
+      }
+    }
+    if (executor_.needs_pump() || deadline_passed()) executor_.pump();
+    wait();
+  }
+  return {};
+}
+
+Result<void> Worker::read_calls() {
+  ring::RecordHeader header;
+  std::span<const std::byte> payload;
+  int handled = 0;
+  for (; handled < kCallsPerRound; ++handled) {
+    const auto next = requests_.peek(header, payload);
+    if (next == ring::RingConsumer::Next::empty) break;
+    if (next == ring::RingConsumer::Next::corrupt) return Error{"the request ring is corrupt"};
+    if (auto done = handle(header, payload); !done) return done;
+    // Not earlier: the arena ranges that a call names are the front end's again when it is consumed.
+    requests_.pop();
+  }
+  // The front end may wait for room in the ring.
+  if (handled != 0) ring::ring(segment_.header().reply_bell);
+  return {};
+}
+
+Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
+  const auto copy = scratch(payload.size());
+  if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
+  if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);
+  return dispatch(backend_, replies_, header.opcode, copy, header.tag);
+}
+
+Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
+  wire::Indirect indirect;
+  if (!wire::decode(scratch(header.bytes), indirect)) return Error{"malformed Indirect record"};
+  const auto [offset, bytes] = indirect.message;
+  const auto arena = segment_.arena();
+  if (offset > arena.size() || bytes > arena.size() - offset || bytes > kLongestIndirect) {
+    return Error{fmt::format("a message of {} bytes at {} does not lie in the arena or is too long", bytes,
+                             offset)};
+  }
+  const auto copy = scratch(bytes);
+  if (bytes != 0) std::memcpy(copy.data(), arena.data() + offset, bytes);
+  const auto opcode = static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit);
+  auto done = dispatch(backend_, replies_, opcode, copy, header.tag);
+  if (scratch_.size() * sizeof(std::uint64_t) > segment_.sizes().request_bytes) {
+    scratch_ = std::vector<std::uint64_t>(512);
+  }
+  return done;
+}
+
+bool Worker::deadline_passed() const {
+  const TimePoint at = executor_.deadline().at;
+  return at != TimePoint::max() && std::chrono::steady_clock::now() >= at;
+}
+
+void Worker::wait() {
+  const bool reading = !executor_.saturated();
+  const auto ready = [&] {
+    return (reading && requests_.has_record()) || executor_.needs_pump() || segment_.closed();
+  };
+  if (ready()) return;
+  const auto deadline = executor_.deadline();
+  ring::Doorbell& bell = segment_.header().worker_bell;
+  if (deadline.spin) {
+    // A turn is being kept for the next command: microseconds, too short to sleep.
+    while (!ready() && std::chrono::steady_clock::now() < deadline.at) ring::detail::pause();
+  } else if (deadline.at != TimePoint::max()) {
+    ring::wait(bell, budget_, ready, deadline.at);
+  } else {
+    ring::wait(bell, budget_, ready);
+  }
+}
+
+std::span<std::byte> Worker::scratch(std::size_t bytes) {
+  const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+  if (words > scratch_.size()) scratch_.resize(words);
+  return {reinterpret_cast<std::byte*>(scratch_.data()), bytes};
+}
+
+}  // namespace fairgv::vgpu
