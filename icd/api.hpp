@@ -1,0 +1,59 @@
+// Every entry point that FairGV serves, declared once. Each has the type that the OpenCL headers give the
+// function of the same name, in our namespace; dispatch.cpp puts them in the loader's table. What is not
+// served, and with which error it answers, is listed in api_unserved.cpp.
+#pragma once
+
+#include "icd/cl.hpp"
+
+// clang-format off
+#define FAIRGV_SERVED_ENTRY_POINTS(X)                                                                                \
+  /* api_platform.cpp */                                                                                             \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clUnloadCompiler) X(clUnloadPlatformCompiler)                           \
+  X(clGetExtensionFunctionAddress) X(clGetExtensionFunctionAddressForPlatform)                                       \
+  /* api_device.cpp */                                                                                               \
+  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clRetainDevice) X(clReleaseDevice)                                          \
+  X(clGetDeviceAndHostTimer) X(clGetHostTimer)                                                                       \
+  /* api_context.cpp */                                                                                              \
+  X(clCreateContext) X(clCreateContextFromType) X(clRetainContext) X(clReleaseContext) X(clGetContextInfo)           \
+  X(clSetContextDestructorCallback)                                                                                  \
+  /* api_queue.cpp */                                                                                                \
+  X(clCreateCommandQueue) X(clCreateCommandQueueWithProperties) X(clRetainCommandQueue) X(clReleaseCommandQueue)     \
+  X(clGetCommandQueueInfo) X(clSetCommandQueueProperty) X(clSetDefaultDeviceCommandQueue) X(clFlush) X(clFinish)     \
+  /* api_memory.cpp */                                                                                               \
+  X(clCreateBuffer) X(clCreateBufferWithProperties) X(clCreateSubBuffer) X(clRetainMemObject) X(clReleaseMemObject)  \
+  X(clGetMemObjectInfo) X(clSetMemObjectDestructorCallback) X(clGetSupportedImageFormats)                            \
+  /* api_transfer.cpp */                                                                                             \
+  X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueReadBufferRect) X(clEnqueueWriteBufferRect)              \
+  X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)                                                                   \
+  /* api_copy.cpp */                                                                                                 \
+  X(clEnqueueCopyBuffer) X(clEnqueueCopyBufferRect) X(clEnqueueFillBuffer) X(clEnqueueMigrateMemObjects)             \
+  /* api_program.cpp */                                                                                              \
+  X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clRetainProgram) X(clReleaseProgram)                   \
+  X(clBuildProgram) X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clSetProgramReleaseCallback)                      \
+  /* api_kernel.cpp */                                                                                               \
+  X(clCreateKernel) X(clCreateKernelsInProgram) X(clCloneKernel) X(clRetainKernel) X(clReleaseKernel)                \
+  X(clSetKernelArg) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetKernelWorkGroupInfo)                             \
+  X(clGetKernelSubGroupInfo) X(clGetKernelSubGroupInfoKHR)                                                           \
+  /* api_launch.cpp */                                                                                               \
+  X(clEnqueueNDRangeKernel) X(clEnqueueTask)                                                                         \
+  /* api_event.cpp */                                                                                                \
+  X(clWaitForEvents) X(clGetEventInfo) X(clRetainEvent) X(clReleaseEvent) X(clGetEventProfilingInfo)                 \
+  X(clCreateUserEvent) X(clSetUserEventStatus) X(clSetEventCallback)                                                 \
+  /* api_sync.cpp */                                                                                                 \
+  X(clEnqueueMarker) X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrier) X(clEnqueueBarrierWithWaitList)              \
+  X(clEnqueueWaitForEvents)
+// clang-format on
+
+namespace fairgv::icd {
+
+#define FAIRGV_DECLARE(name) decltype(::name) name;
+FAIRGV_SERVED_ENTRY_POINTS(FAIRGV_DECLARE)
+#undef FAIRGV_DECLARE
+
+/// clIcdGetPlatformIDsKHR (cl_khr_icd): what the loader asks first.
+cl_int icd_get_platform_ids(cl_uint num_entries, cl_platform_id* platforms, cl_uint* num_platforms);
+
+/// Fills the slots of the table that are not served (api_unserved.cpp).
+void add_unserved_entry_points(cl_icd_dispatch& table);
+
+}  // namespace fairgv::icd

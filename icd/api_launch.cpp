@@ -1,0 +1,79 @@
+// Entry points: running kernels.
+#include "icd/api.hpp"
+#include "icd/command.hpp"
+#include "icd/entry.hpp"
+#include "icd/launch.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+wire::Extent3 extent(cl_uint dimensions, const size_t* values, std::uint64_t missing) {
+  if (values == nullptr) return {0, 0, 0};
+  return {values[0], dimensions > 1 ? values[1] : missing, dimensions > 2 ? values[2] : missing};
+}
+
+wire::EnqueueKernel make_call(const Kernel& kernel, const IndexSpace& space) {
+  wire::EnqueueKernel call;
+  call.kernel = kernel.id();
+  call.dimensions = space.dimensions;
+  call.has_local_size = space.local != nullptr;
+  call.has_global_offset = space.offset != nullptr;
+  call.global_offset = extent(space.dimensions, space.offset, 0);
+  call.global_size = extent(space.dimensions, space.global, 1);
+  call.local_size = extent(space.dimensions, space.local, 1);
+  return call;
+}
+
+cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space) {
+  if (&kernel.context() != &queue.context()) return CL_INVALID_CONTEXT;
+  if (!kernel.program().is_built_for(queue.device())) return CL_INVALID_PROGRAM_EXECUTABLE;
+  const DeviceFacts* const device = queue.device().facts();
+  const KernelLimits* const limits = kernel.limits(queue.device());
+  if (device == nullptr || limits == nullptr) return CL_OUT_OF_RESOURCES;
+  const bool non_uniform = device->non_uniform_groups && kernel.program().allows_non_uniform_groups();
+  return check_index_space(space, *device, *limits, non_uniform);
+}
+
+cl_int launch(cl_command_queue command_queue, cl_kernel kernel_handle, const IndexSpace& space,
+              cl_command_type type, cl_uint wait_count, const cl_event* waits, cl_event* event) {
+  Queue* const queue = downcast<Queue>(command_queue);
+  if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
+  Kernel* const kernel = downcast<Kernel>(kernel_handle);
+  if (kernel == nullptr) return CL_INVALID_KERNEL;
+  if (const cl_int error = check_launch(*queue, *kernel, space)) return error;
+  const WaitList wait_list(queue->context(), wait_count, waits);
+  if (const cl_int error = wait_list.error()) return error;
+  if (space.is_empty()) {
+    wire::EnqueueMarker call;
+    return enqueue(*queue, call, wait_list, type, event);
+  }
+  wire::EnqueueKernel call = make_call(*kernel, space);
+  return kernel->send_changes([&](auto updates, auto values) {
+    call.updates = updates;
+    call.values = values;
+    return enqueue(*queue, call, wait_list, type, event);
+  });
+}
+
+}  // namespace
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
+                              const size_t* global_work_offset, const size_t* global_work_size,
+                              const size_t* local_work_size, cl_uint num_events_in_wait_list,
+                              const cl_event* event_wait_list, cl_event* event) {
+  return entry([&] {
+    return launch(command_queue, kernel, {work_dim, global_work_offset, global_work_size, local_work_size},
+                  CL_COMMAND_NDRANGE_KERNEL, num_events_in_wait_list, event_wait_list, event);
+  });
+}
+
+cl_int clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel, cl_uint num_events_in_wait_list,
+                     const cl_event* event_wait_list, cl_event* event) {
+  return entry([&] {
+    const size_t one = 1;
+    return launch(command_queue, kernel, {1, nullptr, &one, &one}, CL_COMMAND_TASK, num_events_in_wait_list,
+                  event_wait_list, event);
+  });
+}
+
+}  // namespace fairgv::icd

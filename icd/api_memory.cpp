@@ -1,0 +1,148 @@
+// Entry points: buffers and sub-buffers.
+#include "icd/api.hpp"
+#include "icd/entry.hpp"
+#include "icd/memory.hpp"
+#include "icd/memory_flags.hpp"
+#include "icd/properties.hpp"
+
+#include <cstring>
+
+namespace fairgv::icd {
+namespace {
+
+/// The greatest allocation that some device of the context allows; 0 if the session is lost.
+std::uint64_t max_allocation(const Context& context) {
+  std::uint64_t most = 0;
+  for (Device* device : context.devices()) {
+    if (const DeviceFacts* const facts = device->facts()) most = std::max(most, facts->max_allocation);
+  }
+  return most;
+}
+
+bool is_aligned_for_some_device(const Context& context, std::uint64_t origin) {
+  return std::any_of(context.devices().begin(), context.devices().end(), [origin](Device* device) {
+    const DeviceFacts* const facts = device->facts();
+    return facts != nullptr && origin % facts->address_alignment == 0;
+  });
+}
+
+/// Puts the initial contents where the worker finds them.
+cl_int stage_contents(Context& context, const void* contents, std::uint64_t bytes, wire::ArenaRange& range) {
+  const auto staged = context.session().allocate(bytes);
+  if (!staged) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  std::memcpy(context.session().bytes(*staged), contents, bytes);
+  range = *staged;
+  return CL_SUCCESS;
+}
+
+Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> properties, cl_mem_flags flags,
+                            std::uint64_t bytes, void* host_ptr) {
+  Context* const owner = downcast<Context>(context);
+  if (owner == nullptr) return CL_INVALID_CONTEXT;
+  if (!are_buffer_flags(flags)) return CL_INVALID_VALUE;
+  const std::uint64_t most = max_allocation(*owner);
+  if (most == 0 || owner->session().lost()) return CL_OUT_OF_RESOURCES;
+  if (bytes == 0 || bytes > most) return CL_INVALID_BUFFER_SIZE;
+  const bool uses_host = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
+  if (uses_host != (host_ptr != nullptr)) return CL_INVALID_HOST_PTR;
+
+  wire::ArenaRange initial;
+  if (uses_host) {
+    if (const cl_int error = stage_contents(*owner, host_ptr, bytes, initial)) return error;
+  }
+  auto* const kept = (flags & CL_MEM_USE_HOST_PTR) != 0 ? static_cast<std::byte*>(host_ptr) : nullptr;
+  const auto buffer = Ref<Memory>::make(
+      *owner, Memory::Shape{with_default_access(flags), bytes, kept, std::move(properties)}, initial);
+  if (uses_host) owner->session().free_when_consumed(initial);
+  return buffer.publish();
+}
+
+Outcome<cl_mem> make_sub_buffer(Memory& parent, cl_mem_flags flags, const cl_buffer_region& region) {
+  if (!are_sub_buffer_flags(flags, parent.flags())) return CL_INVALID_VALUE;
+  if (region.size == 0) return CL_INVALID_BUFFER_SIZE;
+  if (!parent.has_range(region.origin, region.size)) return CL_INVALID_VALUE;
+  if (!is_aligned_for_some_device(parent.context(), region.origin)) return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+  if (parent.context().session().lost()) return CL_OUT_OF_RESOURCES;
+  std::byte* const host = parent.host_pointer() != nullptr ? parent.host_pointer() + region.origin : nullptr;
+  Memory::Shape shape{inherited_flags(flags, parent.flags()), region.size, host, {}};
+  return Ref<Memory>::make(parent, std::move(shape), std::uint64_t{region.origin}).publish();
+}
+
+}  // namespace
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host_ptr,
+                      cl_int* errcode_ret) {
+  return create_entry<cl_mem>(errcode_ret, [&] { return make_buffer(context, {}, flags, size, host_ptr); });
+}
+
+cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties,
+                                    cl_mem_flags flags, size_t size, void* host_ptr, cl_int* errcode_ret) {
+  return create_entry<cl_mem>(errcode_ret, [&]() -> Outcome<cl_mem> {
+    if (downcast<Context>(context) == nullptr) return CL_INVALID_CONTEXT;
+    std::vector<cl_mem_properties> list;
+    // OpenCL 3.0 itself defines no property of buffers.
+    const cl_int error =
+        read_properties(properties, CL_INVALID_PROPERTY, list,
+                        [](cl_mem_properties, cl_mem_properties) { return CL_INVALID_PROPERTY; });
+    if (error != CL_SUCCESS) return error;
+    return make_buffer(context, std::move(list), flags, size, host_ptr);
+  });
+}
+
+cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type buffer_create_type,
+                         const void* buffer_create_info, cl_int* errcode_ret) {
+  return create_entry<cl_mem>(errcode_ret, [&]() -> Outcome<cl_mem> {
+    Memory* const parent = downcast<Memory>(buffer);
+    if (parent == nullptr || parent->parent() != nullptr) return CL_INVALID_MEM_OBJECT;
+    if (buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION) return CL_INVALID_VALUE;
+    if (buffer_create_info == nullptr) return CL_INVALID_VALUE;
+    return make_sub_buffer(*parent, flags, *static_cast<const cl_buffer_region*>(buffer_create_info));
+  });
+}
+
+cl_int clRetainMemObject(cl_mem memobj) {
+  return entry([&]() -> cl_int {
+    Memory* const memory = downcast<Memory>(memobj);
+    if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
+    memory->retain();
+    return CL_SUCCESS;
+  });
+}
+
+cl_int clReleaseMemObject(cl_mem memobj) {
+  return entry([&]() -> cl_int {
+    Memory* const memory = downcast<Memory>(memobj);
+    return memory != nullptr && memory->release() ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+  });
+}
+
+cl_int clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size, void* param_value,
+                          size_t* param_value_size_ret) {
+  return entry([&]() -> cl_int {
+    Memory* const memory = downcast<Memory>(memobj);
+    if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
+    return memory->info(param_name, {param_value_size, param_value, param_value_size_ret});
+  });
+}
+
+cl_int clSetMemObjectDestructorCallback(cl_mem memobj, void(CL_CALLBACK* pfn_notify)(cl_mem, void*),
+                                        void* user_data) {
+  return entry([&]() -> cl_int {
+    Memory* const memory = downcast<Memory>(memobj);
+    if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
+    if (pfn_notify == nullptr) return CL_INVALID_VALUE;
+    memory->add_destructor_callback([=](cl_mem handle) { pfn_notify(handle, user_data); });
+    return CL_SUCCESS;
+  });
+}
+
+// No device has images: there are no formats.
+cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags, cl_mem_object_type, cl_uint num_entries,
+                                  cl_image_format* image_formats, cl_uint* num_image_formats) {
+  if (downcast<Context>(context) == nullptr) return CL_INVALID_CONTEXT;
+  if (num_entries == 0 && image_formats != nullptr) return CL_INVALID_VALUE;
+  if (num_image_formats != nullptr) *num_image_formats = 0;
+  return CL_SUCCESS;
+}
+
+}  // namespace fairgv::icd

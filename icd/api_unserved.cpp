@@ -1,0 +1,145 @@
+// Entry points that FairGV does not serve: each answers with the error that the specification gives for a
+// device without the capability, after its first handle has been checked. The devices do not advertise any of
+// these capabilities (masks.cpp). Slots of other operating systems' graphics (Direct3D) have no type here and
+// stay null.
+#include "icd/api.hpp"
+#include "icd/event.hpp"
+#include "icd/kernel.hpp"
+#include "icd/memory.hpp"
+#include "icd/program.hpp"
+#include "icd/queue.hpp"
+
+#include <type_traits>
+
+namespace fairgv::icd {
+namespace {
+
+// The error for a bad first argument; CL_SUCCESS if it is a live object, or not a handle at all.
+cl_int check_first(cl_device_id handle) {
+  return downcast<Device>(handle) ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+cl_int check_first(cl_context handle) {
+  return downcast<Context>(handle) ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+cl_int check_first(cl_command_queue handle) {
+  return downcast<Queue>(handle) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+}
+cl_int check_first(cl_mem handle) {
+  return downcast<Memory>(handle) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+}
+cl_int check_first(cl_program handle) {
+  return downcast<Program>(handle) ? CL_SUCCESS : CL_INVALID_PROGRAM;
+}
+cl_int check_first(cl_kernel handle) {
+  return downcast<Kernel>(handle) ? CL_SUCCESS : CL_INVALID_KERNEL;
+}
+template <class Other>
+cl_int check_first(const Other&) {
+  return CL_SUCCESS;
+}
+
+template <class First, class... Rest>
+cl_int first_error(First first, Rest...) {
+  return check_first(first);
+}
+
+/// Where a creating call wants its error: its last argument.
+template <class Last>
+cl_int* error_destination(Last last) {
+  if constexpr (std::is_same_v<Last, cl_int*>) {
+    return last;
+  } else {
+    return nullptr;
+  }
+}
+template <class First, class Second, class... Rest>
+cl_int* error_destination(First, Second second, Rest... rest) {
+  return error_destination(second, rest...);
+}
+
+/// An entry point of type `Function` that always ends in `error`.
+template <class Function, cl_int error>
+struct Unserved;
+template <class Result, class... Arguments, cl_int error>
+struct Unserved<Result (*)(Arguments...), error> {
+  static Result entry(Arguments... arguments) {
+    const cl_int handle_error = first_error(arguments...);
+    const cl_int answer = handle_error != CL_SUCCESS ? handle_error : error;
+    if constexpr (std::is_same_v<Result, cl_int>) {
+      return answer;
+    } else if constexpr (std::is_pointer_v<Result>) {
+      if (cl_int* const destination = error_destination(arguments...)) *destination = answer;
+      return nullptr;
+    }
+  }
+};
+
+}  // namespace
+
+void add_unserved_entry_points(cl_icd_dispatch& table) {
+#define FAIRGV_UNSERVED(name, error) table.name = Unserved<decltype(table.name), error>::entry
+  // Images and samplers: CL_DEVICE_IMAGE_SUPPORT is CL_FALSE.
+  FAIRGV_UNSERVED(clCreateImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateImageWithProperties, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateImage2D, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateImage3D, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clGetImageInfo, CL_INVALID_MEM_OBJECT);
+  FAIRGV_UNSERVED(clEnqueueReadImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueWriteImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueFillImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueCopyImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueCopyImageToBuffer, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueCopyBufferToImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueMapImage, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateSampler, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateSamplerWithProperties, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clRetainSampler, CL_INVALID_SAMPLER);
+  FAIRGV_UNSERVED(clReleaseSampler, CL_INVALID_SAMPLER);
+  FAIRGV_UNSERVED(clGetSamplerInfo, CL_INVALID_SAMPLER);
+  // Pipes: CL_DEVICE_PIPE_SUPPORT is CL_FALSE.
+  FAIRGV_UNSERVED(clCreatePipe, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clGetPipeInfo, CL_INVALID_MEM_OBJECT);
+  // Shared virtual memory: CL_DEVICE_SVM_CAPABILITIES is 0.
+  FAIRGV_UNSERVED(clSVMAlloc, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clSVMFree, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueSVMFree, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueSVMMemcpy, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueSVMMemFill, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueSVMMap, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueSVMUnmap, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueSVMMigrateMem, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clSetKernelArgSVMPointer, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clSetKernelExecInfo, CL_INVALID_OPERATION);
+  // Sub-devices: CL_DEVICE_PARTITION_PROPERTIES is 0.
+  FAIRGV_UNSERVED(clCreateSubDevices, CL_INVALID_VALUE);
+  FAIRGV_UNSERVED(clCreateSubDevicesEXT, CL_INVALID_VALUE);
+  FAIRGV_UNSERVED(clRetainDeviceEXT, CL_INVALID_DEVICE);
+  FAIRGV_UNSERVED(clReleaseDeviceEXT, CL_INVALID_DEVICE);
+  // Compiling and linking apart, intermediate languages, built-in kernels.
+  FAIRGV_UNSERVED(clCompileProgram, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clLinkProgram, CL_LINKER_NOT_AVAILABLE);
+  FAIRGV_UNSERVED(clCreateProgramWithIL, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clSetProgramSpecializationConstant, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateProgramWithBuiltInKernels, CL_INVALID_VALUE);
+  // CL_DEVICE_EXECUTION_CAPABILITIES has no CL_EXEC_NATIVE_KERNEL.
+  FAIRGV_UNSERVED(clEnqueueNativeKernel, CL_INVALID_OPERATION);
+  // Graphics.
+  FAIRGV_UNSERVED(clCreateFromGLBuffer, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateFromGLTexture, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateFromGLTexture2D, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateFromGLTexture3D, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateFromGLRenderbuffer, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clGetGLObjectInfo, CL_INVALID_GL_OBJECT);
+  FAIRGV_UNSERVED(clGetGLTextureInfo, CL_INVALID_GL_OBJECT);
+  FAIRGV_UNSERVED(clEnqueueAcquireGLObjects, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueReleaseGLObjects, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clGetGLContextInfoKHR, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateEventFromGLsyncKHR, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateFromEGLImageKHR, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueAcquireEGLObjectsKHR, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clEnqueueReleaseEGLObjectsKHR, CL_INVALID_OPERATION);
+  FAIRGV_UNSERVED(clCreateEventFromEGLSyncKHR, CL_INVALID_OPERATION);
+#undef FAIRGV_UNSERVED
+}
+
+}  // namespace fairgv::icd

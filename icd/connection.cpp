@@ -1,0 +1,96 @@
+#include "icd/connection.hpp"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "icd/context.hpp"
+#include "icd/event.hpp"
+#include "icd/kernel.hpp"
+#include "icd/memory.hpp"
+#include "icd/platform.hpp"
+#include "icd/program.hpp"
+#include "icd/queue.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+std::mutex connect_mutex;  // guards connecting
+std::atomic<Connection*> current{nullptr};
+bool failure_reported = false;   // with connect_mutex
+bool watches_for_forks = false;  // with connect_mutex
+
+void say(std::string_view line) {
+  const char* const log = std::getenv("FAIRGV_LOG");
+  if (log != nullptr && std::string_view(log) == "off") return;
+  std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+/// Only the forking thread exists in the child, so locks that others held stay locked: nothing old is
+/// touched.
+void start_clean_in_child() {
+  ++process_generation;
+  current.store(nullptr, std::memory_order_relaxed);
+  std::construct_at(&connect_mutex);
+  Platform::forget_connection();
+  Context::pool().forget();
+  Queue::pool().forget();
+  Memory::pool().forget();
+  Program::pool().forget();
+  Kernel::pool().forget();
+  Event::pool().forget();
+}
+
+Result<std::unique_ptr<session::ClientSession>> connect() {
+  auto identity = session::identity_from_environment();
+  if (!identity) return identity.error();
+  return session::ClientSession::connect(identity.value());
+}
+
+}  // namespace
+
+Connection* Connection::get() {
+  // Acquire: pairs with the release store below.
+  if (Connection* const connection = current.load(std::memory_order_acquire)) return connection;
+  const std::lock_guard lock(connect_mutex);
+  if (Connection* const connection = current.load(std::memory_order_acquire)) return connection;
+  if (!watches_for_forks) {
+    watches_for_forks = pthread_atfork(nullptr, nullptr, start_clean_in_child) == 0;
+  }
+  auto session = connect();
+  if (!session) {
+    if (!std::exchange(failure_reported, true)) say(session.error().message);
+    return nullptr;
+  }
+  auto* const connection = new Connection(std::move(session).value());
+  current.store(connection, std::memory_order_release);
+  return connection;
+}
+
+Connection::Connection(std::unique_ptr<session::ClientSession> session)
+    : session_(std::move(session)), transfers_(*this), callbacks_(*this) {}
+
+std::int32_t Connection::status(wire::EventId event) {
+  const std::int32_t status = session_->status(event);
+  if (status <= CL_COMPLETE) transfers_.settle();
+  return status;
+}
+
+std::int32_t Connection::wait(wire::EventId event) {
+  const std::int32_t status = session_->wait(event);
+  transfers_.settle();
+  if (status < CL_COMPLETE && session_->lost()) report_loss();
+  return status;
+}
+
+void Connection::report_loss() {
+  if (!session_->lost() || loss_reported_.exchange(true)) return;
+  say("the worker of this process is gone (fairgvd stopped, or the worker was killed); OpenCL calls fail "
+      "from now "
+      "on: see the daemon's log, then start the program again");
+}
+
+}  // namespace fairgv::icd

@@ -1,0 +1,70 @@
+// The process' connection to its worker, and what belongs to it: transfers under way and callbacks to come.
+//
+// Made at the first call that needs it, one per process, and never torn down: the application's last calls
+// may come from static destructors. In the child of a fork everything starts anew at the child's first call;
+// handles that the parent created are no objects there.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "icd/callbacks.hpp"
+#include "icd/transfers.hpp"
+#include "runtime/session/client.hpp"
+
+namespace fairgv::icd {
+
+/// Any thread may call any method.
+class Connection {
+ public:
+  /// The connection, made if need be. nullptr if there is no daemon to connect to, of which one line on
+  /// standard error has told (unless FAIRGV_LOG=off).
+  static Connection* get();
+
+  explicit Connection(std::unique_ptr<session::ClientSession> session);
+
+  session::ClientSession& session() { return *session_; }
+  Transfers& transfers() { return transfers_; }
+  Callbacks& callbacks() { return callbacks_; }
+
+  /// Sends a one-way call. False if the session is lost.
+  template <class Call>
+  bool send(const Call& call) {
+    if (session_->send(call)) [[likely]]
+      return true;
+    report_loss();
+    return false;
+  }
+
+  /// Sends a call and waits for its reply. Nothing if the session is lost.
+  template <class Call>
+  std::optional<typename Call::Reply> call(const Call& call) {
+    auto reply = session_->call(call);
+    if (!reply) report_loss();
+    return reply;
+  }
+
+  /// Status of an event, and the wait for its end. Once either says that the event has ended, the results of
+  /// every read that ended before it lie where the application wanted them.
+  std::int32_t status(wire::EventId event);
+  std::int32_t wait(wire::EventId event);
+
+  /// While a user event is open, waiting for anything that the application did not ask to wait for may never
+  /// end.
+  bool has_open_user_events() const { return open_user_events_.load(std::memory_order_acquire) != 0; }
+  void user_event_opened() { open_user_events_.fetch_add(1, std::memory_order_acq_rel); }
+  void user_event_closed() { open_user_events_.fetch_sub(1, std::memory_order_acq_rel); }
+
+ private:
+  void report_loss();
+
+  const std::unique_ptr<session::ClientSession> session_;
+  Transfers transfers_;
+  Callbacks callbacks_;
+  std::atomic<std::uint32_t> open_user_events_{0};
+  std::atomic<bool> loss_reported_{false};
+};
+
+}  // namespace fairgv::icd

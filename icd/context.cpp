@@ -1,0 +1,46 @@
+#include "icd/context.hpp"
+
+namespace fairgv::icd {
+
+Context::Context(Connection& connection, std::vector<Device*> devices,
+                 std::vector<cl_context_properties> properties)
+    : connection_(connection),
+      id_(connection.session().new_object()),
+      devices_(std::move(devices)),
+      properties_(std::move(properties)) {
+  std::vector<wire::DeviceIndex> indices;
+  for (const Device* device : devices_) indices.push_back(device->index());
+  connection_.send(wire::CreateContext{id_, indices});
+}
+
+Context::~Context() {
+  for (auto callback = destructor_callbacks_.rbegin(); callback != destructor_callbacks_.rend(); ++callback) {
+    (*callback)(handle());
+  }
+  session().release_object(id_);
+}
+
+void Context::add_destructor_callback(std::function<void(cl_context)> callback) {
+  const std::lock_guard lock(mutex_);
+  destructor_callbacks_.push_back(std::move(callback));
+}
+
+cl_int Context::info(cl_context_info param, const InfoSink& sink) const {
+  switch (param) {
+    case CL_CONTEXT_REFERENCE_COUNT:
+      return sink.scalar(cl_uint{references()});
+    case CL_CONTEXT_NUM_DEVICES:
+      return sink.scalar(static_cast<cl_uint>(devices_.size()));
+    case CL_CONTEXT_DEVICES: {
+      std::vector<cl_device_id> handles;
+      for (Device* device : devices_) handles.push_back(device->handle());
+      return sink.array(std::span<const cl_device_id>(handles));
+    }
+    case CL_CONTEXT_PROPERTIES:
+      return sink.array(std::span<const cl_context_properties>(properties_));
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+}  // namespace fairgv::icd

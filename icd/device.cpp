@@ -1,0 +1,98 @@
+#include "icd/device.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "icd/connection.hpp"
+#include "icd/masks.hpp"
+#include "icd/platform.hpp"
+
+namespace fairgv::icd {
+
+cl_version parse_version(std::string_view text) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (std::sscanf(std::string(text).c_str(), "OpenCL %u.%u", &major, &minor) != 2)
+    return CL_MAKE_VERSION(1, 0, 0);
+  return CL_MAKE_VERSION(major, minor, 0);
+}
+
+const wire::InfoReply* Device::raw_info(cl_device_info param) {
+  return info_.get(param, [&]() -> std::optional<wire::InfoReply> {
+    Connection* const connection = Connection::get();
+    if (connection == nullptr) return std::nullopt;
+    auto reply = connection->call(wire::GetDeviceInfo{index_, param});
+    if (reply) mask_device_info(param, *reply);
+    return reply;
+  });
+}
+
+cl_int Device::info(cl_device_info param, const InfoSink& sink) {
+  switch (param) {
+    case CL_DEVICE_PLATFORM:
+      return sink.scalar(platform_.handle());
+    case CL_DEVICE_TYPE:
+      return sink.scalar(type_);
+    case CL_DEVICE_PARENT_DEVICE:
+      return sink.scalar(cl_device_id{nullptr});
+    case CL_DEVICE_PARTITION_TYPE:
+      return sink.bytes(nullptr, 0);
+    case CL_DEVICE_REFERENCE_COUNT:
+      return sink.scalar(cl_uint{1});
+    default: {
+      const wire::InfoReply* const reply = raw_info(param);
+      return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);
+    }
+  }
+}
+
+template <class T>
+std::optional<T> Device::number(cl_device_info param) {
+  const wire::InfoReply* const reply = raw_info(param);
+  if (reply == nullptr || reply->error != CL_SUCCESS || reply->value.size() < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, reply->value.data(), sizeof(T));
+  return value;
+}
+
+cl_version Device::fetch_version() {
+  const wire::InfoReply* const reply = raw_info(CL_DEVICE_VERSION);
+  if (reply == nullptr) return 0;
+  return parse_version({reinterpret_cast<const char*>(reply->value.data()), reply->value.size()});
+}
+
+std::optional<DeviceFacts> Device::fetch_facts() {
+  if (raw_info(CL_DEVICE_VERSION) == nullptr) return std::nullopt;
+  DeviceFacts facts;
+  facts.version = fetch_version();
+  facts.max_dimensions = number<cl_uint>(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).value_or(3);
+  facts.max_group_size = number<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE).value_or(1);
+  facts.max_item_sizes.fill(facts.max_group_size);
+  if (const auto sizes = number<std::array<size_t, 3>>(CL_DEVICE_MAX_WORK_ITEM_SIZES)) {
+    std::copy(sizes->begin(), sizes->end(), facts.max_item_sizes.begin());
+  }
+  facts.address_alignment = std::max(1U, number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN).value_or(8) / 8);
+  facts.max_allocation = number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
+  facts.queue_properties = number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES).value_or(0);
+  facts.compiler_available = number<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE).value_or(CL_FALSE) != CL_FALSE;
+  // OpenCL 2.x has non-uniform work-groups always, 3.0 as an option, 1.x never.
+  facts.non_uniform_groups =
+      facts.at_least(2, 0) &&
+      (!facts.at_least(3, 0) ||
+       number<cl_bool>(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT).value_or(CL_FALSE) != CL_FALSE);
+  if (raw_info(CL_DEVICE_EXTENSIONS) == nullptr) return std::nullopt;  // lost in between
+  return facts;
+}
+
+const DeviceFacts* Device::facts() {
+  // Acquire: pairs with the release store below.
+  if (const DeviceFacts* const facts = ready_.load(std::memory_order_acquire)) return facts;
+  const std::lock_guard lock(facts_mutex_);
+  if (!facts_) facts_ = fetch_facts();
+  if (!facts_) return nullptr;
+  ready_.store(&*facts_, std::memory_order_release);
+  return &*facts_;
+}
+
+}  // namespace fairgv::icd

@@ -1,0 +1,80 @@
+// A device: one entry of the worker's device list. Devices live as long as the process and are the same in
+// the child of a fork; only root devices exist, so retaining and releasing them does nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "icd/info.hpp"
+#include "icd/object.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::icd {
+
+class Platform;
+
+/// What validation needs to know about a device, fetched once.
+struct DeviceFacts {
+  cl_version version = 0;  // CL_MAKE_VERSION
+  std::uint64_t max_dimensions = 3;
+  std::uint64_t max_group_size = 1;
+  std::array<std::uint64_t, 3> max_item_sizes{};
+  std::uint64_t address_alignment = 1;  // bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN
+  std::uint64_t max_allocation = 0;     // bytes
+  std::uint64_t queue_properties = 0;
+  bool non_uniform_groups = false;
+  bool compiler_available = false;
+
+  bool at_least(cl_uint major, cl_uint minor) const { return version >= CL_MAKE_VERSION(major, minor, 0); }
+};
+
+class Device : public Object<Device> {
+ public:
+  using Handle = cl_device_id;
+  static constexpr Kind kKind = Kind::device;
+  static constexpr bool kSurvivesFork = true;
+
+  Device(Platform& platform, wire::DeviceIndex index, cl_device_type type)
+      : platform_(platform), index_(index), type_(type) {}
+
+  Platform& platform() const { return platform_; }
+  wire::DeviceIndex index() const { return index_; }
+  cl_device_type type() const { return type_; }
+
+  /// clGetDeviceInfo.
+  cl_int info(cl_device_info param, const InfoSink& sink);
+
+  /// The driver's answer, masked; nullptr if the session is lost.
+  const wire::InfoReply* raw_info(cl_device_info param);
+
+  /// Nothing if the session is lost before they were fetched.
+  const DeviceFacts* facts();
+
+  /// In the child of a fork.
+  void forget_connection() {
+    info_.forget();
+    std::construct_at(&facts_mutex_);
+  }
+
+ private:
+  template <class T>
+  std::optional<T> number(cl_device_info param);
+  std::optional<DeviceFacts> fetch_facts();
+  cl_version fetch_version();
+
+  Platform& platform_;
+  const wire::DeviceIndex index_;
+  const cl_device_type type_;
+  InfoCache<cl_device_info> info_;
+  std::mutex facts_mutex_;
+  std::optional<DeviceFacts> facts_;  // guarded by facts_mutex_ until ready
+  std::atomic<const DeviceFacts*> ready_{nullptr};
+};
+
+/// "OpenCL 3.0 …" or "OpenCL C 1.2 …" as a cl_version; 1.0 if it reads otherwise.
+cl_version parse_version(std::string_view text);
+
+}  // namespace fairgv::icd

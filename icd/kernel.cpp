@@ -1,0 +1,252 @@
+#include "icd/kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fairgv::icd {
+
+Kernel::Kernel(Program& program, std::shared_ptr<const KernelTable> table,
+               const wire::KernelDescription& description)
+    : program_(program),
+      table_(std::move(table)),
+      description_(description),
+      id_(program.context().session().new_object()),
+      arguments_(description.argument_count),
+      unset_(description.argument_count) {
+  for (std::size_t i = 0; i < description.arguments.size() && i < arguments_.size(); ++i) {
+    arguments_[i].type = classify(description.arguments[i]);
+  }
+  program.attach_kernel();
+  program.connection().send(wire::CreateKernel{id_, program.id(), description.name});
+}
+
+Kernel::Kernel(Kernel& other) : Kernel(*other.program_, other.table_, other.description_) {
+  const std::lock_guard lock(other.mutex_);
+  arguments_ = other.arguments_;
+  unset_ = other.unset_;
+  changed_ = 0;
+  for (Argument& argument : arguments_) {
+    argument.changed = argument.set;
+    if (argument.changed) ++changed_;
+  }
+}
+
+Kernel::~Kernel() {
+  program_->detach_kernel();
+  context().session().release_object(id_);
+}
+
+// ---- arguments
+// -------------------------------------------------------------------------------------------------
+
+cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value) {
+  const std::lock_guard lock(mutex_);
+  if (index >= arguments_.size()) return CL_INVALID_ARG_INDEX;
+  Argument& argument = arguments_[index];
+  switch (argument.type.kind) {
+    case ArgumentClass::memory:
+      return set_memory(argument, bytes, value);
+    case ArgumentClass::local:
+      return set_local(argument, bytes, value);
+    case ArgumentClass::value:
+      return set_value(argument, bytes, value);
+    case ArgumentClass::image:
+      return CL_INVALID_MEM_OBJECT;
+    case ArgumentClass::sampler:
+      return CL_INVALID_SAMPLER;
+    case ArgumentClass::unknown:
+      break;
+  }
+  return set_undescribed(argument, bytes, value);
+}
+
+cl_int Kernel::set_memory(Argument& argument, std::size_t bytes, const void* value) {
+  if (bytes != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
+  cl_mem handle = nullptr;
+  if (value != nullptr) std::memcpy(&handle, value, sizeof(handle));
+  if (handle == nullptr) {
+    store(argument, wire::ArgumentKind::null_memory, 0, 0);
+    return CL_SUCCESS;
+  }
+  const Memory* const memory = find<Memory>(handle);
+  if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
+  store(argument, wire::ArgumentKind::memory, 0, memory->id().raw);
+  return CL_SUCCESS;
+}
+
+cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* value) {
+  if (bytes == 0) return CL_INVALID_ARG_SIZE;
+  if (value != nullptr) return CL_INVALID_ARG_VALUE;
+  store(argument, wire::ArgumentKind::local, bytes, 0);
+  return CL_SUCCESS;
+}
+
+cl_int Kernel::set_value(Argument& argument, std::size_t bytes, const void* value) {
+  if (value == nullptr) return CL_INVALID_ARG_VALUE;
+  if (bytes == 0) return CL_INVALID_ARG_SIZE;
+  if (argument.type.bytes != 0 && bytes != argument.type.bytes) return CL_INVALID_ARG_SIZE;
+  store_value(argument, bytes, value);
+  return CL_SUCCESS;
+}
+
+/// Without the driver's description, a handle of ours is recognised by being one.
+cl_int Kernel::set_undescribed(Argument& argument, std::size_t bytes, const void* value) {
+  if (bytes == 0) return CL_INVALID_ARG_SIZE;
+  if (value == nullptr) return set_local(argument, bytes, value);
+  if (bytes == sizeof(cl_mem)) {
+    cl_mem handle = nullptr;
+    std::memcpy(&handle, value, sizeof(handle));
+    if (const Memory* const memory = find<Memory>(handle)) {
+      store(argument, wire::ArgumentKind::memory, 0, memory->id().raw);
+      return CL_SUCCESS;
+    }
+  }
+  store_value(argument, bytes, value);
+  return CL_SUCCESS;
+}
+
+void Kernel::mark_set(Argument& argument) {
+  if (!argument.set) --unset_;
+  if (!argument.changed) ++changed_;
+  argument.set = true;
+  argument.changed = true;
+}
+
+void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t object) {
+  // Setting what is set already costs the launch nothing.
+  const bool same =
+      argument.set && argument.kind == kind && argument.bytes == bytes && argument.object == object;
+  if (same) return;
+  argument.kind = kind;
+  argument.bytes = bytes;
+  argument.object = object;
+  mark_set(argument);
+}
+
+void Kernel::store_value(Argument& argument, std::size_t bytes, const void* value) {
+  const bool same = argument.set && argument.kind == wire::ArgumentKind::value && argument.bytes == bytes &&
+                    std::memcmp(argument.value.data(), value, bytes) == 0;
+  if (same) return;
+  const auto* const first = static_cast<const std::byte*>(value);
+  argument.value.assign(first, first + bytes);
+  argument.kind = wire::ArgumentKind::value;
+  argument.bytes = bytes;
+  argument.object = 0;
+  mark_set(argument);
+}
+
+void Kernel::collect_changes() {
+  updates_.clear();
+  values_.clear();
+  for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
+    const Argument& argument = arguments_[i];
+    if (!argument.changed) continue;
+    std::uint64_t position = argument.object;
+    if (argument.kind == wire::ArgumentKind::value) {
+      position = values_.size();
+      values_.insert(values_.end(), argument.value.begin(), argument.value.end());
+    }
+    updates_.push_back({i, argument.kind, argument.bytes, position});
+  }
+}
+
+void Kernel::mark_known() {
+  for (const wire::ArgumentUpdate& update : updates_) arguments_[update.index].changed = false;
+  changed_ = 0;
+}
+
+// ---- limits
+// ----------------------------------------------------------------------------------------------------
+
+const KernelLimits* Kernel::limits(const Device& device) {
+  // Acquire: pairs with the release store below.
+  const LimitsOf* known = latest_limits_.load(std::memory_order_acquire);
+  if (known != nullptr && known->device == device.index()) [[likely]]
+    return &known->limits;
+  const std::lock_guard lock(limits_mutex_);
+  const auto found = std::find_if(all_limits_.begin(), all_limits_.end(),
+                                  [&](const auto& limits) { return limits->device == device.index(); });
+  if (found != all_limits_.end()) {
+    latest_limits_.store(found->get(), std::memory_order_release);
+    return &(*found)->limits;
+  }
+  const wire::InfoReply* const size = raw_group_info(device.index(), CL_KERNEL_WORK_GROUP_SIZE);
+  const wire::InfoReply* const required = raw_group_info(device.index(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
+  if (size == nullptr || required == nullptr) return nullptr;
+  auto limits = std::make_unique<LimitsOf>(LimitsOf{device.index(), {UINT64_MAX, {}}});
+  if (size->value.size() == sizeof(size_t))
+    std::memcpy(&limits->limits.max_group_size, size->value.data(), sizeof(size_t));
+  if (required->value.size() == 3 * sizeof(size_t)) {
+    std::memcpy(limits->limits.required_group_size.data(), required->value.data(), 3 * sizeof(size_t));
+  }
+  known = all_limits_.emplace_back(std::move(limits)).get();
+  latest_limits_.store(known, std::memory_order_release);
+  return &known->limits;
+}
+
+// ---- queries
+// ---------------------------------------------------------------------------------------------------
+
+cl_int Kernel::info(cl_kernel_info param, const InfoSink& sink) {
+  switch (param) {
+    case CL_KERNEL_FUNCTION_NAME:
+      return sink.string(description_.name);
+    case CL_KERNEL_NUM_ARGS:
+      return sink.scalar(cl_uint{description_.argument_count});
+    case CL_KERNEL_REFERENCE_COUNT:
+      return sink.scalar(cl_uint{references()});
+    case CL_KERNEL_CONTEXT:
+      return sink.scalar(context().handle());
+    case CL_KERNEL_PROGRAM:
+      return sink.scalar(program_->handle());
+    case CL_KERNEL_ATTRIBUTES:
+      return sink.string(description_.attributes);
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+cl_int Kernel::argument_info(cl_uint index, cl_kernel_arg_info param, const InfoSink& sink) const {
+  if (index >= description_.argument_count) return CL_INVALID_ARG_INDEX;
+  if (index >= description_.arguments.size()) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+  const wire::KernelArgument& argument = description_.arguments[index];
+  switch (param) {
+    case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+      return sink.scalar(cl_kernel_arg_address_qualifier{argument.address_qualifier});
+    case CL_KERNEL_ARG_ACCESS_QUALIFIER:
+      return sink.scalar(cl_kernel_arg_access_qualifier{argument.access_qualifier});
+    case CL_KERNEL_ARG_TYPE_QUALIFIER:
+      return sink.scalar(cl_kernel_arg_type_qualifier{argument.type_qualifier});
+    case CL_KERNEL_ARG_TYPE_NAME:
+      return sink.string(argument.type_name);
+    case CL_KERNEL_ARG_NAME:
+      return sink.string(argument.name);
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+const wire::InfoReply* Kernel::raw_group_info(wire::DeviceIndex device, cl_kernel_work_group_info param) {
+  return group_info_.get({device, param}, [&] {
+    return program_->connection().call(wire::GetKernelWorkGroupInfo{id_, device, param});
+  });
+}
+
+cl_int Kernel::group_info(const Device& device, cl_kernel_work_group_info param, const InfoSink& sink) {
+  // The one answer that changes: local memory given as an argument counts.
+  if (param == CL_KERNEL_LOCAL_MEM_SIZE) {
+    const auto reply = program_->connection().call(wire::GetKernelWorkGroupInfo{id_, device.index(), param});
+    return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+  }
+  const wire::InfoReply* const reply = raw_group_info(device.index(), param);
+  return reply != nullptr ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+}
+
+cl_int Kernel::sub_group_info(const Device& device, cl_kernel_sub_group_info param,
+                              std::span<const std::byte> input, const InfoSink& sink) {
+  const auto reply = program_->connection().call(
+      wire::GetKernelSubGroupInfo{id_, device.index(), param, sink.value == nullptr ? 0 : sink.size, input});
+  return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+}
+
+}  // namespace fairgv::icd

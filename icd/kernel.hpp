@@ -1,0 +1,120 @@
+// A kernel object: its description, its arguments as last set, and what of them the worker does not know yet.
+//
+// clSetKernelArg sends nothing. A launch sends the arguments that changed since the launch before, under the
+// kernel's lock together with the command itself: the worker's copy of the arguments is always that of the
+// latest command on the wire.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "icd/argument_types.hpp"
+#include "icd/context.hpp"
+#include "icd/info.hpp"
+#include "icd/memory.hpp"
+#include "icd/object.hpp"
+#include "icd/program.hpp"
+
+namespace fairgv::icd {
+
+/// Limits of a kernel on a device, fetched at its first launch there.
+struct KernelLimits {
+  std::uint64_t max_group_size = 0;
+  std::array<std::uint64_t, 3> required_group_size{};  // reqd_work_group_size, or zeros
+};
+
+class Kernel : public Object<Kernel> {
+ public:
+  using Handle = cl_kernel;
+  static constexpr Kind kKind = Kind::kernel;
+  static constexpr bool kSurvivesFork = false;
+
+  /// `description` is an element of `table`.
+  Kernel(Program& program, std::shared_ptr<const KernelTable> table,
+         const wire::KernelDescription& description);
+  /// A copy with the same arguments (clCloneKernel).
+  explicit Kernel(Kernel& other);
+  ~Kernel();
+
+  Program& program() const { return *program_; }
+  Context& context() const { return program_->context(); }
+  wire::ObjectId id() const { return id_; }
+
+  /// clSetKernelArg.
+  cl_int set_argument(cl_uint index, std::size_t bytes, const void* value);
+
+  /// Nothing to be done about an error of the driver's here: limits it does not tell are no limits. nullptr
+  /// if the session is lost.
+  const KernelLimits* limits(const Device& device);
+
+  /// Calls `send(updates, values)` with the arguments that changed since the previous call, under the
+  /// kernel's lock. CL_INVALID_KERNEL_ARGS if one was never set; what `send` returns otherwise. Allocates
+  /// nothing once the kernel was launched with as many changes before.
+  template <class Send>
+  cl_int send_changes(Send&& send) {
+    const std::lock_guard lock(mutex_);
+    if (unset_ != 0) return CL_INVALID_KERNEL_ARGS;
+    if (changed_ == 0) [[likely]]
+      return send(std::span<const wire::ArgumentUpdate>(), std::span<const std::byte>());
+    collect_changes();
+    const cl_int error =
+        send(std::span<const wire::ArgumentUpdate>(updates_), std::span<const std::byte>(values_));
+    if (error == CL_SUCCESS) mark_known();
+    return error;
+  }
+
+  /// clGetKernelInfo, clGetKernelArgInfo, clGetKernelWorkGroupInfo, clGetKernelSubGroupInfo.
+  cl_int info(cl_kernel_info param, const InfoSink& sink);
+  cl_int argument_info(cl_uint index, cl_kernel_arg_info param, const InfoSink& sink) const;
+  cl_int group_info(const Device& device, cl_kernel_work_group_info param, const InfoSink& sink);
+  cl_int sub_group_info(const Device& device, cl_kernel_sub_group_info param,
+                        std::span<const std::byte> input, const InfoSink& sink);
+
+ private:
+  struct Argument {
+    ArgumentType type;
+    bool set = false;
+    bool changed = false;
+    wire::ArgumentKind kind = wire::ArgumentKind::value;
+    std::uint64_t bytes = 0;       // of a value or of local memory
+    std::uint64_t object = 0;      // raw id of a buffer
+    std::vector<std::byte> value;  // keeps its capacity from call to call
+  };
+
+  cl_int set_memory(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_local(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_value(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_undescribed(Argument& argument, std::size_t bytes, const void* value);
+  void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t object);
+  void store_value(Argument& argument, std::size_t bytes, const void* value);
+  void mark_set(Argument& argument);
+  void collect_changes();
+  void mark_known();
+  const wire::InfoReply* raw_group_info(wire::DeviceIndex device, cl_kernel_work_group_info param);
+
+  const Ref<Program> program_;
+  const std::shared_ptr<const KernelTable> table_;
+  const wire::KernelDescription& description_;
+  const wire::ObjectId id_;
+  InfoCache<std::pair<wire::DeviceIndex, cl_kernel_work_group_info>> group_info_;
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<Argument> arguments_;
+  std::uint32_t unset_ = 0;
+  std::uint32_t changed_ = 0;
+  std::vector<wire::ArgumentUpdate> updates_;  // of the launch being sent
+  std::vector<std::byte> values_;
+
+  struct LimitsOf {
+    wire::DeviceIndex device;
+    KernelLimits limits;
+  };
+  std::mutex limits_mutex_;  // guards fetching
+  std::vector<std::unique_ptr<const LimitsOf>> all_limits_;
+  std::atomic<const LimitsOf*> latest_limits_{nullptr};  // of the device of the latest launch
+};
+
+}  // namespace fairgv::icd

@@ -1,0 +1,232 @@
+#include "icd/masks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace fairgv::icd {
+namespace {
+
+constexpr std::string_view kImages = "images are not served yet";
+constexpr std::string_view kSvm = "shared virtual memory is not served yet";
+constexpr std::string_view kPipes = "pipes are not served yet";
+constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
+constexpr std::string_view kSubDevices = "sub-devices are not served yet";
+constexpr std::string_view kLinking = "separate compilation and linking are not served yet";
+constexpr std::string_view kIntermediate = "programs in intermediate languages are not served yet";
+constexpr std::string_view kBuiltIn = "built-in kernels are not served yet";
+constexpr std::string_view kNative =
+    "a native kernel is a function of the application; the worker cannot call it";
+constexpr std::string_view kExtensions = "extensions that add calls, objects or queries are not served yet";
+constexpr std::string_view kFeatures = "features of images, pipes and device queues are not served yet";
+
+#define FAIRGV_MASK(param, action, bits, reason)    \
+  Mask {                                            \
+    param, #param, MaskAction::action, bits, reason \
+  }
+
+constexpr std::array kDeviceMasks = {
+    FAIRGV_MASK(CL_DEVICE_IMAGE_SUPPORT, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_MAX_READ_IMAGE_ARGS, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE2D_MAX_WIDTH, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE2D_MAX_HEIGHT, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE3D_MAX_WIDTH, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE3D_MAX_HEIGHT, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE3D_MAX_DEPTH, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_MAX_SAMPLERS, zero, 0, kImages),
+    FAIRGV_MASK(CL_DEVICE_SVM_CAPABILITIES, zero, 0, kSvm),
+    FAIRGV_MASK(CL_DEVICE_PIPE_SUPPORT, zero, 0, kPipes),
+    FAIRGV_MASK(CL_DEVICE_MAX_PIPE_ARGS, zero, 0, kPipes),
+    FAIRGV_MASK(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, zero, 0, kPipes),
+    FAIRGV_MASK(CL_DEVICE_PIPE_MAX_PACKET_SIZE, zero, 0, kPipes),
+    FAIRGV_MASK(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, zero, 0, kDeviceQueues),
+    FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, zero, 0, kDeviceQueues),
+    FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, zero, 0, kDeviceQueues),
+    FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, zero, 0, kDeviceQueues),
+    FAIRGV_MASK(CL_DEVICE_MAX_ON_DEVICE_QUEUES, zero, 0, kDeviceQueues),
+    FAIRGV_MASK(CL_DEVICE_MAX_ON_DEVICE_EVENTS, zero, 0, kDeviceQueues),
+    FAIRGV_MASK(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, zero, 0, kSubDevices),
+    FAIRGV_MASK(CL_DEVICE_PARTITION_PROPERTIES, zero, 0, kSubDevices),
+    FAIRGV_MASK(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, zero, 0, kSubDevices),
+    FAIRGV_MASK(CL_DEVICE_LINKER_AVAILABLE, zero, 0, kLinking),
+    FAIRGV_MASK(CL_DEVICE_IL_VERSION, empty, 0, kIntermediate),
+    FAIRGV_MASK(CL_DEVICE_ILS_WITH_VERSION, empty, 0, kIntermediate),
+    FAIRGV_MASK(CL_DEVICE_SPIR_VERSIONS, refuse, 0, kIntermediate),
+    FAIRGV_MASK(CL_DEVICE_BUILT_IN_KERNELS, empty, 0, kBuiltIn),
+    FAIRGV_MASK(CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, empty, 0, kBuiltIn),
+    FAIRGV_MASK(CL_DEVICE_EXECUTION_CAPABILITIES, keep_bits, CL_EXEC_KERNEL, kNative),
+    FAIRGV_MASK(CL_DEVICE_EXTENSIONS, keep_names, 0, kExtensions),
+    FAIRGV_MASK(CL_DEVICE_EXTENSIONS_WITH_VERSION, keep_names, 0, kExtensions),
+    FAIRGV_MASK(CL_DEVICE_OPENCL_C_FEATURES, keep_names, 0, kFeatures),
+    FAIRGV_MASK(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, refuse, 0, kExtensions),
+    FAIRGV_MASK(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, refuse, 0, kExtensions),
+};
+
+#undef FAIRGV_MASK
+
+/// Extensions that only change the kernel language or add queries whose answers are passed through.
+constexpr std::string_view kServedExtensions[] = {
+    "cl_khr_byte_addressable_store",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_select_fprounding_mode",
+    "cl_khr_integer_dot_product",
+    "cl_khr_expect_assume",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_subgroups",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_named_barrier",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_work_group_uniform_arithmetic",
+    "cl_khr_device_uuid",
+    "cl_khr_pci_bus_info",
+    "cl_khr_extended_versioning",
+    "cl_khr_initialize_memory",
+    "cl_ext_float_atomics",
+    "cl_nv_compiler_options",
+    "cl_nv_device_attribute_query",
+    "cl_nv_pragma_unroll",
+    "cl_amd_device_attribute_query",
+    "cl_amd_media_ops",
+    "cl_amd_media_ops2",
+    "cl_amd_printf",
+    "cl_intel_subgroups",
+    "cl_intel_subgroups_char",
+    "cl_intel_subgroups_short",
+    "cl_intel_subgroups_long",
+    "cl_intel_required_subgroup_size",
+    "cl_intel_device_attribute_query",
+    "cl_arm_integer_dot_product_int8",
+    "cl_arm_integer_dot_product_accumulate_int8",
+    "cl_arm_core_id",
+};
+
+/// OpenCL C features of what is masked above (OpenCL C 3.0, 6.2.1).
+constexpr std::string_view kUnservedFeatures[] = {
+    "__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images",
+    "__opencl_c_pipes",  "__opencl_c_device_enqueue",
+};
+
+bool name_is_served(std::string_view name) {
+  if (name.starts_with("__opencl_c_")) {
+    return std::find(std::begin(kUnservedFeatures), std::end(kUnservedFeatures), name) ==
+           std::end(kUnservedFeatures);
+  }
+  return extension_is_served(name);
+}
+
+void replace_string(wire::InfoReply& reply, std::string_view text) {
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  reply.value.assign(first, first + text.size());
+  reply.value.push_back(std::byte{0});
+}
+
+std::string_view as_string(const wire::InfoReply& reply) {
+  const auto* text = reinterpret_cast<const char*>(reply.value.data());
+  return {text, strnlen(text, reply.value.size())};
+}
+
+void keep_bits(std::uint64_t bits, wire::InfoReply& reply) {
+  std::uint64_t answer = 0;
+  const std::size_t size = std::min(sizeof(answer), reply.value.size());
+  std::memcpy(&answer, reply.value.data(), size);
+  answer &= bits;
+  std::memcpy(reply.value.data(), &answer, size);
+}
+
+void make_empty(cl_device_info param, wire::InfoReply& reply) {
+  const bool is_string = param == CL_DEVICE_IL_VERSION || param == CL_DEVICE_BUILT_IN_KERNELS;
+  if (is_string) {
+    replace_string(reply, "");
+  } else {
+    reply.value.clear();
+  }
+}
+
+}  // namespace
+
+std::span<const Mask> device_masks() {
+  return kDeviceMasks;
+}
+
+bool extension_is_served(std::string_view name) {
+  return std::find(std::begin(kServedExtensions), std::end(kServedExtensions), name) !=
+         std::end(kServedExtensions);
+}
+
+std::string served_extensions(std::string_view all) {
+  std::string served;
+  while (!all.empty()) {
+    const std::size_t end = std::min(all.find(' '), all.size());
+    const std::string_view name = all.substr(0, end);
+    all.remove_prefix(std::min(end + 1, all.size()));
+    if (!extension_is_served(name)) continue;
+    if (!served.empty()) served += ' ';
+    served += name;
+  }
+  return served;
+}
+
+void keep_served_versions(wire::InfoReply& reply) {
+  std::vector<std::byte> kept;
+  for (std::size_t at = 0; at + sizeof(cl_name_version) <= reply.value.size();
+       at += sizeof(cl_name_version)) {
+    cl_name_version entry;
+    std::memcpy(&entry, reply.value.data() + at, sizeof(entry));
+    const std::string_view name(entry.name, strnlen(entry.name, sizeof(entry.name)));
+    if (!name_is_served(name)) continue;
+    const std::byte* first = reply.value.data() + at;
+    kept.insert(kept.end(), first, first + sizeof(entry));
+  }
+  reply.value = std::move(kept);
+}
+
+void mask_device_info(cl_device_info param, wire::InfoReply& reply) {
+  const auto mask = std::find_if(kDeviceMasks.begin(), kDeviceMasks.end(),
+                                 [param](const Mask& candidate) { return candidate.param == param; });
+  if (mask == kDeviceMasks.end()) return;
+  if (mask->action == MaskAction::refuse) reply = {CL_INVALID_VALUE, {}};
+  if (reply.error != CL_SUCCESS) return;
+  switch (mask->action) {
+    case MaskAction::zero:
+      // A list of partition schemes ends with its first 0.
+      if (param == CL_DEVICE_PARTITION_PROPERTIES) reply.value.resize(sizeof(cl_device_partition_property));
+      std::fill(reply.value.begin(), reply.value.end(), std::byte{0});
+      break;
+    case MaskAction::empty:
+      make_empty(param, reply);
+      break;
+    case MaskAction::keep_bits:
+      keep_bits(mask->bits, reply);
+      break;
+    case MaskAction::keep_names:
+      if (param == CL_DEVICE_EXTENSIONS) {
+        replace_string(reply, served_extensions(as_string(reply)));
+      } else {
+        keep_served_versions(reply);
+      }
+      break;
+    case MaskAction::refuse:
+      break;
+  }
+}
+
+}  // namespace fairgv::icd

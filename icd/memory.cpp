@@ -1,0 +1,89 @@
+#include "icd/memory.hpp"
+
+#include <algorithm>
+
+namespace fairgv::icd {
+namespace {
+
+/// What the driver is told: how the host may use the object is checked here, and where the application's
+/// memory lies means nothing in the worker.
+constexpr cl_mem_flags kDriverFlags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+
+}  // namespace
+
+Memory::Memory(Context& context, Shape shape, wire::ArenaRange initial)
+    : context_(context), id_(context.session().new_object()), shape_(std::move(shape)) {
+  context.connection().send(
+      wire::CreateBuffer{id_, context.id(), shape_.flags & kDriverFlags, shape_.bytes, initial});
+}
+
+Memory::Memory(Memory& parent, Shape shape, std::uint64_t origin)
+    : context_(parent.context()),
+      parent_(parent),
+      id_(parent.context().session().new_object()),
+      shape_(std::move(shape)),
+      origin_(origin) {
+  context_->connection().send(
+      wire::CreateSubBuffer{id_, parent.id(), shape_.flags & kDriverFlags, origin, shape_.bytes});
+}
+
+Memory::~Memory() {
+  for (auto callback = destructor_callbacks_.rbegin(); callback != destructor_callbacks_.rend(); ++callback) {
+    (*callback)(handle());
+  }
+  context_->session().release_object(id_);
+}
+
+void Memory::add_mapping(MappedRegion region) {
+  const std::lock_guard lock(mutex_);
+  mappings_.push_back(std::move(region));
+}
+
+std::optional<MappedRegion> Memory::take_mapping(const void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(mappings_.rbegin(), mappings_.rend(),
+                   [pointer](const MappedRegion& region) { return region.pointer == pointer; });
+  if (found == mappings_.rend()) return std::nullopt;
+  MappedRegion region = std::move(*found);
+  mappings_.erase(std::next(found).base());
+  return region;
+}
+
+void Memory::add_destructor_callback(std::function<void(cl_mem)> callback) {
+  const std::lock_guard lock(mutex_);
+  destructor_callbacks_.push_back(std::move(callback));
+}
+
+cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
+  switch (param) {
+    case CL_MEM_TYPE:
+      return sink.scalar(cl_mem_object_type{CL_MEM_OBJECT_BUFFER});
+    case CL_MEM_FLAGS:
+      return sink.scalar(shape_.flags);
+    case CL_MEM_SIZE:
+      return sink.scalar(size_t{shape_.bytes});
+    case CL_MEM_HOST_PTR:
+      return sink.scalar(static_cast<void*>(shape_.host_pointer));
+    case CL_MEM_MAP_COUNT: {
+      const std::lock_guard lock(mutex_);
+      return sink.scalar(static_cast<cl_uint>(mappings_.size()));
+    }
+    case CL_MEM_REFERENCE_COUNT:
+      return sink.scalar(cl_uint{references()});
+    case CL_MEM_CONTEXT:
+      return sink.scalar(context_->handle());
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+      return sink.scalar(parent_ ? parent_->handle() : nullptr);
+    case CL_MEM_OFFSET:
+      return sink.scalar(size_t{origin_});
+    case CL_MEM_USES_SVM_POINTER:
+      return sink.scalar(cl_bool{CL_FALSE});
+    case CL_MEM_PROPERTIES:
+      return sink.array(std::span<const cl_mem_properties>(shape_.properties));
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+}  // namespace fairgv::icd

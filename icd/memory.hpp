@@ -1,0 +1,82 @@
+// A memory object: a buffer or a part of one (sub-buffer), and its mapped regions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "icd/context.hpp"
+#include "icd/info.hpp"
+#include "icd/object.hpp"
+#include "icd/transfers.hpp"
+
+namespace fairgv::icd {
+
+/// A mapped region: the application's pointer, and the staging memory that stands for the region. The pointer
+/// leads into the staging itself, or, with CL_MEM_USE_HOST_PTR, into the application's memory.
+struct MappedRegion {
+  void* pointer = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  bool written = false;  // mapped for writing: unmapping writes it back
+  StagingRef staging;
+};
+
+class Memory : public Object<Memory> {
+ public:
+  using Handle = cl_mem;
+  static constexpr Kind kKind = Kind::memory;
+  static constexpr bool kSurvivesFork = false;
+
+  struct Shape {
+    cl_mem_flags flags = 0;  // as the application will be told
+    std::uint64_t bytes = 0;
+    std::byte* host_pointer = nullptr;  // with CL_MEM_USE_HOST_PTR
+    std::vector<cl_mem_properties> properties;
+  };
+
+  /// A buffer; `initial` holds its contents, if any, and is free again once the worker has read it.
+  Memory(Context& context, Shape shape, wire::ArenaRange initial);
+  /// A part of `parent` that begins at its byte `origin`.
+  Memory(Memory& parent, Shape shape, std::uint64_t origin);
+  /// Calls the destructor callbacks, the latest first.
+  ~Memory();
+
+  Context& context() const { return *context_; }
+  Memory* parent() const { return parent_.get(); }
+  wire::ObjectId id() const { return id_; }
+  cl_mem_flags flags() const { return shape_.flags; }
+  std::uint64_t bytes() const { return shape_.bytes; }
+  std::uint64_t origin() const { return origin_; }
+  std::byte* host_pointer() const { return shape_.host_pointer; }
+
+  bool host_may_read() const { return (flags() & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0; }
+  bool host_may_write() const { return (flags() & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0; }
+  /// Whether `bytes` bytes from `offset` lie in the object, and are any.
+  bool has_range(std::uint64_t offset, std::uint64_t bytes) const {
+    return bytes != 0 && offset <= shape_.bytes && bytes <= shape_.bytes - offset;
+  }
+
+  void add_mapping(MappedRegion region);
+  /// Takes the mapping with that pointer out; nothing if there is none.
+  std::optional<MappedRegion> take_mapping(const void* pointer);
+
+  void add_destructor_callback(std::function<void(cl_mem)> callback);
+
+  /// clGetMemObjectInfo.
+  cl_int info(cl_mem_info param, const InfoSink& sink);
+
+ private:
+  const Ref<Context> context_;
+  const Ref<Memory> parent_;
+  const wire::ObjectId id_;
+  const Shape shape_;
+  const std::uint64_t origin_ = 0;
+  std::mutex mutex_;  // guards what follows
+  std::vector<MappedRegion> mappings_;
+  std::vector<std::function<void(cl_mem)>> destructor_callbacks_;
+};
+
+}  // namespace fairgv::icd

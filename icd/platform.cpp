@@ -1,0 +1,138 @@
+#include "icd/platform.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "icd/connection.hpp"
+#include "icd/masks.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+std::mutex fetch_mutex;  // guards fetching
+std::atomic<const std::vector<Platform*>*> fetched{nullptr};
+
+std::vector<std::byte> text_value(std::string_view text) {
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  std::vector<std::byte> value(first, first + text.size());
+  value.push_back(std::byte{0});
+  return value;
+}
+
+std::string_view text_of(const wire::InfoReply& reply) {
+  const auto* text = reinterpret_cast<const char*>(reply.value.data());
+  return {text, strnlen(text, reply.value.size())};
+}
+
+/// cl_khr_icd is the front end's own doing, whatever the driver says.
+std::string platform_extensions(std::string_view driver) {
+  const std::string served = served_extensions(driver);
+  return served.empty() ? "cl_khr_icd" : "cl_khr_icd " + served;
+}
+
+void add_icd_version(wire::InfoReply& reply) {
+  keep_served_versions(reply);
+  cl_name_version icd{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"};
+  const auto* first = reinterpret_cast<const std::byte*>(&icd);
+  reply.value.insert(reply.value.begin(), first, first + sizeof(icd));
+}
+
+}  // namespace
+
+std::span<Platform* const> Platform::all() {
+  // Acquire: pairs with the release store below.
+  if (const auto* platforms = fetched.load(std::memory_order_acquire)) return *platforms;
+  const std::lock_guard lock(fetch_mutex);
+  if (const auto* platforms = fetched.load(std::memory_order_acquire)) return *platforms;
+  std::vector<Platform*> platforms = fetch_all();
+  if (platforms.empty()) return {};
+  const auto* kept = new std::vector<Platform*>(std::move(platforms));  // for the life of the process
+  fetched.store(kept, std::memory_order_release);
+  return *kept;
+}
+
+std::vector<Platform*> Platform::fetch_all() {
+  Connection* const connection = Connection::get();
+  if (connection == nullptr) return {};
+  const auto topology = connection->call(wire::GetTopology{});
+  if (!topology) return {};
+  std::vector<Platform*> platforms;
+  for (wire::PlatformIndex i = 0; i < topology->platform_count; ++i) platforms.push_back(new Platform(i));
+  for (wire::DeviceIndex i = 0; i < topology->devices.size(); ++i) {
+    const wire::DeviceEntry& entry = topology->devices[i];
+    if (entry.platform >= platforms.size()) continue;
+    Platform& platform = *platforms[entry.platform];
+    platform.devices_.push_back(new Device(platform, i, entry.type));
+  }
+  return platforms;
+}
+
+void Platform::forget_connection() {
+  std::construct_at(&fetch_mutex);
+  const auto* platforms = fetched.load(std::memory_order_relaxed);
+  if (platforms == nullptr) return;
+  for (Platform* platform : *platforms) {
+    platform->info_.forget();
+    for (Device* device : platform->devices_) device->forget_connection();
+  }
+}
+
+std::vector<Device*> Platform::devices_of_type(cl_device_type type) const {
+  std::vector<Device*> found;
+  const auto is_custom = [](const Device* device) { return (device->type() & CL_DEVICE_TYPE_CUSTOM) != 0; };
+  for (Device* device : devices_) {
+    // CL_DEVICE_TYPE_ALL has every bit set but does not mean custom devices (OpenCL 3.0, 4.2).
+    const bool wanted = type == CL_DEVICE_TYPE_ALL ? !is_custom(device) : (device->type() & type) != 0;
+    if (wanted) found.push_back(device);
+  }
+  if (found.empty() && (type & CL_DEVICE_TYPE_DEFAULT) != 0 && !devices_.empty())
+    found.push_back(devices_.front());
+  return found;
+}
+
+const wire::InfoReply* Platform::raw_info(cl_platform_info param) {
+  return info_.get(param, [&]() -> std::optional<wire::InfoReply> {
+    Connection* const connection = Connection::get();
+    if (connection == nullptr) return std::nullopt;
+    auto reply = connection->call(wire::GetPlatformInfo{index_, param});
+    if (reply) reply = adapt(param, std::move(*reply));
+    return reply;
+  });
+}
+
+wire::InfoReply Platform::adapt(cl_platform_info param, wire::InfoReply reply) const {
+  if (reply.error != CL_SUCCESS) return reply;
+  switch (param) {
+    case CL_PLATFORM_NAME:
+      reply.value = text_value("FairGV on " + std::string(text_of(reply)));
+      break;
+    case CL_PLATFORM_EXTENSIONS:
+      reply.value = text_value(platform_extensions(text_of(reply)));
+      break;
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
+      add_icd_version(reply);
+      break;
+    default:
+      break;
+  }
+  return reply;
+}
+
+cl_int Platform::info(cl_platform_info param, const InfoSink& sink) {
+  switch (param) {
+    case CL_PLATFORM_VENDOR:
+      return sink.string("FairGV");
+    case CL_PLATFORM_ICD_SUFFIX_KHR:
+      return sink.string("FAIRGV");
+    case CL_PLATFORM_HOST_TIMER_RESOLUTION:
+      return sink.scalar(cl_ulong{0});  // no timers: clGetHostTimer answers CL_INVALID_OPERATION
+    default: {
+      const wire::InfoReply* const reply = raw_info(param);
+      return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);
+    }
+  }
+}
+
+}  // namespace fairgv::icd

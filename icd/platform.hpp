@@ -1,0 +1,47 @@
+// A platform: FairGV on one platform of the worker's drivers. Platforms and their devices are made with the
+// first connection and live as long as the process; the loader keeps their handles across a fork.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "icd/device.hpp"
+#include "icd/info.hpp"
+#include "icd/object.hpp"
+
+namespace fairgv::icd {
+
+class Platform : public Object<Platform> {
+ public:
+  using Handle = cl_platform_id;
+  static constexpr Kind kKind = Kind::platform;
+  static constexpr bool kSurvivesFork = true;
+
+  explicit Platform(wire::PlatformIndex index) : index_(index) {}
+
+  /// All platforms, in the worker's order. Connects at the first call; empty if that fails.
+  static std::span<Platform* const> all();
+
+  /// In the child of a fork: what is cached stays out of reach of locks that other threads held.
+  static void forget_connection();
+
+  std::span<Device* const> devices() const { return devices_; }
+
+  /// Devices whose type shares a bit with `type`, or the default one.
+  std::vector<Device*> devices_of_type(cl_device_type type) const;
+
+  /// clGetPlatformInfo.
+  cl_int info(cl_platform_info param, const InfoSink& sink);
+
+ private:
+  static std::vector<Platform*> fetch_all();
+  const wire::InfoReply* raw_info(cl_platform_info param);
+  wire::InfoReply adapt(cl_platform_info param, wire::InfoReply reply) const;
+
+  const wire::PlatformIndex index_;
+  std::vector<Device*> devices_;
+  InfoCache<cl_platform_info> info_;
+};
+
+}  // namespace fairgv::icd

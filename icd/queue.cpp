@@ -1,0 +1,58 @@
+#include "icd/queue.hpp"
+
+#include "icd/event.hpp"
+
+namespace fairgv::icd {
+
+Queue::Queue(Context& context, Device& device, cl_command_queue_properties properties,
+             std::vector<cl_queue_properties> property_list)
+    : context_(context),
+      device_(device),
+      id_(context.session().new_object()),
+      properties_(properties),
+      property_list_(std::move(property_list)) {
+  connection().send(wire::CreateQueue{id_, context.id(), device.index(), properties});
+}
+
+Queue::~Queue() {
+  context_->session().release_object(id_);
+}
+
+cl_int Queue::finish() {
+  const std::uint64_t sent = sent_.load(std::memory_order_acquire);
+  if (finished_.load(std::memory_order_acquire) >= sent) {
+    connection().transfers().settle();
+    return CL_SUCCESS;
+  }
+  const Ref<Event> marker = Event::make_internal(connection());
+  if (!marker) return CL_OUT_OF_RESOURCES;
+  wire::EnqueueMarker call;
+  call.command = {id_, marker->id(), {}};
+  if (!connection().send(call)) return CL_OUT_OF_RESOURCES;
+  if (marker->wait() < CL_COMPLETE) return CL_OUT_OF_RESOURCES;
+  std::uint64_t before = finished_.load(std::memory_order_relaxed);
+  while (before < sent && !finished_.compare_exchange_weak(before, sent, std::memory_order_acq_rel)) {
+  }
+  return CL_SUCCESS;
+}
+
+cl_int Queue::info(cl_command_queue_info param, const InfoSink& sink) {
+  switch (param) {
+    case CL_QUEUE_CONTEXT:
+      return sink.scalar(context_->handle());
+    case CL_QUEUE_DEVICE:
+      return sink.scalar(device_.handle());
+    case CL_QUEUE_REFERENCE_COUNT:
+      return sink.scalar(cl_uint{references()});
+    case CL_QUEUE_PROPERTIES:
+      return sink.scalar(properties_);
+    case CL_QUEUE_PROPERTIES_ARRAY:
+      return sink.array(std::span<const cl_queue_properties>(property_list_));
+    case CL_QUEUE_DEVICE_DEFAULT:
+      return sink.scalar(cl_command_queue{nullptr});
+    default:
+      return CL_INVALID_VALUE;  // CL_QUEUE_SIZE among them: no queue lies on the device
+  }
+}
+
+}  // namespace fairgv::icd

@@ -1,0 +1,53 @@
+// A command queue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "icd/context.hpp"
+#include "icd/device.hpp"
+#include "icd/info.hpp"
+#include "icd/object.hpp"
+
+namespace fairgv::icd {
+
+class Queue : public Object<Queue> {
+ public:
+  using Handle = cl_command_queue;
+  static constexpr Kind kKind = Kind::queue;
+  static constexpr bool kSurvivesFork = false;
+
+  /// `property_list`: as given to clCreateCommandQueueWithProperties, with the final 0, or empty.
+  Queue(Context& context, Device& device, cl_command_queue_properties properties,
+        std::vector<cl_queue_properties> property_list);
+  ~Queue();
+
+  Context& context() const { return *context_; }
+  Connection& connection() const { return context_->connection(); }
+  Device& device() const { return device_; }
+  wire::ObjectId id() const { return id_; }
+  bool has_profiling() const { return (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0; }
+
+  /// Counts a command, after it was sent.
+  void count_command() { sent_.fetch_add(1, std::memory_order_acq_rel); }
+
+  /// clFinish: waits for every command sent before the call.
+  cl_int finish();
+
+  /// clGetCommandQueueInfo.
+  cl_int info(cl_command_queue_info param, const InfoSink& sink);
+
+ private:
+  const Ref<Context> context_;
+  Device& device_;
+  const wire::ObjectId id_;
+  const cl_command_queue_properties properties_;
+  const std::vector<cl_queue_properties> property_list_;
+  // A command is counted after it was sent, so a finish that read a count has everything counted before its
+  // marker.
+  std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> finished_{0};  // value of sent_ that some finish has waited for
+};
+
+}  // namespace fairgv::icd

@@ -1,0 +1,198 @@
+#include "icd/transfer_commands.hpp"
+
+#include <algorithm>
+#include <vector>
+
+
+namespace fairgv::icd {
+namespace {
+
+/// Long transfers are sent in parts of this size, so that copying on the host and on the device overlap.
+constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
+/// Mapped pointers are aligned for any type (staging of a page or more begins at a page).
+constexpr std::uint64_t kPageBytes = 4096;
+
+/// The commands of one transfer, sent part by part. Each part waits for the one before it, so that the last
+/// ends when all have and fails when one has.
+class Parts {
+ public:
+  explicit Parts(const TransferRequest& request) : request_(request) {}
+
+  /// Sends the next part. Each has an event: staging waits for it.
+  template <class Call>
+  cl_int send(Call& call, bool last) {
+    Ref<Event> completion = last && request_.event != nullptr
+                                ? Event::make_command(request_.queue, request_.type)
+                                : Event::make_internal(request_.queue.connection());
+    if (!completion) return CL_OUT_OF_RESOURCES;
+    const wire::EventId before = latest_ ? latest_->id() : wire::EventId{};
+    const auto wait_list = latest_ ? std::span<const wire::EventId>(&before, 1) : request_.wait_list.ids();
+    const cl_int error = send_command(request_.queue, call, wait_list, completion.get());
+    if (error != CL_SUCCESS) return error;
+    if (!first_) first_ = completion;
+    if (request_.blocking) waited_.push_back(completion);
+    latest_ = std::move(completion);
+    return CL_SUCCESS;
+  }
+
+  const Ref<Event>& latest() const { return latest_; }
+
+  /// After the last part: gives the application its event, and waits if the call blocks.
+  cl_int finish() {
+    if (request_.event != nullptr && first_.get() != latest_.get()) latest_->set_first_part(first_);
+    cl_int result = CL_SUCCESS;
+    // Part by part: while one is copied to the application's memory, the device works on the next.
+    for (const Ref<Event>& part : waited_) {
+      result = blocking_result(request_.queue, request_.wait_list, part->wait());
+    }
+    if (request_.event != nullptr && result == CL_SUCCESS) *request_.event = latest_.publish();
+    return result;
+  }
+
+ private:
+  const TransferRequest& request_;
+  Ref<Event> first_;
+  Ref<Event> latest_;
+  std::vector<Ref<Event>> waited_;  // of a blocking call: all parts
+};
+
+/// How many parts a transfer is sent in: only rows without gaps are split.
+std::uint64_t part_bytes(const BufferRegion& buffer, const HostRegion& host) {
+  return buffer.is_rect || !host.is_flat() ? buffer.region.x * buffer.region.y * buffer.region.z : kPartBytes;
+}
+
+cl_int send_read(Parts& parts, const BufferRegion& from, std::uint64_t done, wire::ArenaRange to, bool last) {
+  if (from.is_rect) {
+    wire::EnqueueReadBufferRect call{.command = {},
+                                     .buffer = from.memory.id(),
+                                     .origin = from.origin,
+                                     .region = from.region,
+                                     .row_pitch = from.layout.row_pitch,
+                                     .slice_pitch = from.layout.slice_pitch,
+                                     .to = to};
+    return parts.send(call, last);
+  }
+  wire::EnqueueReadBuffer call{
+      .command = {}, .buffer = from.memory.id(), .offset = from.origin.x + done, .to = to};
+  return parts.send(call, last);
+}
+
+cl_int send_write(Parts& parts, const BufferRegion& to, std::uint64_t done, wire::ArenaRange from,
+                  bool last) {
+  if (to.is_rect) {
+    wire::EnqueueWriteBufferRect call{.command = {},
+                                      .buffer = to.memory.id(),
+                                      .origin = to.origin,
+                                      .region = to.region,
+                                      .row_pitch = to.layout.row_pitch,
+                                      .slice_pitch = to.layout.slice_pitch,
+                                      .from = from};
+    return parts.send(call, last);
+  }
+  wire::EnqueueWriteBuffer call{
+      .command = {}, .buffer = to.memory.id(), .offset = to.origin.x + done, .from = from};
+  return parts.send(call, last);
+}
+
+HostRegion part_of(const HostRegion& host, std::uint64_t done, std::uint64_t bytes, std::uint64_t all) {
+  return bytes == all ? host : HostRegion::flat(host.address + done, bytes);
+}
+
+/// A write whose data already lies in staging.
+cl_int write_staged(const TransferRequest& request, const BufferRegion& to, const StagedSource& source) {
+  Parts parts(request);
+  const cl_int error = send_write(parts, to, 0, source.range, true);
+  if (error != CL_SUCCESS) return error;
+  request.queue.connection().transfers().keep_until_ended(parts.latest(), source.staging);
+  return parts.finish();
+}
+
+/// A command that does nothing but take its place among the commands: reads the region's first byte into
+/// staging. A marker will not do, because in an out-of-order queue it would wait for everything before it.
+cl_int send_touch(Parts& parts, const BufferRegion& region, const Staging& staging) {
+  return send_read(parts, region, 0, staging.part(0, 1), true);
+}
+
+}  // namespace
+
+cl_int read_region(const TransferRequest& request, const BufferRegion& from, const HostRegion& to) {
+  Transfers& transfers = request.queue.connection().transfers();
+  const std::uint64_t all = to.bytes();
+  const StagingRef staging = transfers.allocate(all);
+  if (!staging) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  const std::uint64_t step = part_bytes(from, to);
+  Parts parts(request);
+  for (std::uint64_t done = 0; done < all; done += step) {
+    const std::uint64_t bytes = std::min(step, all - done);
+    const cl_int error = send_read(parts, from, done, staging->part(done, bytes), done + bytes == all);
+    if (error != CL_SUCCESS) return error;
+    transfers.deliver(parts.latest(), staging, done, part_of(to, done, bytes, all));
+  }
+  return parts.finish();
+}
+
+cl_int write_region(const TransferRequest& request, const BufferRegion& to, const HostRegion& from) {
+  Transfers& transfers = request.queue.connection().transfers();
+  if (const auto source = transfers.find_source(from)) return write_staged(request, to, *source);
+  const std::uint64_t all = from.bytes();
+  const std::uint64_t step = part_bytes(to, from);
+  Parts parts(request);
+  for (std::uint64_t done = 0; done < all; done += step) {
+    const std::uint64_t bytes = std::min(step, all - done);
+    StagingRef staging = transfers.allocate(bytes);
+    if (!staging) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    gather(part_of(from, done, bytes, all), staging->data());
+    const cl_int error = send_write(parts, to, done, staging->range(), done + bytes == all);
+    if (error != CL_SUCCESS) return error;
+    transfers.keep_until_ended(parts.latest(), std::move(staging));
+  }
+  return parts.finish();
+}
+
+Outcome<void*> map_region(const TransferRequest& request, Memory& memory, cl_map_flags flags,
+                          std::uint64_t offset, std::uint64_t bytes) {
+  Transfers& transfers = request.queue.connection().transfers();
+  const StagingRef staging = transfers.allocate(std::max(bytes, kPageBytes));
+  if (!staging) return CL_MAP_FAILURE;
+  std::byte* const host = memory.host_pointer() != nullptr ? memory.host_pointer() + offset : nullptr;
+  void* const pointer = host != nullptr ? host : staging->data();
+  const BufferRegion region = BufferRegion::flat(memory, offset, bytes);
+  Parts parts(request);
+  if ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) {
+    if (const cl_int error = send_touch(parts, region, *staging)) return error;
+    transfers.keep_until_ended(parts.latest(), staging);
+  } else {
+    if (const cl_int error = send_read(parts, region, 0, staging->part(0, bytes), true)) return error;
+    if (host != nullptr) {
+      transfers.deliver(parts.latest(), staging, 0, HostRegion::flat(host, bytes));
+    } else {
+      transfers.keep_until_ended(parts.latest(), staging);
+    }
+  }
+  const bool written = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+  memory.add_mapping({pointer, offset, bytes, written, staging});
+  if (const cl_int error = parts.finish()) {
+    memory.take_mapping(pointer);
+    return error;
+  }
+  return pointer;
+}
+
+cl_int unmap_region(const TransferRequest& request, Memory& memory, const void* pointer) {
+  auto mapping = memory.take_mapping(pointer);
+  if (!mapping) return CL_INVALID_VALUE;
+  const BufferRegion region = BufferRegion::flat(memory, mapping->offset, mapping->bytes);
+  const bool from_host = memory.host_pointer() != nullptr;
+  if (mapping->written && from_host) {
+    return write_region(request, region, HostRegion::flat(pointer, mapping->bytes));
+  }
+  if (mapping->written) {
+    return write_staged(request, region, {mapping->staging, mapping->staging->part(0, mapping->bytes)});
+  }
+  Parts parts(request);
+  if (const cl_int error = send_touch(parts, region, *mapping->staging)) return error;
+  request.queue.connection().transfers().keep_until_ended(parts.latest(), mapping->staging);
+  return parts.finish();
+}
+
+}  // namespace fairgv::icd
