@@ -48,11 +48,14 @@ Result<void> measure_alone(std::vector<Tenant>& tenants, const Settings& setting
 
 /// One tenant's running program and what it has said so far.
 struct Running {
+  explicit Running(Child started) : child(std::move(started)) {}
+
   Child child;
   double rounds = 0;         // completed
   double elapsed = 0;        // of its window
   double before_rounds = 0;  // at the look before
   double before_elapsed = 0;
+  double speed = 0;  // lately, as a fraction of what the program does alone
   std::string last_line;
 
   void listen() {
@@ -75,16 +78,17 @@ void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running,
   double sum = 0;
   for (std::size_t i = 0; i < running.size(); ++i) {
     Running& each = running[i];
-    const double time = each.elapsed - each.before_elapsed;
-    tenants[i].live_share = time > 0 ? (each.rounds - each.before_rounds) / time / alone_rounds[i] : 0;
-    sum += tenants[i].live_share;
     // A window of about a second: short enough to be live, long enough to hold many turns.
-    if (time > 1) {
+    const double time = each.elapsed - each.before_elapsed;
+    if (time >= 1) {
+      each.speed = (each.rounds - each.before_rounds) / time / alone_rounds[i];
       each.before_rounds = each.rounds;
       each.before_elapsed = each.elapsed;
     }
+    sum += each.speed;
   }
-  for (Tenant& tenant : tenants) tenant.live_share = sum > 0 ? tenant.live_share / sum : 0;
+  for (std::size_t i = 0; i < running.size(); ++i)
+    tenants[i].live_share = sum > 0 ? running[i].speed / sum : 0;
 }
 
 Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, const Settings& settings,
@@ -98,7 +102,7 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
         {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.seconds),
          "--start-at", fmt::format("{:.3f}", start), "--progress-ms", "200"}));
     if (!child) return child.error();
-    running.push_back(Running{std::move(child).value(), 0, 0, 0, 0, {}});
+    running.push_back(Running(std::move(child).value()));
   }
   ShareView view;
   const auto somebody_runs = [&] {

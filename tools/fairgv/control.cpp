@@ -7,9 +7,11 @@ namespace fairgv::tools {
 
 using session::Packet;
 
-Result<Control> Control::connect(const std::string& socket_path) {
-  auto socket = session::Socket::connect(socket_path.empty() ? session::default_socket_path() : socket_path);
+Result<Control> Control::connect(const std::string& socket_path, int* code) {
+  auto socket =
+      session::Socket::connect(socket_path.empty() ? session::default_socket_path() : socket_path, code);
   if (!socket) return socket.error();
+  if (code != nullptr) *code = 0;
   session::Hello hello;
   hello.role = session::Hello::Role::control;
   if (auto sent = socket->send(session::to_text(hello)); !sent) return sent.error();
@@ -25,6 +27,13 @@ Result<Control> Control::connect(const std::string& socket_path) {
 Result<std::string> Control::ask(const session::ControlRequest& request) {
   if (auto sent = socket_.send(session::to_text(request)); !sent) return sent.error();
   return session::receive_answer(socket_);
+}
+
+void Control::wait_for_hang_up() {
+  for (;;) {
+    const auto packet = socket_.receive();
+    if (!packet || packet->kind == Packet::Kind::closed) return;
+  }
 }
 
 }  // namespace fairgv::tools

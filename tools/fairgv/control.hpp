@@ -11,11 +11,17 @@ namespace fairgv::tools {
 
 class Control {
  public:
-  /// An empty path: the default socket.
-  static Result<Control> connect(const std::string& socket_path);
+  /// An empty path: the default socket. `code`, if given, receives errno when nobody could be reached, else
+  /// 0.
+  static Result<Control> connect(const std::string& socket_path, int* code = nullptr);
 
   /// The daemon's answer, which may say that it refuses.
   Result<std::string> ask(const session::ControlRequest& request);
+
+  /// Returns when the daemon has hung up, for instance because it has ended.
+  void wait_for_hang_up();
+  /// The connection itself.
+  [[nodiscard]] ring::UniqueFd release() { return socket_.release(); }
 
  private:
   explicit Control(session::Socket socket) : socket_(std::move(socket)) {}

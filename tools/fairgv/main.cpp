@@ -46,7 +46,8 @@ int run(int argc, char** argv) {
   add_stop(app, action);
   add_bench(app, action, after_dashes);
   // CLI11 would only say that some command is missing.
-  if (!arguments.empty() && !arguments[0].starts_with("-") && app.get_subcommand_no_throw(arguments[0]) == nullptr) {
+  const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == arguments[0]; };
+  if (!arguments.empty() && !arguments[0].starts_with("-") && app.get_subcommands(is_first_word).empty()) {
     fmt::print(stderr, "fairgv: there is no command '{}'; see fairgv --help\n", arguments[0]);
     return kMisused;
   }

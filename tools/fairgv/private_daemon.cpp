@@ -1,25 +1,50 @@
 #include "tools/fairgv/private_daemon.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "runtime/session/paths.hpp"
-#include "runtime/session/socket.hpp"
+#include "tools/fairgv/control.hpp"
 
 namespace fairgv::tools {
 namespace {
 
 constexpr const char* kIdleSeconds = "30";
+constexpr int kAlreadyServed = 3;  // fairgvd: another one is starting, serving or stopping there
+constexpr int kNotExecutable = 127;
 constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::milliseconds kBetweenTries{20};
 
-/// The exit status of `fairgvd --daemonize`, which says on standard error what is wrong.
-Result<int> launch(const std::string& socket, const std::string& config) {
+/// How `fairgvd --daemonize` ended, and what it said on standard error.
+struct Launch {
+  int status = 0;
+  std::string said;
+};
+
+/// Everything until the last writer is gone: the daemon turns to its log when it serves.
+std::string read_all(int fd) {
+  std::string text;
+  std::array<char, 1024> part{};
+  for (;;) {
+    const ssize_t length = ::read(fd, part.data(), part.size());
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(length));
+  }
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
+Result<Launch> launch(const std::string& socket, const std::string& config) {
   auto folder = session::program_directory();
   if (!folder) return folder.error();
   const std::string program = folder.value() / "fairgvd";
@@ -27,56 +52,70 @@ Result<int> launch(const std::string& socket, const std::string& config) {
                                      kIdleSeconds,    "--socket",    socket.c_str()};
   if (!config.empty()) arguments.insert(arguments.end(), {"--config", config.c_str()});
   arguments.push_back(nullptr);
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe");
+  const ring::UniqueFd reader(ends[0]);
+  ring::UniqueFd writer(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot start " + program);
   if (child == 0) {
+    ::dup2(writer.get(), STDERR_FILENO);
     ::execv(program.c_str(), const_cast<char* const*>(arguments.data()));
-    ::_exit(127);
+    ::_exit(kNotExecutable);
   }
+  writer.reset();
+  Launch launched;
+  launched.said = read_all(reader.get());
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-    return system_error("cannot execute " + program, ENOENT);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  launched.status = WIFEXITED(status) ? WEXITSTATUS(status) : kNotExecutable;
+  if (launched.said.empty()) launched.said = "cannot execute " + program;
+  return launched;
 }
 
-/// Whether somebody listens; an Error for what starting a daemon would not cure.
-Result<bool> answers(const std::string& socket) {
+/// A connection if somebody serves the socket; an Error for what starting a daemon would not cure.
+Result<std::optional<Control>> try_connect(const std::string& socket) {
   int code = 0;
-  const auto connected = session::Socket::connect(socket, &code);
-  if (connected) return true;
-  if (code == ENOENT || code == ECONNREFUSED) return false;
+  auto connected = Control::connect(socket, &code);
+  if (connected) return std::optional(std::move(connected).value());
+  if (code == ENOENT || code == ECONNREFUSED) return std::optional<Control>();
   return connected.error();
+}
+
+/// The connection to the daemon that we, or another `fairgv run` at the same time, have started.
+Result<Control> start_and_connect(const std::string& socket, const std::string& config) {
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    const auto launched = launch(socket, config);
+    if (!launched) return launched.error();
+    if (launched->status != 0 && launched->status != kAlreadyServed) {
+      return Error{"cannot start a daemon: " + launched->said};
+    }
+    auto connected = try_connect(socket);
+    if (!connected) return connected.error();
+    if (connected.value()) return std::move(*connected.value());
+    // Another daemon holds the place but does not serve: it has not begun to, or it is about to end.
+    if (std::chrono::steady_clock::now() > give_up) {
+      return Error{"a daemon at " + socket + " neither serves nor ends (" + launched->said + ")"};
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
 }
 
 }  // namespace
 
-Result<void> ensure_daemon(const std::string& socket, const std::string& config) {
-  const auto there = answers(socket);
+Result<ring::UniqueFd> ensure_daemon(const std::string& socket, const std::string& config) {
+  auto there = try_connect(socket);
   if (!there) return there.error();
   if (there.value()) {
-    if (config.empty()) return {};
+    if (config.empty()) return there.value()->release();
     return Error{"a daemon already answers at " + socket +
                  ", so --config has no effect: stop it first (fairgv stop)"};
   }
-  const std::filesystem::path folder = std::filesystem::path(socket).parent_path();
-  if (folder == session::private_directory()) {
-    if (auto made = session::ensure_private_directory(folder); !made) return made;
-  }
-  const auto status = launch(socket, config);
-  if (!status) return status.error();
-  // A failure may mean that another `fairgv run` was quicker: what counts is whether somebody answers.
-  const auto give_up =
-      std::chrono::steady_clock::now() + (status.value() == 0 ? kPatience : std::chrono::seconds(1));
-  do {
-    const auto now = answers(socket);
-    if (!now) return now.error();
-    if (now.value()) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  } while (std::chrono::steady_clock::now() < give_up);
-  return Error{"no daemon could be started at " + socket + " (fairgvd ended with status " +
-               std::to_string(status.value()) + ")"};
+  auto started = start_and_connect(socket, config);
+  if (!started) return started.error();
+  return started->release();
 }
 
 }  // namespace fairgv::tools

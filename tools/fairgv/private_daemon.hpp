@@ -3,13 +3,15 @@
 
 #include <string>
 
+#include "runtime/ring/handle.hpp"
 #include "runtime/ring/result.hpp"
 
 namespace fairgv::tools {
 
-/// Makes sure that a daemon answers at `socket`: starts one in the background if none does. It ends by itself
-/// half a minute after its last tenant. Several callers at once end up with one daemon. `config` may be
-/// empty; naming one while a daemon runs already is an error, because it would have no effect.
-Result<void> ensure_daemon(const std::string& socket, const std::string& config);
+/// Makes sure that a daemon answers at `socket`, and returns a control connection to it: starts one in the
+/// background if none does. That one ends by itself half a minute after its last connection, so the caller
+/// that keeps the connection open keeps the daemon. Several callers at once end up with one daemon. `config`
+/// may be empty; naming one while a daemon runs already is an error, because it would have no effect.
+Result<ring::UniqueFd> ensure_daemon(const std::string& socket, const std::string& config);
 
 }  // namespace fairgv::tools

@@ -1,4 +1,5 @@
 // fairgv run: a program as a tenant.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,12 +16,23 @@ namespace {
 
 constexpr int kNotExecutable = 126;  // as shells answer
 constexpr int kNotFound = 127;
+constexpr int kOutOfTheWay = 200;
 
 struct RunOptions {
   TenantOptions tenant;
   std::string config;
   std::vector<std::string> program;
 };
+
+/// The program inherits the connection to the daemon, though it knows nothing of it: a daemon that ends when
+/// it is idle must still be there when the program makes its first OpenCL call, however late. The number is
+/// out of the way of shell scripts.
+Result<void> keep_over_exec(ring::UniqueFd connection) {
+  if (::fcntl(connection.get(), F_DUPFD, kOutOfTheWay) < 0) {
+    return system_error("cannot keep the connection to the daemon");
+  }
+  return {};
+}
 
 /// Becomes the program: its exit code is ours. Returns only when it cannot be executed.
 int become(const std::vector<std::string>& program) {
@@ -41,9 +53,9 @@ int run(RunOptions& options) {
   }
   const auto variables = tenant_variables(options.tenant);
   if (!variables) return fail("run", variables.error().message, kMisused);
-  if (auto ready = ensure_daemon(options.tenant.socket, options.config); !ready) {
-    return fail("run", ready.error().message);
-  }
+  auto daemon = ensure_daemon(options.tenant.socket, options.config);
+  if (!daemon) return fail("run", daemon.error().message);
+  if (auto kept = keep_over_exec(std::move(daemon).value()); !kept) return fail("run", kept.error().message);
   for (const auto& [name, value] : variables.value()) {
     if (value) {
       ::setenv(name.c_str(), value->c_str(), 1);

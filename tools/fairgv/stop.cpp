@@ -12,6 +12,7 @@ int stop(const std::string& socket) {
   if (!answer) return fail("stop", answer.error().message);
   if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
     return fail("stop", outcome.error().message);
+  control->wait_for_hang_up();  // when we return, nothing of it is left
   return 0;
 }
 

@@ -1,0 +1,23 @@
+# API behaviour on whatever platform is visible. The program links OpenCL and GoogleTest, nothing of the project:
+# once on the bare driver, once as a tenant, with the same expectations.
+add_executable(opencl_api_test
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_buffer_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_event_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_kernel_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_map_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_platform_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_program_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_rect_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_thread_test.cpp)
+target_include_directories(opencl_api_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../..)
+target_link_libraries(opencl_api_test PRIVATE OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
+
+add_test(NAME opencl_api_native COMMAND opencl_api_test)
+set_tests_properties(opencl_api_native PROPERTIES
+  ENVIRONMENT "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd" TIMEOUT 300)
+if(TARGET fairgv)
+  add_test(NAME opencl_api_tenant COMMAND fairgv run -- $<TARGET_FILE:opencl_api_test>)
+  set_tests_properties(opencl_api_tenant PROPERTIES TIMEOUT 300)
+endif()

@@ -1,0 +1,13 @@
+# The daemon and the sockets it speaks through.
+add_executable(daemon_test
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp)
+target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings GTest::gtest_main Threads::Threads)
+gtest_discover_tests(daemon_test PROPERTIES TIMEOUT 120)

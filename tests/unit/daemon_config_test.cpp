@@ -1,0 +1,129 @@
+// The configuration file: what it means, and that every mistake is told with its place.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "runtime/daemon/config.hpp"
+#include "tests/unit/daemon_temporary_folder.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Config, AnEmptyFileMeansTheDefaults) {
+  const auto config = parse_config("", "c.toml");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->slice, 6ms);
+  EXPECT_EQ(config->samples, 5u);
+  EXPECT_EQ(config->log_level, "info");
+  EXPECT_EQ(config->exit_idle.count(), 0.0);
+  EXPECT_FALSE(config->socket);
+  EXPECT_EQ(config->vendors, "/etc/OpenCL/vendors");
+  EXPECT_EQ(config->tenants.default_weight, 1u);
+  EXPECT_EQ(config->tenants.max_weight, 10'000u);
+}
+
+TEST(Config, EveryKeyIsRead) {
+  const auto config = parse_config(R"(
+[daemon]
+socket = "/run/x/s"
+log_level = "debug"
+exit_idle_s = 30
+session_limit = 12
+[device]
+slice_ms = 2.5
+samples = 3
+[opencl]
+vendors = "/opt/vendors"
+[tenants]
+default_weight = 2
+max_weight = 100
+[tenant."alice@lab"]
+weight = 7
+uid = 1234
+[tenant.bob]
+max_weight = 4
+user = "root"
+)",
+                                   "c.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->socket, "/run/x/s");
+  EXPECT_EQ(config->log_level, "debug");
+  EXPECT_EQ(config->exit_idle.count(), 30.0);
+  EXPECT_EQ(config->session_limit, 12u);
+  EXPECT_EQ(config->slice, 2'500us);
+  EXPECT_EQ(config->samples, 3u);
+  EXPECT_EQ(config->vendors, "/opt/vendors");
+  EXPECT_EQ(config->tenants.default_weight, 2u);
+  EXPECT_EQ(config->tenants.max_weight, 100u);
+  EXPECT_EQ(config->tenants.of("alice@lab").weight, 7u);
+  EXPECT_EQ(config->tenants.of("alice@lab").uid, 1234u);
+  EXPECT_EQ(config->tenants.of("bob").max_weight, 4u);
+  EXPECT_EQ(config->tenants.of("bob").uid, 0u);
+  EXPECT_FALSE(config->tenants.of("carol").weight);
+}
+
+struct Mistake {
+  const char* name;
+  const char* text;
+  const char* begins;  // of the error
+  const char* mentions;
+};
+
+const Mistake kMistakes[] = {
+    {"BrokenSyntax", "[device]\nslice_ms = = 6\n", "c.toml:2:", "value"},
+    {"UnclosedTable", "[device\n", "c.toml:1:", ""},
+    {"UnknownTable", "\n[devices]\n",
+     "c.toml:2:", "unknown key 'devices' in the file: known are daemon, device"},
+    {"UnknownKey", "[device]\n\nslice = 6\n", "c.toml:3:1:", "unknown key 'slice' in [device]"},
+    {"WrongType", "[device]\nslice_ms = \"six\"\n", "c.toml:2:", "slice_ms in [device] must be a number"},
+    {"NotATable", "device = 3\n", "c.toml:1:", "device in the file must be a table"},
+    {"SliceOfZero", "[device]\nslice_ms = 0\n", "c.toml:2:", "from 0.1 to 1000"},
+    {"SliceNotANumber", "[device]\nslice_ms = nan\n", "c.toml:2:", "from 0.1 to 1000"},
+    {"NegativeSamples", "[device]\nsamples = -1\n", "c.toml:2:", "from 1 to 1000"},
+    {"FractionalSamples", "[device]\nsamples = 1.5\n", "c.toml:2:", "an integer"},
+    {"WeightZero", "[tenants]\ndefault_weight = 0\n", "c.toml:2:", "from 1 to 10000"},
+    {"DefaultAboveMaximum", "[tenants]\nmax_weight = 2\ndefault_weight = 3\n",
+     "c.toml:1:", "larger than max_weight"},
+    {"TenantName", "[tenant.\"a b\"]\nweight = 1\n", "c.toml:1:", "'a b'"},
+    {"TenantNotATable", "[tenant]\nalice = 3\n", "c.toml:2:", "[tenant.\"alice\"]"},
+    {"TenantKey", "[tenant.alice]\nwieght = 3\n", "c.toml:2:1:", "wieght"},
+    {"NoSuchUser", "[tenant.alice]\nuser = \"no-such-user\"\n", "c.toml:2:", "no-such-user"},
+    {"UidAndUser", "[tenant.alice]\nuid = 1\nuser = \"root\"\n", "c.toml:1:", "both uid and user"},
+    {"LogLevel", "[daemon]\nlog_level = \"loud\"\n", "c.toml:2:", "one of trace, debug, info"},
+    {"EmptyText", "[opencl]\nvendors = \"\"\n", "c.toml:2:", "text in quotes"},
+};
+
+struct ConfigMistake : ::testing::TestWithParam<Mistake> {};
+
+TEST_P(ConfigMistake, IsToldInOneLineWithItsPlace) {
+  const auto config = parse_config(GetParam().text, "c.toml");
+  ASSERT_FALSE(config);
+  const std::string& message = config.error().message;
+  EXPECT_EQ(message.rfind(GetParam().begins, 0), 0u) << message;
+  EXPECT_NE(message.find(GetParam().mentions), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ConfigMistake, ::testing::ValuesIn(kMistakes),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Config, AFileThatCannotBeReadIsNamed) {
+  const TemporaryFolder folder;
+  for (const auto& path : {folder / "none.toml", folder.path()}) {
+    const auto config = read_config(path);
+    ASSERT_FALSE(config);
+    EXPECT_NE(config.error().message.find(path), std::string::npos) << config.error().message;
+  }
+}
+
+TEST(Config, IsReadFromAFile) {
+  const TemporaryFolder folder;
+  folder.write("c.toml", "[device]\nslice_ms = 3\n");
+  const auto config = read_config(folder / "c.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->slice, 3ms);
+}
+
+}  // namespace
+}  // namespace fairgv::daemon

@@ -1,0 +1,260 @@
+// The dispatcher's thread against workers on threads of their own. Run it under ThreadSanitizer.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "runtime/daemon/dispatch_loop.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using State = session::TurnState;
+
+/// A worker's side of one session on every device: shared memory, a bell, an eventfd.
+struct Member {
+  explicit Member(std::uint32_t session, std::uint32_t tenant)
+      : id{session}, tenant_id{tenant}, knock_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    auto memory = session::TurnMemory::create();
+    EXPECT_TRUE(memory);
+    turns.emplace(std::move(memory).value());
+  }
+  DispatchedSession for_loop(std::uint32_t weight = 1) {
+    return {id, tenant_id, weight, &turns->page(), &bell, knock_fd.get()};
+  }
+  session::DeviceTurn& turn(std::uint32_t device = 0) { return turns->page().devices[device]; }
+  State state(std::uint32_t device = 0) {
+    return static_cast<State>(turn(device).state.load(std::memory_order_acquire));
+  }
+  bool move(State from, State to, std::uint32_t device = 0) {
+    auto expected = static_cast<std::uint32_t>(from);
+    return turn(device).state.compare_exchange_strong(expected, static_cast<std::uint32_t>(to),
+                                                      std::memory_order_acq_rel);
+  }
+  void knock(std::uint32_t device = 0) {
+    const session::Knock record{id.value, device};
+    EXPECT_EQ(::write(knock_fd.get(), &record, sizeof(record)), static_cast<ssize_t>(sizeof(record)));
+  }
+  void want(std::uint32_t device = 0) {
+    EXPECT_TRUE(move(State::idle, State::wanting, device));
+    knock(device);
+  }
+  /// Sleeps until the dispatcher has granted or taken something.
+  void wait_while(State state_now, std::uint32_t device = 0) {
+    ring::wait(bell, budget, [&] { return state(device) != state_now; });
+  }
+  void give_back(bool more, std::uint32_t device = 0) {
+    turn(device).state.store(static_cast<std::uint32_t>(more ? State::wanting : State::idle),
+                             std::memory_order_release);
+    knock(device);
+  }
+
+  SessionId id;
+  TenantId tenant_id;
+  std::optional<session::TurnMemory> turns;
+  ring::Doorbell bell;
+  ring::SpinBudget budget;
+  ring::UniqueFd knock_fd;
+};
+
+std::unique_ptr<DispatchLoop> start_loop(std::size_t devices = 1, std::chrono::nanoseconds slice = 6ms) {
+  auto loop = DispatchLoop::start(slice);
+  EXPECT_TRUE(loop);
+  loop.value()->reset_devices(devices);
+  return std::move(loop).value();
+}
+
+TEST(DispatchLoop, AnswersAKnockWithAGrant) {
+  const auto loop = start_loop();
+  Member member(1, 1);
+  ASSERT_TRUE(loop->add_session(member.for_loop()));
+  member.want();
+  member.wait_while(State::wanting);
+  EXPECT_EQ(member.state(), State::held);
+  EXPECT_EQ(loop->holders()[0], SessionId{1});
+  loop->remove_session(member.id);
+  EXPECT_EQ(loop->holders()[0], std::nullopt);
+}
+
+TEST(DispatchLoop, HearsAKnockFromBeforeTheSessionWasAdded) {
+  const auto loop = start_loop();
+  Member member(1, 1);
+  member.want();
+  ASSERT_TRUE(loop->add_session(member.for_loop()));
+  member.wait_while(State::wanting);
+  EXPECT_EQ(member.state(), State::held);
+  loop->remove_session(member.id);
+}
+
+TEST(DispatchLoop, HandsEachDeviceAroundOnItsOwn) {
+  const auto loop = start_loop(2);
+  Member a(1, 1);
+  Member b(2, 2);
+  ASSERT_TRUE(loop->add_session(a.for_loop()));
+  ASSERT_TRUE(loop->add_session(b.for_loop()));
+  a.want(0);
+  b.want(1);
+  a.wait_while(State::wanting, 0);
+  b.wait_while(State::wanting, 1);
+  EXPECT_EQ(a.state(0), State::held);
+  EXPECT_EQ(b.state(1), State::held);
+  loop->remove_session(a.id);
+  loop->remove_session(b.id);
+}
+
+TEST(DispatchLoop, TakesAFreshTurnThatNobodyUsesForTheNewcomer) {
+  const auto loop = start_loop();
+  Member a(1, 1);
+  Member b(2, 2);
+  ASSERT_TRUE(loop->add_session(a.for_loop()));
+  ASSERT_TRUE(loop->add_session(b.for_loop()));
+  a.want();
+  a.wait_while(State::wanting);
+  b.want();  // the loop must wake up by itself to serve it
+  b.wait_while(State::wanting);
+  EXPECT_EQ(a.state(), State::idle);
+  EXPECT_EQ(b.state(), State::held);
+  loop->remove_session(a.id);
+  loop->remove_session(b.id);
+}
+
+TEST(DispatchLoop, GivesTheTurnOfARemovedSessionToTheNext) {
+  const auto loop = start_loop();
+  Member a(1, 1);
+  Member b(2, 2);
+  ASSERT_TRUE(loop->add_session(a.for_loop()));
+  ASSERT_TRUE(loop->add_session(b.for_loop()));
+  a.want();
+  a.wait_while(State::wanting);
+  ASSERT_TRUE(a.move(State::held, State::busy));
+  b.want();
+  a.wait_while(State::busy);
+  EXPECT_EQ(a.state(), State::busy_asked);
+  loop->remove_session(a.id);
+  EXPECT_EQ(b.state(), State::held);
+  loop->remove_session(b.id);
+}
+
+TEST(DispatchLoop, ReportsASessionThatBreaksTheProtocol) {
+  const auto loop = start_loop();
+  Member member(1, 1);
+  ASSERT_TRUE(loop->add_session(member.for_loop()));
+  member.turn().state = 77;
+  member.knock();
+  pollfd event{loop->broken_fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&event, 1, -1), 1);
+  const auto broken = loop->take_broken();
+  ASSERT_EQ(broken.size(), 1u);
+  EXPECT_EQ(broken[0].session, member.id);
+  loop->remove_session(member.id);
+}
+
+TEST(DispatchLoop, ForgetsATenantWithoutDebtOnly) {
+  const auto loop = start_loop();
+  Member member(1, 1);
+  ASSERT_TRUE(loop->add_session(member.for_loop()));
+  EXPECT_FALSE(loop->forget_if_clear(TenantId{1}));
+  loop->remove_session(member.id);
+  EXPECT_TRUE(loop->forget_if_clear(TenantId{1}));
+  EXPECT_TRUE(loop->usage({TenantId{1}}).empty());
+}
+
+/// A worker that makes random legal moves until it has had `turns` turns.
+void play(Member& member, std::uint32_t seed, int turns, std::atomic<int>& in_use) {
+  std::minstd_rand generator(seed);
+  const auto random = [&] { return static_cast<std::uint32_t>(generator() >> 8); };
+  while (turns > 0) {
+    switch (member.state()) {
+      case State::idle:
+        member.want();
+        break;
+      case State::wanting:
+        member.wait_while(State::wanting);
+        break;
+      case State::held:
+        if (random() % 4 == 0) {
+          // Late: meanwhile the turn may be taken back.
+          member.knock();
+          std::this_thread::yield();
+        }
+        if (!member.move(State::held, State::busy)) break;
+        --turns;
+        [[fallthrough]];
+      case State::busy:
+      case State::busy_asked: {
+        EXPECT_EQ(in_use.fetch_add(1), 0) << "two sessions use the device at once";
+        for (std::uint32_t i = random() % 200; i > 0; --i)
+          std::atomic_signal_fence(std::memory_order_seq_cst);
+        member.turn().used_ns.fetch_add(1 + random() % 1'000);
+        in_use.fetch_sub(1);
+        const std::uint32_t next = random() % 3;
+        if (next == 0 && member.move(State::busy, State::held)) break;
+        member.give_back(next == 1);
+        break;
+      }
+    }
+  }
+  // Out of the way of the others, whatever the dispatcher does at the same time.
+  for (;;) {
+    if (member.state() == State::idle) return;
+    if (member.state() == State::wanting) member.wait_while(State::wanting);
+    if (member.move(State::held, State::busy)) member.give_back(false);
+  }
+}
+
+TEST(DispatchLoop, NobodyWaitsForEverAndNoTwoHaveTheDevice) {
+  constexpr int kWorkers = 5;
+  constexpr int kTurns = 1'500;
+  const auto loop = start_loop();
+  std::deque<Member> members;
+  std::atomic<int> in_use{0};
+  for (std::uint32_t i = 1; i <= kWorkers; ++i) {
+    members.emplace_back(i, 1 + i % 3);  // some tenants have two sessions
+    ASSERT_TRUE(loop->add_session(members.back().for_loop(i)));
+  }
+  // If a session that wants the device were forgotten while nobody holds it, this would never end.
+  std::vector<std::thread> threads;
+  for (Member& member : members) threads.emplace_back([&] { play(member, member.id.value, kTurns, in_use); });
+  for (int i = 0; i < 200; ++i) {
+    (void)loop->usage({TenantId{1}, TenantId{2}, TenantId{3}});
+    loop->set_weight(TenantId{1}, 1 + static_cast<std::uint32_t>(i % 7));
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(loop->take_broken().empty());
+  for (Member& member : members) loop->remove_session(member.id);
+}
+
+TEST(DispatchLoop, SurvivesSessionsThatComeAndGoInTheMiddleOfTheirTurns) {
+  constexpr std::uint32_t kRounds = 300;
+  const auto loop = start_loop();
+  Member steady(1, 1);
+  ASSERT_TRUE(loop->add_session(steady.for_loop()));
+  std::atomic<int> in_use{0};
+  std::atomic<bool> done{false};
+  std::thread runs([&] {
+    for (std::uint32_t round = 0; !done; ++round) play(steady, round, 5, in_use);
+  });
+  std::minstd_rand random(7);
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    Member guest(2 + round, 2);
+    ASSERT_TRUE(loop->add_session(guest.for_loop()));
+    guest.want();
+    if (random() % 2 == 0) {
+      guest.wait_while(State::wanting);
+      if (random() % 2 == 0) guest.move(State::held, State::busy);
+    }
+    loop->remove_session(guest.id);  // as after SIGKILL
+  }
+  done = true;
+  runs.join();
+  loop->remove_session(steady.id);
+}
+
+}  // namespace
+}  // namespace fairgv::daemon

@@ -1,0 +1,42 @@
+// Plays a worker on a turn page of its own: makes the worker's moves of session/turn.hpp, one by one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "runtime/daemon/dispatcher.hpp"
+
+namespace fairgv::daemon {
+
+struct FakeWorker {
+  using State = session::TurnState;
+
+  session::DeviceTurn turn;
+  ring::Doorbell bell;
+
+  State state() const { return static_cast<State>(turn.state.load(std::memory_order_acquire)); }
+  std::chrono::nanoseconds slice() const {
+    return std::chrono::nanoseconds(turn.slice_ns.load(std::memory_order_relaxed));
+  }
+  bool move(State from, State to) {
+    auto expected = static_cast<std::uint32_t>(from);
+    return turn.state.compare_exchange_strong(expected, static_cast<std::uint32_t>(to),
+                                              std::memory_order_acq_rel);
+  }
+
+  void want() { EXPECT_TRUE(move(State::idle, State::wanting)); }
+  void begin() { EXPECT_TRUE(move(State::held, State::busy)); }
+  void use(std::chrono::nanoseconds time) {
+    turn.used_ns.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
+    turn.commands.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Drained and nobody asked.
+  bool rest() { return move(State::busy, State::held); }
+  void give_back(bool more) {
+    turn.state.store(static_cast<std::uint32_t>(more ? State::wanting : State::idle),
+                     std::memory_order_release);
+  }
+};
+
+}  // namespace fairgv::daemon

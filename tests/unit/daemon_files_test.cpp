@@ -1,0 +1,76 @@
+// What the daemon keeps beside its socket: the lock and the workers' vendor folder.
+#include <gtest/gtest.h>
+
+#include "runtime/daemon/lock_file.hpp"
+#include "runtime/daemon/vendor_directory.hpp"
+#include "tests/unit/daemon_temporary_folder.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(LockFile, IsHeldByOneAtATime) {
+  const TemporaryFolder folder;
+  {
+    const auto first = LockFile::acquire(folder / "lock");
+    ASSERT_TRUE(first && first.value());
+    const auto second = LockFile::acquire(folder / "lock");
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(second.value());
+  }
+  const auto later = LockFile::acquire(folder / "lock");
+  EXPECT_TRUE(later && later.value());
+  EXPECT_FALSE(LockFile::acquire(folder / "no" / "such" / "folder"));
+}
+
+TEST(VendorDirectory, HoldsTheSystemsDriversWithoutOurOwn) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "system");
+  folder.write("system/pocl.icd", "libpocl.so.2\n");
+  folder.write("system/fairgv.icd", "/usr/lib/libfairgv-opencl.so\n");
+  folder.write("system/ours-renamed.icd", "libfairgv-opencl.so.1\r\n");
+  folder.write("system/empty.icd", "");
+  folder.write("system/readme.txt", "libother.so");
+  {
+    const auto vendors = VendorDirectory::create(folder / "vendors", folder / "system");
+    ASSERT_TRUE(vendors) << vendors.error().message;
+    EXPECT_EQ(names_in(folder / "vendors"), std::vector<std::string>{"pocl.icd"});
+    EXPECT_EQ(vendors->drivers(), std::vector<std::string>{"libpocl.so.2"});
+  }
+  EXPECT_FALSE(fs::exists(folder / "vendors"));
+}
+
+TEST(VendorDirectory, FollowsTheSystemWhenItIsRefreshed) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "system");
+  folder.write("system/a.icd", "liba.so\n");
+  auto vendors = VendorDirectory::create(folder / "vendors", folder / "system");
+  ASSERT_TRUE(vendors);
+  fs::remove(folder / "system/a.icd");
+  folder.write("system/b.icd", "libb.so\n");
+  ASSERT_TRUE(vendors->refresh(folder / "system"));
+  EXPECT_EQ(names_in(folder / "vendors"), std::vector<std::string>{"b.icd"});
+  ASSERT_TRUE(vendors->refresh(folder / "missing"));
+  EXPECT_TRUE(names_in(folder / "vendors").empty());
+}
+
+TEST(VendorDirectory, TakesOverWhatADeadDaemonLeft) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "system");
+  fs::create_directory(folder / "vendors");
+  folder.write("vendors/stale.icd", "libstale.so\n");
+  const auto vendors = VendorDirectory::create(folder / "vendors", folder / "system");
+  ASSERT_TRUE(vendors);
+  EXPECT_TRUE(names_in(folder / "vendors").empty());
+}
+
+}  // namespace
+}  // namespace fairgv::daemon

@@ -1,0 +1,246 @@
+// The messages on the sockets: what one side writes the other reads, and nonsense is refused with a reason.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "runtime/session/control_protocol.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::session {
+namespace {
+
+TEST(Protocol, AHelloArrivesAsItWasSent) {
+  Hello hello;
+  hello.tenant = "alice";
+  hello.weight = 7;
+  hello.program = "clinfo";
+  const auto read = parse_hello(to_text(hello));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->role, Hello::Role::tenant);
+  EXPECT_EQ(read->tenant, "alice");
+  EXPECT_EQ(read->weight, 7u);
+  EXPECT_EQ(read->program, "clinfo");
+
+  Hello nameless;
+  const auto plain = parse_hello(to_text(nameless));
+  ASSERT_TRUE(plain);
+  EXPECT_FALSE(plain->tenant);
+  EXPECT_FALSE(plain->weight);
+}
+
+TEST(Protocol, AnAnswerArrivesAsItWasSent) {
+  Welcome welcome;
+  welcome.session = 12;
+  welcome.tenant = "alice";
+  welcome.weight = 3;
+  const auto read = parse_hello_answer(to_text(welcome));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(std::get<Welcome>(read.value()).session, 12u);
+  EXPECT_EQ(std::get<Welcome>(read.value()).weight, 3u);
+  const auto refused = parse_hello_answer(to_text(Refused{"no"}));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(std::get<Refused>(refused.value()).reason, "no");
+  EXPECT_TRUE(parse_hello_answer(to_text(Welcome{})));  // to a control connection
+}
+
+TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
+  const WorkerReady ready{{{"Portable Computing Language", "cpu", 2}, {"Other", "gpu", 4}}};
+  const auto read = parse_worker_message(to_text(ready));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(std::get<WorkerReady>(read.value()).devices, ready.devices);
+  const auto failed = parse_worker_message(to_text(WorkerFailed{"no driver"}));
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(std::get<WorkerFailed>(failed.value()).reason, "no driver");
+}
+
+TEST(Protocol, AnotherProtocolIsRefusedNamingBoth) {
+  for (const char* text : {R"({"fairgv":"hello","protocol":99,"words":"of the future"})",
+                           R"({"fairgv":"hello","protocol":0,"role":"tenant"})"}) {
+    const auto hello = parse_hello(text);
+    ASSERT_FALSE(hello) << text;
+    EXPECT_NE(hello.error().message.find("the daemon speaks 1"), std::string::npos) << hello.error().message;
+  }
+  EXPECT_NE(parse_hello(R"({"fairgv":"hello","protocol":99})").error().message.find("protocol 99"),
+            std::string::npos);
+}
+
+TEST(Protocol, TenantNamesAreOneTo64OfTheAllowedCharacters) {
+  EXPECT_TRUE(is_tenant_name("a"));
+  EXPECT_TRUE(is_tenant_name("Alice_2.lab@example-org"));
+  EXPECT_TRUE(is_tenant_name(std::string(64, 'x')));
+  for (const std::string& bad : {std::string(), std::string(65, 'x'), std::string("a b"), std::string("a/b"),
+                                 std::string("\xc3\xa4"), std::string("a\0b", 3), std::string("a\n")}) {
+    EXPECT_FALSE(is_tenant_name(bad)) << bad;
+  }
+}
+
+TEST(Protocol, HostileHellosAreRefusedInOneLine) {
+  const std::string deep(60'000, '[');
+  const std::string deep_objects = [] {
+    std::string text;
+    for (int i = 0; i < 10'000; ++i) text += R"({"a":)";
+    return text;
+  }();
+  for (const std::string& text :
+       {std::string(),
+        std::string("{"),
+        std::string("[]"),
+        std::string("null"),
+        std::string("\xff\xfe"),
+        deep,
+        deep_objects,
+        R"({"fairgv":"hello","protocol":1,"role":"tenant","extra":)" + std::string(30'000, '[') +
+            std::string(30'000, ']') + "}",
+        std::string(R"({"fairgv":"welcome","protocol":1})"),
+        std::string(R"({"fairgv":"hello"})"),
+        std::string(R"({"fairgv":"hello","protocol":"1"})"),
+        std::string(R"({"fairgv":"hello","protocol":1e400})"),
+        std::string(R"({"fairgv":"hello","protocol":1})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"root"})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":["tenant"]})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","tenant":"a b"})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","tenant":""})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","tenant":{}})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":0})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":-1})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":10001})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":1.5})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":"2"})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":18446744073709551617})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","program":7})"),
+        R"({"fairgv":"hello","protocol":1,"role":"tenant","program":")" + std::string(60'000, 'x') + "\"}"}) {
+    const auto hello = parse_hello(text);
+    ASSERT_FALSE(hello) << text.substr(0, 100);
+    EXPECT_FALSE(hello.error().message.empty());
+    EXPECT_EQ(hello.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Protocol, AProgramsNameIsMadePrintable) {
+  const auto hello =
+      parse_hello(R"({"fairgv":"hello","protocol":1,"role":"tenant","program":"a\u001b[2J\nb"})");
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->program, "a?[2J?b");
+}
+
+TEST(Protocol, TextThatIsNotUtf8CanBeSent) {
+  Hello hello;
+  hello.program = "\xff\xfe";
+  EXPECT_TRUE(parse_hello(to_text(hello)));
+}
+
+TEST(Protocol, NoMutilatedMessageIsFatal) {
+  std::mt19937 random(1);
+  const std::string originals[] = {
+      to_text(Hello{}), to_text(Welcome{}), to_text(WorkerReady{{{"p", "n", 1}}}),
+      to_text(ControlRequest{ControlRequest::Command::set, "a", 1}), to_text(Report{})};
+  int refused = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = originals[random() % std::size(originals)];
+    for (auto edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t place = random() % text.size();
+      switch (random() % 3) {
+        case 0:
+          text[place] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(place, 1 + random() % 5);
+          break;
+        default:
+          text.insert(place, 1, "{}[],:\"0-e\\"[random() % 11]);
+      }
+      if (text.empty()) text = "x";
+    }
+    refused += !parse_hello(text) + !parse_hello_answer(text) + !parse_worker_message(text) +
+               !parse_control_request(text) + !parse_report(text);
+  }
+  EXPECT_GT(refused, 4 * 20'000);  // each text is meant for one parser of five
+}
+
+TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
+  const auto set = parse_control_request(to_text(ControlRequest{ControlRequest::Command::set, "bob", 4}));
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->command, ControlRequest::Command::set);
+  EXPECT_EQ(set->tenant, "bob");
+  EXPECT_EQ(set->weight, 4u);
+  EXPECT_EQ(parse_control_request(to_text(ControlRequest{ControlRequest::Command::stop, {}, 0}))->command,
+            ControlRequest::Command::stop);
+  EXPECT_EQ(parse_control_request(to_text(ControlRequest{}))->command, ControlRequest::Command::ps);
+}
+
+TEST(ControlProtocol, BadRequestsAreRefused) {
+  for (const char* text :
+       {"", "{}", R"({"command":"format"})", R"({"command":"set"})",
+        R"({"command":"set","tenant":"a b","weight":1})", R"({"command":"set","tenant":"a","weight":0})",
+        R"({"command":"set","tenant":"a","weight":"abc"})"}) {
+    EXPECT_FALSE(parse_control_request(text)) << text;
+  }
+}
+
+Report full_report(std::size_t tenants) {
+  Report report;
+  report.daemon = {42, "0.1.0", "/run/fairgv/fairgvd.sock", 1.5, 6.0};
+  report.devices = {{0, "PoCL", "cpu", "tenant0"}, {1, "PoCL", "other", std::nullopt}};
+  for (std::size_t i = 0; i < tenants; ++i) {
+    Report::Tenant tenant;
+    tenant.tenant = "tenant" + std::to_string(i);
+    tenant.weight = 2;
+    tenant.uid = 1'000;
+    tenant.sessions = {{static_cast<std::uint32_t>(i + 1), 100, "prog", 101, "busy"}};
+    tenant.device_time_ns = {UINT64_MAX, 0};
+    tenant.share = {0.25, 0};
+    tenant.ideal_share = 0.5;
+    tenant.commands = 9;
+    report.tenants.push_back(tenant);
+  }
+  return report;
+}
+
+TEST(ControlProtocol, AReportArrivesAsItWasSent) {
+  const auto read = parse_report(to_text(full_report(2)));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->daemon.pid, 42);
+  EXPECT_EQ(read->daemon.slice_ms, 6.0);
+  ASSERT_EQ(read->devices.size(), 2u);
+  EXPECT_EQ(read->devices[0].holder, "tenant0");
+  EXPECT_FALSE(read->devices[1].holder);
+  ASSERT_EQ(read->tenants.size(), 2u);
+  const Report::Tenant& tenant = read->tenants[1];
+  EXPECT_EQ(tenant.tenant, "tenant1");
+  EXPECT_EQ(tenant.device_time_ns, (std::vector<std::uint64_t>{UINT64_MAX, 0}));
+  EXPECT_EQ(tenant.share, (std::vector<double>{0.25, 0}));
+  ASSERT_EQ(tenant.sessions.size(), 1u);
+  EXPECT_EQ(tenant.sessions[0].state, "busy");
+}
+
+TEST(ControlProtocol, TheReportHasTheFieldsThatScriptsReadByName) {
+  const auto json = nlohmann::json::parse(to_text(full_report(1)));
+  EXPECT_EQ(json["ok"], true);
+  EXPECT_EQ(json["daemon"]["pid"], 42);
+  EXPECT_EQ(json["tenants"][0]["sessions"][0]["worker_pid"], 101);
+  EXPECT_EQ(json["devices"][1]["holder"], nullptr);
+}
+
+TEST(ControlProtocol, AnswersOfAnyLengthArriveWhole) {
+  auto pair = Socket::pair();
+  ASSERT_TRUE(pair);
+  for (const std::size_t tenants : {1UL, 5'000UL}) {
+    const std::string sent = to_text(full_report(tenants));
+    ASSERT_TRUE(send_answer(pair->first, sent));
+    const auto received = receive_answer(pair->second);
+    ASSERT_TRUE(received) << received.error().message;
+    EXPECT_TRUE(received.value() == sent) << tenants;
+  }
+}
+
+TEST(ControlProtocol, AFailureCarriesItsReason) {
+  EXPECT_TRUE(parse_outcome(success_text()));
+  const auto outcome = parse_outcome(failure_text("there is no tenant 'x'"));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "there is no tenant 'x'");
+  EXPECT_FALSE(parse_outcome("{\"ok\":3}"));
+}
+
+}  // namespace
+}  // namespace fairgv::session

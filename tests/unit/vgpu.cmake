@@ -1,0 +1,19 @@
+# The tests of runtime/vgpu.
+add_executable(vgpu_test
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_executor_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_test.cpp)
+target_link_libraries(vgpu_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main)
+gtest_discover_tests(vgpu_test PROPERTIES TIMEOUT 120)
+
+# On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
+add_executable(vgpu_driver_test
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_process_test.cpp)
+target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main)
+target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")
+add_dependencies(vgpu_driver_test fairgv-vgpu)
+gtest_discover_tests(vgpu_driver_test PROPERTIES TIMEOUT 120)

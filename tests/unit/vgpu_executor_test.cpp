@@ -1,0 +1,409 @@
+// The executor over a device whose completions the test decides, with the test as the dispatcher.
+#include "runtime/vgpu/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "runtime/ring/spsc_ring.hpp"
+#include "tests/unit/vgpu_fake_device.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+using namespace std::chrono_literals;
+using session::TurnState;
+
+ring::Segment small_segment() {
+  ring::SegmentSizes sizes;
+  sizes.notice_bytes = 4096;
+  sizes.completion_slots = 4096;
+  sizes.arena_bytes = 4096;
+  return std::move(ring::Segment::create(sizes)).value();
+}
+
+wire::EventId event(std::uint32_t index) {
+  return wire::EventId::make(index, 1);
+}
+
+class ExecutorTest : public ::testing::Test {
+ protected:
+  Executor::Settings settings() {
+    Executor::Settings settings;
+    settings.turn = {6ms, 5};
+    settings.now = [this] { return now; };
+    settings.knock = [this](wire::DeviceIndex) {
+      ++knocks;
+      return pipe_has_room;
+    };
+    return settings;
+  }
+
+  TurnState state() const { return static_cast<TurnState>(turns[0].state.load()); }
+  void grant(Duration slice = 0ns) {
+    ASSERT_EQ(state(), TurnState::wanting);
+    turns[0].slice_ns = static_cast<std::uint64_t>(slice.count());
+    turns[0].state = static_cast<std::uint32_t>(TurnState::held);
+    EXPECT_TRUE(executor.needs_pump());
+    executor.pump();
+  }
+  void grant_now() {
+    executor.pump();
+    grant();
+  }
+
+  void enqueue(int name, wire::EventId completion = {}, std::vector<wire::EventId> waits = {},
+               std::int32_t refuse_with = 0) {
+    enqueue_on(lane, name, completion, std::move(waits), refuse_with);
+  }
+  void enqueue_on(const std::shared_ptr<Lane>& on, int name, wire::EventId completion = {},
+                  std::vector<wire::EventId> waits = {}, std::int32_t refuse_with = 0) {
+    ASSERT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, on, name, refuse_with), completion, waits));
+  }
+  void finish(wire::EventId completion) {
+    ASSERT_TRUE(executor.enqueue_marker(Work::marker, lane, 0, completion, {}));
+  }
+  /// What the front end sees of an event, as status; kQueued as long as the slot is not the event's.
+  std::int32_t status(wire::EventId of) const {
+    const std::uint64_t raw = segment.slots()[of.index()].state.load();
+    return raw >> 32 == of.generation() ? static_cast<std::int32_t>(static_cast<std::uint32_t>(raw)) : kQueued;
+  }
+  std::vector<wire::EventReached> notices() {
+    std::vector<wire::EventReached> read;
+    ring::RecordHeader header;
+    std::span<const std::byte> payload;
+    while (consumer.peek(header, payload) == ring::RingConsumer::Next::record) {
+      EXPECT_EQ(header.opcode, wire::EventReached::opcode);
+      EXPECT_TRUE(wire::decode(payload, read.emplace_back()));
+      consumer.pop();
+    }
+    return read;
+  }
+
+  ring::Segment segment = small_segment();
+  ring::RingConsumer consumer{segment.notices()};
+  std::array<session::DeviceTurn, 2> turns{};
+  TimePoint now{1h};
+  int knocks = 0;
+  bool pipe_has_room = true;
+  FakeDevice device{turns[0]};
+  FakeDevice other_device{turns[1]};
+  std::shared_ptr<Lane> lane = std::make_shared<Lane>(true, 0);
+  Executor executor{segment, turns, settings()};
+};
+
+TEST_F(ExecutorTest, NothingIsIssuedWithoutTheTurn) {
+  enqueue(1);
+  executor.pump();
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(device.in_flight(), 0U);
+  grant();
+  EXPECT_EQ(device.issued(), std::vector{1});
+}
+
+TEST_F(ExecutorTest, ASlotShowsSubmittedThenTheEnd) {
+  enqueue(1, event(5));
+  EXPECT_EQ(status(event(5)), kQueued);
+  grant_now();
+  EXPECT_EQ(status(event(5)), kSubmitted);
+  device.complete_one();
+  EXPECT_EQ(status(event(5)), kComplete);
+}
+
+TEST_F(ExecutorTest, AnErrorOfTheDriverReachesTheSlotAndWhatWaitsForIt) {
+  enqueue(1, event(0));
+  enqueue_on(std::make_shared<Lane>(true, 0), 2, event(1), {event(0)}, 0);
+  enqueue(3, event(2), {}, -54);  // refused when it is issued
+  grant_now();
+  device.complete_one(-5);
+  device.complete_all();
+  EXPECT_EQ(status(event(0)), -5);
+  EXPECT_EQ(status(event(2)), -54);
+  EXPECT_LE(status(event(1)), kComplete);
+}
+
+TEST_F(ExecutorTest, WhatWaitsForARefusedCommandOfTheSameBatchIsNotIssued) {
+  enqueue(1, event(0), {}, -54);
+  enqueue_on(std::make_shared<Lane>(true, 0), 2, event(1), {event(0)});
+  grant_now();
+  EXPECT_EQ(status(event(0)), -54);
+  EXPECT_EQ(status(event(1)), kWaitListFailed);
+  EXPECT_TRUE(device.issued().empty());
+  EXPECT_EQ(state(), TurnState::held);
+}
+
+TEST_F(ExecutorTest, AFinishEndsInTheDriversCallbackWithoutTheLoopThread) {
+  enqueue(1);
+  enqueue(2);
+  finish(event(0));
+  grant_now();
+  device.complete_one();
+  EXPECT_EQ(status(event(0)), kQueued);
+  device.complete_one();
+  EXPECT_EQ(status(event(0)), kComplete);
+  EXPECT_EQ(state(), TurnState::held);
+}
+
+TEST_F(ExecutorTest, ALoneTenantIsNeverSampledAndKeepsTheDeviceFed) {
+  for (int i = 0; i < 1000; ++i) enqueue(i);
+  grant_now();
+  while (device.in_flight() > 0) {
+    now += 20us;
+    device.complete_one();
+    if (executor.needs_pump()) executor.pump();
+  }
+  std::vector<int> all(1000);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(device.issued(), all);
+  EXPECT_EQ(turns[0].samples, 0U);
+  EXPECT_EQ(turns[0].syncs, 0U);
+  EXPECT_EQ(turns[0].used_ns, 1000U * 20'000);
+  EXPECT_EQ(knocks, 1);
+}
+
+TEST_F(ExecutorTest, AContendedTurnIssuesFiveSamplesThenAFreeRunThenGivesBack) {
+  for (int i = 0; i < 200; ++i) enqueue(i);
+  executor.pump();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) {
+    EXPECT_EQ(device.in_flight(), 1U);
+    now += 100us;
+    device.complete_one();
+    EXPECT_TRUE(executor.needs_pump());
+    executor.pump();
+  }
+  EXPECT_EQ(device.in_flight(), 55U);
+  while (device.in_flight() > 0) {
+    now += 100us;
+    device.complete_one();
+  }
+  EXPECT_EQ(state(), TurnState::wanting) << "given back by the driver's callback";
+  EXPECT_EQ(turns[0].used_ns, 6'000'000U);
+  EXPECT_EQ(turns[0].samples, 5U);
+  EXPECT_EQ(knocks, 2);
+}
+
+TEST_F(ExecutorTest, AsksForTheLoopThreadWhileATurnLingers) {
+  enqueue(1);
+  executor.pump();
+  grant(6ms);
+  now += 100us;
+  device.complete_one();
+  EXPECT_TRUE(executor.needs_pump());
+  executor.pump();
+  EXPECT_TRUE(executor.deadline().spin);
+  now = executor.deadline().at;
+  executor.pump();
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+}
+
+TEST_F(ExecutorTest, AKnockThatFoundThePipeFullIsTriedAgain) {
+  pipe_has_room = false;
+  enqueue(1);
+  executor.pump();
+  EXPECT_EQ(knocks, 1);
+  EXPECT_NE(executor.deadline().at, TimePoint::max());
+  EXPECT_FALSE(executor.deadline().spin);
+  pipe_has_room = true;
+  executor.pump();
+  EXPECT_EQ(knocks, 2);
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  executor.pump();
+  EXPECT_EQ(knocks, 2);
+}
+
+TEST_F(ExecutorTest, EachDeviceHasItsOwnTurn) {
+  const auto other_lane = std::make_shared<Lane>(true, 1);
+  enqueue(1, event(0));
+  ASSERT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(other_device, other_lane, 2), event(1),
+                               std::vector{event(0)}));
+  grant_now();
+  EXPECT_EQ(turns[1].state, static_cast<std::uint32_t>(TurnState::idle));
+  device.complete_one();
+  EXPECT_TRUE(executor.needs_pump()) << "the other device's command became ready in a callback";
+  executor.pump();
+  EXPECT_EQ(turns[1].state, static_cast<std::uint32_t>(TurnState::wanting));
+  turns[1].state = static_cast<std::uint32_t>(TurnState::held);
+  executor.pump();
+  EXPECT_EQ(other_device.issued(), std::vector{2});
+}
+
+TEST_F(ExecutorTest, UserEventsHoldBackWhatWaitsForThemAndTheirSlotsAreNotOurs) {
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  enqueue(1, {}, {event(0)});
+  executor.pump();
+  EXPECT_EQ(state(), TurnState::idle);
+  ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
+  grant_now();
+  EXPECT_EQ(device.issued(), std::vector{1});
+  EXPECT_EQ(segment.slots()[0].state, 0U);
+}
+
+TEST_F(ExecutorTest, HostWorkEndsItsEventFromAnyThread) {
+  auto work = executor.begin_host_work(event(3));
+  ASSERT_TRUE(work);
+  std::thread([&] { executor.end_host_work(*work.value(), -11); }).join();
+  EXPECT_EQ(status(event(3)), -11);
+}
+
+TEST_F(ExecutorTest, AWatchIsAnsweredOnceWhenTheStatusIsReachedOrPassed) {
+  enqueue(1, event(0));
+  ASSERT_TRUE(executor.watch_event(event(0), kSubmitted));
+  ASSERT_TRUE(executor.watch_event(event(0), 1));
+  ASSERT_TRUE(executor.watch_event(event(0), kComplete));
+  EXPECT_TRUE(notices().empty());
+  grant_now();
+  auto first = notices();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].watched, kSubmitted);
+  device.complete_one(-5);
+  auto rest = notices();
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(rest[0].status, -5);
+  EXPECT_EQ(rest[1].watched, kComplete);
+  ASSERT_TRUE(executor.watch_event(event(0), kComplete));
+  EXPECT_EQ(notices().size(), 1U) << "and at once when it has already ended";
+}
+
+TEST_F(ExecutorTest, NoticesBeyondTheRingWaitForRoom) {
+  constexpr std::uint32_t kWatches = 500;
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  for (std::uint32_t i = 0; i < kWatches; ++i) ASSERT_TRUE(executor.watch_event(event(0), kComplete));
+  ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
+  executor.pump();
+  std::size_t read = notices().size();
+  EXPECT_LT(read, kWatches);
+  EXPECT_NE(executor.deadline().at, TimePoint::max());
+  for (int round = 0; round < 100 && read < kWatches; ++round) {
+    executor.pump();
+    read += notices().size();
+  }
+  EXPECT_EQ(read, kWatches);
+  executor.pump();
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+}
+
+TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {
+  enqueue(1, event(0));
+  grant_now();
+  ASSERT_TRUE(executor.release_event(event(0)));
+  const std::uint64_t before = segment.slots()[0].state;
+  device.complete_one();
+  EXPECT_EQ(segment.slots()[0].state, before);
+  EXPECT_EQ(state(), TurnState::held);
+}
+
+TEST_F(ExecutorTest, ProfiledQueuesWriteTimesAndAMarkersTimeIsTheEndBeforeIt) {
+  const auto profiled = std::make_shared<Lane>(true, 0, true);
+  enqueue_on(profiled, 1, event(0));
+  ASSERT_TRUE(executor.enqueue_marker(Work::marker, profiled, 0, event(1), {}));
+  grant_now();
+  device.complete_one();
+  EXPECT_EQ(segment.slots()[0].started, 30U);
+  EXPECT_EQ(segment.slots()[0].completed, 50U);
+  EXPECT_EQ(segment.slots()[1].started, 40U);
+  EXPECT_EQ(segment.slots()[1].ended, 40U);
+}
+
+TEST_F(ExecutorTest, BrokenIdsAreProtocolErrors) {
+  const auto command = [&] { return std::make_shared<FakeCommand>(device, lane, 1); };
+  EXPECT_FALSE(executor.enqueue(command(), wire::EventId::make(4096, 1), {}));
+  EXPECT_FALSE(executor.enqueue(command(), {}, std::vector{event(9)}));
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  EXPECT_FALSE(executor.enqueue(command(), event(0), {}));
+  EXPECT_FALSE(executor.enqueue(command(), {}, std::vector{wire::EventId::make(0, 2)}));
+  EXPECT_FALSE(executor.set_user_event(event(0), 1));
+  EXPECT_TRUE(executor.set_user_event(event(0), kComplete));
+  EXPECT_FALSE(executor.set_user_event(event(0), kComplete));
+  EXPECT_TRUE(executor.release_event(event(0)));
+  EXPECT_FALSE(executor.release_event(event(0)));
+  EXPECT_FALSE(executor.watch_event(event(0), kComplete));
+}
+
+TEST_F(ExecutorTest, StopsReadingWhileTooMuchIsPendingAndTheDeviceWorks) {
+  for (int i = 0; i < 40'000; ++i) enqueue(i);
+  EXPECT_TRUE(executor.saturated());
+  grant_now();
+  while (executor.saturated()) {
+    now += 1us;
+    ASSERT_TRUE(device.complete_one());
+    if (executor.needs_pump()) executor.pump();
+  }
+  EXPECT_LE(40'000 - device.issued().size(), 32'768U);
+}
+
+TEST_F(ExecutorTest, ReadsOnWhenOnlyTheClientCanMakeProgress) {
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  for (int i = 0; i < 40'000; ++i) enqueue(i, {}, {event(0)});
+  executor.pump();
+  EXPECT_FALSE(executor.saturated()) << "the call that sets the event may be the next one";
+}
+
+// Threads of their own for the loop, the driver and the dispatcher; the fake device checks the invariant that
+// nothing is issued without the turn.
+TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const ring::Segment segment = small_segment();
+  std::array<session::DeviceTurn, 1> turns{};
+  FakeDevice device{turns[0]};
+  std::atomic<bool> over{false};
+  Executor::Settings settings;
+  settings.turn.slice = 200us;
+  Executor executor{segment, turns, settings};
+
+  std::thread driver([&] {
+    while (!over.load()) device.complete_one(kComplete, 1ms);
+  });
+  std::thread dispatcher([&] {
+    std::mt19937_64 random(seed);
+    while (!over.load()) {
+      std::atomic<std::uint32_t>& state = turns[0].state;
+      auto held = static_cast<std::uint32_t>(TurnState::held);
+      auto busy = static_cast<std::uint32_t>(TurnState::busy);
+      if (state.load() == static_cast<std::uint32_t>(TurnState::wanting)) {
+        turns[0].slice_ns = random() % 2 == 0 ? 0 : 100'000;
+        state.store(held);
+      } else if (random() % 4 == 0) {
+        state.compare_exchange_strong(held, static_cast<std::uint32_t>(TurnState::idle));
+      } else {
+        state.compare_exchange_strong(busy, static_cast<std::uint32_t>(TurnState::busy_asked));
+      }
+      ring::ring(segment.header().worker_bell);
+      std::this_thread::yield();
+    }
+  });
+
+  constexpr int kCommands = 4000;
+  const std::array lanes{std::make_shared<Lane>(true, 0), std::make_shared<Lane>(false, 0)};
+  ring::SpinBudget budget;
+  const auto step = [&] {
+    ring::wait(segment.header().worker_bell, budget, [&] { return executor.needs_pump(); },
+               std::min(executor.deadline().at, std::chrono::steady_clock::now() + 1ms));
+    executor.pump();
+  };
+  for (std::uint32_t i = 0; i < kCommands; ++i) {
+    std::vector<wire::EventId> waits;
+    if (i % 3 == 2) waits.push_back(event(i - 1));
+    ASSERT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, lanes[i % 2], static_cast<int>(i)),
+                                 event(i), waits));
+    if (i % 7 == 0) executor.pump();
+    if (i % 500 == 0) step();
+  }
+  const wire::EventId last = event(kCommands);
+  ASSERT_TRUE(executor.enqueue_marker(Work::marker, lanes[1], 0, last, {}));
+  const auto ended = [&](wire::EventId of) { return segment.slots()[of.index()].state.load() == std::uint64_t{1} << 32; };
+  while (!ended(last) || !ended(event(kCommands - 2))) step();
+  over.store(true);
+  driver.join();
+  dispatcher.join();
+  for (std::uint32_t i = 0; i < kCommands; ++i) EXPECT_TRUE(ended(event(i))) << i;
+  EXPECT_EQ(device.issued().size(), static_cast<std::size_t>(kCommands));
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu

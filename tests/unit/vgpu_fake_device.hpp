@@ -1,0 +1,118 @@
+// A device that does nothing but keep the order in which commands were handed to it: completions come when a
+// test says so.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/session/turn.hpp"
+#include "runtime/vgpu/device_command.hpp"
+
+namespace fairgv::vgpu {
+
+/// Runs what was issued first first, whatever queue it came from. The device may be driven from a thread of
+/// its own.
+class FakeDevice {
+ public:
+  explicit FakeDevice(const session::DeviceTurn& turn) : turn_(turn) {}
+
+  std::size_t in_flight() const {
+    const std::lock_guard lock(mutex_);
+    return running_.size();
+  }
+  /// Names of commands in the order in which they were issued.
+  std::vector<int> issued() const {
+    const std::lock_guard lock(mutex_);
+    return issued_;
+  }
+
+  /// Ends the oldest command; false if there is none, and none came within `patience`.
+  bool complete_one(std::int32_t status = kComplete,
+                    std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
+    std::shared_ptr<Running> oldest;
+    CompletionSink* sink = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait_for(lock, patience, [this] { return !running_.empty(); })) return false;
+      oldest = running_.front();
+      running_.pop_front();
+      oldest->ended = true;
+      oldest->status = status;
+      sink = oldest->sink;
+    }
+    if (sink != nullptr) sink->completed(*oldest->command, status);
+    return true;
+  }
+  void complete_all() {
+    while (complete_one()) {
+    }
+  }
+
+ private:
+  friend class FakeCommand;
+
+  struct Running {
+    DeviceCommand* command;
+    CompletionSink* sink = nullptr;  // if watched
+    bool ended = false;
+    std::int32_t status = kComplete;
+  };
+
+  std::shared_ptr<Running> start(DeviceCommand& command, int name) {
+    const auto state = static_cast<session::TurnState>(turn_.state.load());
+    EXPECT_TRUE(state == session::TurnState::busy || state == session::TurnState::busy_asked)
+        << "command " << name << " was issued without the turn";
+    const std::lock_guard lock(mutex_);
+    running_.push_back(std::make_shared<Running>(Running{&command}));
+    issued_.push_back(name);
+    changed_.notify_one();
+    return running_.back();
+  }
+
+  void watch(Running& running, CompletionSink& sink) {
+    {
+      const std::lock_guard lock(mutex_);
+      running.sink = &sink;
+      if (!running.ended) return;
+    }
+    // As drivers do: what has already ended is reported at once, on this thread.
+    sink.completed(*running.command, running.status);
+  }
+
+  const session::DeviceTurn& turn_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Running>> running_;
+  std::vector<int> issued_;
+};
+
+class FakeCommand final : public DeviceCommand {
+ public:
+  FakeCommand(FakeDevice& device, std::shared_ptr<Lane> lane, int name, std::int32_t refuse_with = 0)
+      : DeviceCommand(std::move(lane), 0), device_(device), name_(name), refuse_with_(refuse_with) {}
+
+  std::int32_t issue() override {
+    if (refuse_with_ == 0) running_ = device_.start(*this, name_);
+    return refuse_with_;
+  }
+  void watch(CompletionSink& sink) override { device_.watch(*running_, sink); }
+  void flush() override {}
+  const CommandTimes* times() const override { return lane()->profiling() ? &times_ : nullptr; }
+  bool is_launch() const override { return true; }
+
+ private:
+  FakeDevice& device_;
+  const int name_;
+  const std::int32_t refuse_with_;
+  std::shared_ptr<FakeDevice::Running> running_;
+  CommandTimes times_{10, 20, 30, 40, 50};
+};
+
+}  // namespace fairgv::vgpu

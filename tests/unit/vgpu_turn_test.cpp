@@ -1,0 +1,261 @@
+// One device's turn, with this test as the dispatcher and the device, and time as an argument.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "runtime/vgpu/turn_keeper.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+using namespace std::chrono_literals;
+using session::TurnState;
+
+class TurnTest : public ::testing::Test {
+ protected:
+  TurnState state() const { return static_cast<TurnState>(turn.state.load()); }
+  Duration used() const { return Duration(turn.used_ns.load()); }
+
+  void grant(Duration slice) {
+    ASSERT_EQ(state(), TurnState::wanting);
+    turn.slice_ns = static_cast<std::uint64_t>(slice.count());
+    turn.state = static_cast<std::uint32_t>(TurnState::held);
+  }
+  /// The dispatcher asks for the turn, or takes it if it is not used.
+  void ask_back() {
+    if (state() == TurnState::busy) turn.state = static_cast<std::uint32_t>(TurnState::busy_asked);
+    if (state() == TurnState::held) turn.state = static_cast<std::uint32_t>(TurnState::idle);
+  }
+
+  std::uint64_t may_issue(bool work = true) { return keeper.may_issue(work, now); }
+  void issue(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) keeper.issued(now);
+  }
+  void complete_after(Duration time, std::uint64_t count, bool more_work) {
+    now += time;
+    keeper.completed(count, count, now);
+    keeper.settle(more_work, now);
+  }
+  /// Issues everything that is allowed, and lets each command take `each`.
+  std::uint64_t run_allowed(Duration each, bool more_work = true) {
+    const std::uint64_t allowed = may_issue();
+    issue(allowed);
+    for (std::uint64_t i = 0; i < allowed; ++i) complete_after(each, 1, more_work || i + 1 < allowed);
+    return allowed;
+  }
+
+  session::DeviceTurn turn;
+  TimePoint now{1h};
+  int knocks = 0;
+  TurnKeeper keeper{turn, TurnSettings{6ms, 5}, [this] { ++knocks; }};
+};
+
+TEST_F(TurnTest, WithoutATurnNothingMayBeIssuedAndOneKnockAsks) {
+  EXPECT_EQ(may_issue(false), 0U);
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(knocks, 1);
+}
+
+TEST_F(TurnTest, AGrantIsNoticedAsAChange) {
+  may_issue();
+  EXPECT_FALSE(keeper.changed());
+  grant(0ns);
+  EXPECT_TRUE(keeper.changed());
+  EXPECT_GT(may_issue(), 0U);
+  EXPECT_FALSE(keeper.changed());
+  EXPECT_EQ(state(), TurnState::busy);
+}
+
+TEST_F(TurnTest, ALoneTenantKeepsItsTurnBetweenCommandsAndIsNeverSampled) {
+  may_issue();
+  grant(0ns);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_GT(may_issue(), 0U);
+    EXPECT_EQ(state(), TurnState::busy);
+    issue(1);
+    complete_after(20us, 1, false);
+    EXPECT_EQ(state(), TurnState::held);
+    now += 1ms;
+  }
+  EXPECT_EQ(turn.samples, 0U);
+  EXPECT_EQ(turn.syncs, 0U);
+  EXPECT_EQ(turn.commands, 100U);
+  EXPECT_EQ(turn.launches, 100U);
+  EXPECT_EQ(used(), 100 * 20us) << "idle time between commands is not charged";
+  EXPECT_EQ(knocks, 1);
+}
+
+TEST_F(TurnTest, ALoneTenantHasAboutOneSliceInFlight) {
+  may_issue();
+  grant(0ns);
+  EXPECT_EQ(may_issue(), TurnKeeper::kLeastInFlight) << "nothing is known yet";
+  for (int i = 0; i < 50; ++i) {
+    issue(may_issue());
+    complete_after(100us, 1, true);
+  }
+  EXPECT_EQ(keeper.in_flight() + may_issue(), 60U);
+  for (int i = 0; i < 50; ++i) {
+    issue(may_issue());
+    complete_after(1us, 1, true);
+  }
+  EXPECT_EQ(keeper.in_flight() + may_issue(), TurnKeeper::kMostInFlight);
+  for (int i = 0; i < 50; ++i) {
+    issue(may_issue());
+    complete_after(50ms, 1, true);
+  }
+  EXPECT_EQ(may_issue(), 0U);
+  while (keeper.in_flight() > 1) complete_after(50ms, 1, true);
+  EXPECT_EQ(keeper.in_flight() + may_issue(), TurnKeeper::kLeastInFlight);
+}
+
+TEST_F(TurnTest, ALoneTenantThatIsAskedIssuesNothingMoreDrainsAndGivesBack) {
+  may_issue();
+  grant(0ns);
+  issue(may_issue());
+  ask_back();
+  EXPECT_TRUE(keeper.changed());
+  EXPECT_EQ(may_issue(), 0U);
+  complete_after(1ms, 1, true);
+  EXPECT_EQ(state(), TurnState::busy_asked) << "one is still in flight";
+  complete_after(1ms, 1, true);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 2ms);
+  EXPECT_EQ(knocks, 2);
+}
+
+TEST_F(TurnTest, ALoneTenantThatIsAskedWithNothingLeftGoesIdle) {
+  may_issue();
+  grant(0ns);
+  may_issue();
+  issue(1);
+  ask_back();
+  complete_after(1ms, 1, false);
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(knocks, 2);
+}
+
+TEST_F(TurnTest, AnUnusedTurnThatWasTakenBackIsAskedForAgain) {
+  may_issue();
+  grant(0ns);
+  may_issue();
+  issue(1);
+  complete_after(1ms, 1, false);
+  ASSERT_EQ(state(), TurnState::held);
+  ask_back();
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(knocks, 2);
+}
+
+TEST_F(TurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) {
+    EXPECT_EQ(may_issue(), 1U) << "one by one";
+    issue(1);
+    EXPECT_EQ(may_issue(), 0U) << "and none beside it";
+    complete_after(100us, 1, true);
+  }
+  EXPECT_EQ(turn.samples, 5U);
+  EXPECT_EQ(run_allowed(100us), 55U) << "what is left of 6 ms at 100 us each";
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 6ms);
+  EXPECT_EQ(turn.syncs, 6U);
+  EXPECT_EQ(turn.commands, 60U);
+  EXPECT_EQ(knocks, 2);
+}
+
+TEST_F(TurnTest, AContendedTurnEndsWithASampleThatFillsTheSlice) {
+  may_issue();
+  grant(6ms);
+  EXPECT_EQ(run_allowed(20ms), 1U);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 20ms);
+}
+
+TEST_F(TurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenGivesBack) {
+  may_issue();
+  grant(6ms);
+  run_allowed(100us, false);
+  ASSERT_EQ(state(), TurnState::busy);
+  ASSERT_TRUE(keeper.lingers_until());
+  EXPECT_EQ(*keeper.lingers_until(), now + TurnKeeper::kShortestLinger);
+  now = *keeper.lingers_until();
+  keeper.settle(false, now);
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(used(), 100us) << "the futile wait is not charged";
+}
+
+TEST_F(TurnTest, LingeringThatPaysGrowsToTwiceThePauseAndThatPauseIsCharged) {
+  may_issue();
+  grant(6ms);
+  run_allowed(100us, false);
+  now += 15us;
+  run_allowed(100us, false);
+  ASSERT_TRUE(keeper.lingers_until());
+  EXPECT_EQ(*keeper.lingers_until(), now + 30us);
+  now = *keeper.lingers_until();
+  keeper.settle(false, now);
+  EXPECT_EQ(used(), 215us);
+}
+
+TEST_F(TurnTest, AContendedTurnIsOverWhenItsPausesFillTheSlice) {
+  may_issue();
+  grant(6ms);
+  int commands = 0;
+  for (; state() != TurnState::wanting && commands < 1000; ++commands) {
+    run_allowed(10us, commands < 1000);
+    now += 15us;
+    if (state() == TurnState::busy) keeper.settle(true, now);
+  }
+  EXPECT_LT(used(), 6ms + 100us);
+  EXPECT_GE(used(), 6ms - 600us);
+}
+
+TEST_F(TurnTest, AContendedTurnThatIsAskedGivesBackOnceDrained) {
+  may_issue();
+  grant(6ms);
+  run_allowed(100us);
+  issue(may_issue());
+  ask_back();
+  complete_after(100us, 1, true);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 200us);
+}
+
+TEST_F(TurnTest, AContendedTurnThatComesWhenTheWorkIsGoneIsGivenBackUncharged) {
+  may_issue();
+  grant(6ms);
+  EXPECT_EQ(may_issue(false), 1U);
+  keeper.settle(false, now);
+  ASSERT_TRUE(keeper.lingers_until());
+  now = *keeper.lingers_until();
+  keeper.settle(false, now);
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(used(), 0ns);
+}
+
+TEST_F(TurnTest, UsedTimeGrowsWhileATurnGoesOn) {
+  may_issue();
+  grant(0ns);
+  issue(may_issue());
+  complete_after(3ms, 1, true);
+  EXPECT_EQ(used(), 3ms) << "one is still in flight";
+  complete_after(2ms, 1, false);
+  EXPECT_EQ(used(), 5ms);
+}
+
+TEST_F(TurnTest, FromTurnToTurnUsedTimeAddsUp) {
+  for (int i = 1; i <= 4; ++i) {
+    may_issue();
+    grant(6ms);
+    run_allowed(20ms);
+    EXPECT_EQ(used(), i * 20ms);
+  }
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
