@@ -2,6 +2,7 @@
 //
 // Exit status: 0 when the session is over, 1 when it could not begin, 2 for bad arguments, 3 when the front
 // end broke the protocol.
+#include <fmt/core.h>
 #include <poll.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -112,7 +113,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    fmt::print(stderr, "fairgv-vgpu: {}; fairgvd starts this program with the right options\n", error.what());
+    return 2;
   }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
   std::signal(SIGPIPE, SIG_IGN);

@@ -6,9 +6,8 @@ namespace fairgv::test {
 
 void OpenCL::SetUp() {
   const std::uint64_t seed = std::random_device{}();
-  RecordProperty("seed", std::to_string(seed));
   random.seed(seed);
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  trace_.emplace(__FILE__, __LINE__, "seed " + std::to_string(seed));  // printed with every failure
 
   ASSERT_EQ(CL_SUCCESS, clGetPlatformIDs(1, &platform, nullptr));
   ASSERT_EQ(CL_SUCCESS, clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr));

@@ -16,7 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -86,6 +86,9 @@ class OpenCL : public testing::Test {
   ContextHandle context;
   QueueHandle queue;
   std::mt19937_64 random;
+
+ private:
+  std::optional<testing::ScopedTrace> trace_;
 };
 
 std::int32_t status_of(cl_event event);

@@ -96,6 +96,35 @@ TEST_F(Threads, CreateAndReleaseAtTheSameTime) {
   EXPECT_EQ(0, failures.load());
 }
 
+/// What a child does with OpenCL: 0, or the number of the step that failed.
+int use_opencl_afresh(cl_platform_id platform, cl_context of_the_parent) {
+  if (clRetainContext(of_the_parent) != CL_INVALID_CONTEXT) return 1;
+  cl_device_id device = nullptr;
+  if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) return 2;
+  const ContextHandle context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr));
+  if (context.get() == nullptr) return 3;
+  const QueueHandle queue(clCreateCommandQueue(context, device, 0, nullptr));
+  const Buffer buffer(clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, nullptr));
+  const std::uint8_t value = 6;
+  if (clEnqueueFillBuffer(queue, buffer, &value, 1, 0, 64, 0, nullptr, nullptr) != CL_SUCCESS) return 4;
+  Bytes back(64);
+  if (clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 64, back.data(), 0, nullptr, nullptr) != CL_SUCCESS)
+    return 5;
+  return back == Bytes(64, 6) ? 0 : 6;
+}
+
+TEST_F(Threads, OfTheChildOfAForkStartAfresh) {
+  if (is_bare_pocl()) GTEST_SKIP() << "PoCL's own threads do not exist in the child";
+  const pid_t child = ::fork();
+  ASSERT_NE(-1, child);
+  if (child == 0) ::_exit(use_opencl_afresh(platform, context));
+  int status = 0;
+  ASSERT_EQ(child, ::waitpid(child, &status, 0));
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(0, WEXITSTATUS(status)) << "the step that failed";
+  EXPECT_EQ(Bytes(10, 1), read(make_buffer(Bytes(10, 1)), 10)) << "the parent goes on";
+}
+
 TEST_F(Threads, GoOnInTheParentAfterAFork) {
   const Bytes data = random_bytes(3000);
   const Buffer buffer = make_buffer(data);

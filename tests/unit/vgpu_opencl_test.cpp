@@ -405,7 +405,7 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToMakePoisonsTheCommandsThatUseIt) {
 }
 
 TEST_F(OpenClTest, WhatTheDriverRefusesToRunEndsWithItsError) {
-  const auto kernel = make_kernel("sum");  // no argument is ever set
+  const auto kernel = make_kernel("scale");  // no argument is ever set
   wire::EnqueueKernel call;
   const EventId event = client.new_event();
   call.command = on(queue, event);

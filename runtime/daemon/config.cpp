@@ -1,0 +1,136 @@
+#include "runtime/daemon/config.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
+
+#include "runtime/daemon/config_table.hpp"
+#include "runtime/daemon/user.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+constexpr double kLongestIdle = 31'536'000;  // a year, in seconds
+constexpr double kShortestSlice = 0.1;       // milliseconds; below it switching costs more than it shares
+constexpr double kLongestSlice = 1'000;
+constexpr std::int64_t kMostSessions = 10'000;
+constexpr std::int64_t kMostSamples = 1'000;
+
+std::optional<std::uint32_t> weight(ConfigTable& table, const char* key) {
+  const auto value = table.integer(key, sched::kMinWeight, sched::kMaxWeight);
+  if (!value) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+void read_daemon(ConfigTable table, Config& config) {
+  if (auto socket = table.text("socket")) config.socket = *socket;
+  const std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
+  if (auto level = table.one_of("log_level", levels)) config.log_level = *level;
+  if (auto idle = table.number("exit_idle_s", 0, kLongestIdle)) {
+    config.exit_idle = std::chrono::duration<double>(*idle);
+  }
+  if (auto limit = table.integer("session_limit", 1, kMostSessions)) {
+    config.session_limit = static_cast<std::uint32_t>(*limit);
+  }
+  table.finish();
+}
+
+void read_device(ConfigTable table, Config& config) {
+  if (auto slice = table.number("slice_ms", kShortestSlice, kLongestSlice)) {
+    config.slice =
+        std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double, std::milli>(*slice));
+  }
+  if (auto samples = table.integer("samples", 1, kMostSamples)) {
+    config.samples = static_cast<std::uint32_t>(*samples);
+  }
+  table.finish();
+}
+
+void read_opencl(ConfigTable table, Config& config) {
+  if (auto vendors = table.text("vendors")) config.vendors = *vendors;
+  table.finish();
+}
+
+void read_tenants(const toml::table& source, TenantRules& rules, ConfigErrors& errors) {
+  ConfigTable table(source, "[tenants]", errors);
+  rules.max_weight = weight(table, "max_weight").value_or(rules.max_weight);
+  rules.default_weight = weight(table, "default_weight").value_or(rules.default_weight);
+  table.finish();
+  if (rules.default_weight > rules.max_weight) {
+    errors.add(source.source(), "default_weight in [tenants] must not be larger than max_weight");
+  }
+}
+
+TenantRule read_tenant(const toml::table& source, const std::string& name, ConfigErrors& errors) {
+  ConfigTable table(source, "[tenant.\"" + name + "\"]", errors);
+  TenantRule rule;
+  rule.weight = weight(table, "weight");
+  rule.max_weight = weight(table, "max_weight");
+  if (auto uid = table.integer("uid", 0, std::numeric_limits<uid_t>::max() - 1)) {
+    rule.uid = static_cast<uid_t>(*uid);
+  }
+  if (auto user = table.text("user")) {
+    if (rule.uid) errors.add(source.source(), "[tenant.\"" + name + "\"] has both uid and user: keep one");
+    rule.uid = find_user(*user);
+    if (!rule.uid)
+      errors.add(source.get("user")->source(), "there is no user '" + *user + "' on this system");
+  }
+  table.finish();
+  return rule;
+}
+
+void read_tenant_rules(const toml::table& tables, TenantRules& rules, ConfigErrors& errors) {
+  for (const auto& [key, node] : tables) {
+    const std::string name(key.str());
+    if (!session::is_tenant_name(name)) {
+      errors.add(key.source(), session::tenant_name_error(name, "the name in [tenant.\"...\"]").message);
+    } else if (const toml::table* table = node.as_table(); table != nullptr) {
+      rules.by_name[name] = read_tenant(*table, name, errors);
+    } else {
+      errors.add(node.source(), "tenant." + name + " must be a table: [tenant.\"" + name + "\"]");
+    }
+  }
+}
+
+}  // namespace
+
+const TenantRule& TenantRules::of(const std::string& name) const {
+  static const TenantRule kNone;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? kNone : found->second;
+}
+
+Result<Config> parse_config(const std::string& text, const std::string& path) {
+  ConfigErrors errors(path);
+  toml::table document;
+  try {
+    document = toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    errors.add(error.source(), std::string(error.description()));
+    return *errors.first();
+  }
+  Config config;
+  ConfigTable top(document, "the file", errors);
+  if (const auto* table = top.table("daemon")) read_daemon({*table, "[daemon]", errors}, config);
+  if (const auto* table = top.table("device")) read_device({*table, "[device]", errors}, config);
+  if (const auto* table = top.table("opencl")) read_opencl({*table, "[opencl]", errors}, config);
+  if (const auto* table = top.table("tenants")) read_tenants(*table, config.tenants, errors);
+  if (const auto* table = top.table("tenant")) read_tenant_rules(*table, config.tenants, errors);
+  top.finish();
+  if (errors.first()) return *errors.first();
+  return config;
+}
+
+Result<Config> read_config(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  // A folder opens, but cannot be read.
+  if (!file || !(text << file.rdbuf())) {
+    return system_error("cannot read the configuration " + path);
+  }
+  return parse_config(text.str(), path);
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,223 @@
+#include "runtime/daemon/dispatch_loop.hpp"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+namespace fairgv::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kWakeKey = 0;  // session ids start at 1
+
+void signal_event(int fd) {
+  const std::uint64_t one = 1;
+  // Fails only when the counter is full: then it is readable anyway.
+  [[maybe_unused]] const ssize_t written = ::write(fd, &one, sizeof(one));
+}
+
+void clear_event(int fd) {
+  std::uint64_t count = 0;
+  // Non-blocking: nothing to read is fine.
+  [[maybe_unused]] const ssize_t length = ::read(fd, &count, sizeof(count));
+}
+
+bool watch(int epoll, int fd, std::uint64_t key) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = key;
+  return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/// Signals are for the server's thread.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(std::chrono::nanoseconds slice) {
+  ring::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  ring::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  ring::UniqueFd broken(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll || !wake || !broken || !watch(epoll.get(), wake.get(), kWakeKey)) {
+    return system_error("cannot make the dispatcher's event descriptors");
+  }
+  std::unique_ptr<DispatchLoop> loop(
+      new DispatchLoop(slice, std::move(epoll), std::move(wake), std::move(broken)));
+  const SignalsBlocked quiet;
+  loop->thread_ = std::thread([raw = loop.get()] { raw->run(); });
+  ::pthread_setname_np(loop->thread_.native_handle(), "dispatcher");
+  return loop;
+}
+
+DispatchLoop::DispatchLoop(std::chrono::nanoseconds slice, ring::UniqueFd epoll, ring::UniqueFd wake,
+                           ring::UniqueFd broken)
+    : slice_(slice), epoll_(std::move(epoll)), wake_(std::move(wake)), broken_event_(std::move(broken)) {}
+
+DispatchLoop::~DispatchLoop() {
+  stopping_.store(true, std::memory_order_release);
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void DispatchLoop::set_slice(std::chrono::nanoseconds slice) {
+  const std::lock_guard lock(mutex_);
+  slice_ = slice;
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_slice(slice);
+}
+
+void DispatchLoop::reset_devices(std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  dispatchers_.assign(count, Dispatcher(slice_));
+}
+
+Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (std::size_t device = 0; device < dispatchers_.size(); ++device) {
+    Dispatcher& dispatcher = dispatchers_[device];
+    dispatcher.add_tenant(session.tenant, session.weight);
+    dispatcher.set_weight(session.tenant, session.weight, now);
+    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.worker_bell);
+  }
+  knock_fds_[session.id] = session.knock_fd;
+  // A knock from before is still in the eventfd.
+  if (!watch(epoll_.get(), session.knock_fd, session.id.value)) {
+    return system_error("cannot watch a worker's knocks");
+  }
+  return {};
+}
+
+void DispatchLoop::remove_session(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = knock_fds_.find(id);
+  if (found == knock_fds_.end()) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second, nullptr);
+  knock_fds_.erase(found);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.remove_session(id, now);
+  collect_broken();
+  wake();  // deadlines may have changed
+}
+
+void DispatchLoop::set_weight(TenantId id, std::uint32_t weight) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_weight(id, weight, now);
+}
+
+bool DispatchLoop::forget_if_clear(TenantId id) {
+  const std::lock_guard lock(mutex_);
+  const bool clear = std::all_of(dispatchers_.begin(), dispatchers_.end(),
+                                 [&](const Dispatcher& dispatcher) { return dispatcher.may_forget(id); });
+  if (!clear) return false;
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.forget_tenant(id);
+  return true;
+}
+
+std::vector<BrokenSession> DispatchLoop::take_broken() {
+  const std::lock_guard lock(mutex_);
+  clear_event(broken_event_.get());
+  return std::exchange(broken_, {});
+}
+
+std::vector<std::optional<SessionId>> DispatchLoop::holders() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::optional<SessionId>> list;
+  for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.holder());
+  return list;
+}
+
+session::TurnState DispatchLoop::state(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  auto most = session::TurnState::idle;
+  for (const Dispatcher& dispatcher : dispatchers_) most = std::max(most, dispatcher.state(id));
+  return most;
+}
+
+std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<TenantId>& tenants) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  std::unordered_map<TenantId, TenantUsage> result;
+  for (Dispatcher& dispatcher : dispatchers_) {
+    dispatcher.charge_holder(now);
+    for (const TenantId id : tenants) {
+      if (!dispatcher.knows(id)) continue;
+      TenantUsage& usage = result[id];
+      usage.device_time.push_back(dispatcher.device_time(id));
+      usage.recent.push_back(dispatcher.recent_device_time(id, now));
+      usage.counters += dispatcher.counters(id);
+    }
+  }
+  collect_broken();
+  return result;
+}
+
+void DispatchLoop::run() {
+  std::array<epoll_event, 64> events{};
+  while (!stopping_.load(std::memory_order_acquire)) {
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms());
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    for (int i = 0; i < count; ++i) handle_knock(events[static_cast<std::size_t>(i)].data.u64, now);
+    for (Dispatcher& dispatcher : dispatchers_) dispatcher.expire(now);
+    collect_broken();
+  }
+}
+
+int DispatchLoop::timeout_ms() {
+  const std::lock_guard lock(mutex_);
+  std::optional<Time> first;
+  for (const Dispatcher& dispatcher : dispatchers_) {
+    if (const auto deadline = dispatcher.deadline(); deadline && (!first || *deadline < *first))
+      first = deadline;
+  }
+  if (!first) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - Clock::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+void DispatchLoop::handle_knock(std::uint64_t key, Time now) {
+  if (key == kWakeKey) {
+    clear_event(wake_.get());
+    return;
+  }
+  const SessionId id{static_cast<std::uint32_t>(key)};
+  const auto found = knock_fds_.find(id);
+  if (found == knock_fds_.end()) return;  // removed since the event was fetched
+  clear_event(found->second);             // before the look: a later knock is a new event
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.look(id, now);
+}
+
+void DispatchLoop::wake() {
+  signal_event(wake_.get());
+}
+
+void DispatchLoop::collect_broken() {
+  const std::size_t before = broken_.size();
+  for (Dispatcher& dispatcher : dispatchers_) {
+    for (BrokenSession& broken : dispatcher.take_broken()) broken_.push_back(std::move(broken));
+  }
+  if (broken_.size() > before) signal_event(broken_event_.get());
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,94 @@
+// The thread that hands the devices around: it sleeps until a worker knocks, and grants the next turn within
+// microseconds, whatever the sockets' thread is doing.
+//
+// One Dispatcher per device, all under one mutex that is held for microseconds. Each session brings an
+// eventfd that its worker knocks on by writing a session::Knock: to an eventfd these eight bytes are a number
+// to add, so knocks never fill anything up, there is nothing in them to believe, and a worker that writes
+// nonsense wakes us for its own session only. When nothing happens, the thread sleeps without a timeout.
+//
+// All methods may be called from any thread; the server's thread calls them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/daemon/dispatcher.hpp"
+#include "runtime/ring/segment.hpp"
+
+namespace fairgv::daemon {
+
+/// What the loop uses of a session. The memory must stay valid until remove_session() has returned.
+struct DispatchedSession {
+  SessionId id;
+  TenantId tenant;
+  std::uint32_t weight = sched::kDefaultWeight;
+  session::TurnPage* turns = nullptr;  // device i of the worker at index i
+  ring::Doorbell* worker_bell = nullptr;
+  int knock_fd = -1;  // the eventfd; stays the caller's
+};
+
+/// A tenant's use of each device at one moment.
+struct TenantUsage {
+  std::vector<std::chrono::nanoseconds> device_time;  // in its life
+  std::vector<std::chrono::nanoseconds> recent;       // during the last second
+  WorkCounters counters;                              // of all devices
+};
+
+class DispatchLoop {
+ public:
+  static Result<std::unique_ptr<DispatchLoop>> start(std::chrono::nanoseconds slice);
+  ~DispatchLoop();
+  DispatchLoop(const DispatchLoop&) = delete;
+  DispatchLoop& operator=(const DispatchLoop&) = delete;
+
+  void set_slice(std::chrono::nanoseconds slice);
+  /// Forgets everything, tenants too. Only without sessions.
+  void reset_devices(std::size_t count);
+
+  Result<void> add_session(const DispatchedSession& session);
+  /// The session's worker is dead. Its turn, if it had one, is the next one's when this returns.
+  void remove_session(SessionId id);
+  void set_weight(TenantId id, std::uint32_t weight);
+  /// Forgets the tenant on every device, unless it has sessions or debt; tells whether.
+  bool forget_if_clear(TenantId id);
+
+  /// Readable when there are sessions to take.
+  int broken_fd() const { return broken_event_.get(); }
+  /// Sessions that broke the turn protocol. Kill their workers, then remove them.
+  std::vector<BrokenSession> take_broken();
+
+  /// By device: who has the turn.
+  std::vector<std::optional<SessionId>> holders();
+  /// The session's most active state on any device.
+  session::TurnState state(SessionId id);
+  /// All tenants' usage at the same moment; an empty one for a tenant that is not known yet.
+  std::unordered_map<TenantId, TenantUsage> usage(const std::vector<TenantId>& tenants);
+
+ private:
+  using Time = Dispatcher::Time;
+
+  DispatchLoop(std::chrono::nanoseconds slice, ring::UniqueFd epoll, ring::UniqueFd wake,
+               ring::UniqueFd broken);
+  void run();
+  int timeout_ms();
+  void handle_knock(std::uint64_t key, Time now);
+  void wake();
+  void collect_broken();
+
+  std::mutex mutex_;
+  std::chrono::nanoseconds slice_;
+  std::vector<Dispatcher> dispatchers_;  // by device
+  std::unordered_map<SessionId, int> knock_fds_;
+  std::vector<BrokenSession> broken_;
+  ring::UniqueFd epoll_;
+  ring::UniqueFd wake_;                // eventfd: something changed from outside, or the end
+  ring::UniqueFd broken_event_;        // eventfd
+  std::atomic<bool> stopping_{false};  // release before the wake, acquire after it
+  std::thread thread_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,308 @@
+#include "runtime/daemon/dispatcher.hpp"
+
+#include <algorithm>
+
+namespace fairgv::daemon {
+namespace {
+
+using session::DeviceTurn;
+using session::TurnState;
+
+constexpr std::uint32_t raw(TurnState state) {
+  return static_cast<std::uint32_t>(state);
+}
+
+/// Moves the state if it still is what was seen. Release: the worker's acquiring look sees what was written
+/// before. Acquire on both outcomes: pairs with the worker's release, so that its used_ns is up to date.
+bool move(DeviceTurn& turn, TurnState from, TurnState to) {
+  std::uint32_t expected = raw(from);
+  return turn.state.compare_exchange_strong(expected, raw(to), std::memory_order_acq_rel,
+                                            std::memory_order_acquire);
+}
+
+WorkCounters counters_of(const DeviceTurn& turn) {
+  return {turn.commands.load(std::memory_order_relaxed), turn.launches.load(std::memory_order_relaxed),
+          turn.samples.load(std::memory_order_relaxed), turn.syncs.load(std::memory_order_relaxed)};
+}
+
+}  // namespace
+
+WorkCounters& WorkCounters::operator+=(const WorkCounters& other) {
+  commands += other.commands;
+  launches += other.launches;
+  samples += other.samples;
+  syncs += other.syncs;
+  return *this;
+}
+
+// -- tenants
+
+void Dispatcher::add_tenant(TenantId id, std::uint32_t weight) {
+  if (!tenants_.try_emplace(id).second) return;
+  queue_.add(id, weight);
+}
+
+void Dispatcher::set_weight(TenantId id, std::uint32_t weight, Time now) {
+  charge_holder(now);  // what was used so far counts with the old weight
+  queue_.set_weight(id, weight);
+}
+
+bool Dispatcher::may_forget(TenantId id) const {
+  const auto found = tenants_.find(id);
+  return found == tenants_.end() ||
+         (found->second.sessions == 0 && queue_.start_tag(id) <= queue_.virtual_time());
+}
+
+void Dispatcher::forget_tenant(TenantId id) {
+  queue_.remove(id);
+  tenants_.erase(id);
+}
+
+// -- sessions
+
+void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::Doorbell& bell) {
+  sessions_[id] = Session{tenant, &turn, &bell};
+  ++tenants_.at(tenant).sessions;
+}
+
+void Dispatcher::remove_session(SessionId id, Time now) {
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  const TenantId tenant_id = session->tenant;
+  Tenant& tenant = tenants_.at(tenant_id);
+  const bool has_turn = turn_ && turn_->session == id;
+  if (has_turn) {
+    charge(id, *session, now);
+    turn_.reset();
+  }
+  if (session->waiting) stop_waiting(id, *session);
+  tenant.ended += counters_of(*session->turn);
+  --tenant.sessions;
+  sessions_.erase(id);
+  block_if_idle(tenant_id);
+  if (has_turn) grant_next(now);
+}
+
+void Dispatcher::look(SessionId id, Time now) {
+  Session* const session = find(id);
+  if (session == nullptr || session->broken) return;
+  if (turn_ && turn_->session == id) {
+    look_at_holder(*session, now);
+    return;
+  }
+  switch (load(*session)) {
+    case State::wanting:
+      if (!session->waiting) start_waiting(id, *session, now);
+      return;
+    case State::idle:
+      if (!session->waiting) return;
+      report_broken(id, *session, "withdrew its wish for the device");
+      return;
+    default:
+      report_broken(id, *session, "took the device without a turn");
+  }
+}
+
+void Dispatcher::expire(Time now) {
+  if (!deadline_ || now < *deadline_) return;
+  deadline_.reset();
+  if (turn_ && waiting_ > 0) reclaim_turn(now);
+}
+
+// -- looking
+
+std::optional<SessionId> Dispatcher::holder() const {
+  if (!turn_) return std::nullopt;
+  return turn_->session;
+}
+
+TurnState Dispatcher::state(SessionId id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? State::idle : load(found->second);
+}
+
+Dispatcher::Duration Dispatcher::recent_device_time(TenantId id, Time now) const {
+  UsageWindow window = tenants_.at(id).window;
+  if (turn_) {
+    const Session& session = sessions_.at(turn_->session);
+    const State state = load(session);
+    if (session.tenant == id && (state == State::busy || state == State::busy_asked)) {
+      window.add(turn_->charged_until, now, now - turn_->charged_until);
+    }
+  }
+  return window.within(now);
+}
+
+WorkCounters Dispatcher::counters(TenantId id) const {
+  WorkCounters sum = tenants_.at(id).ended;
+  for (const auto& [session_id, session] : sessions_) {
+    if (session.tenant == id) sum += counters_of(*session.turn);
+  }
+  return sum;
+}
+
+void Dispatcher::charge_holder(Time now) {
+  if (turn_) charge(turn_->session, *find(turn_->session), now);
+}
+
+// -- inside
+
+TurnState Dispatcher::load(const Session& session) {
+  // Acquire: pairs with the worker's release on every transition.
+  return static_cast<State>(session.turn->state.load(std::memory_order_acquire));
+}
+
+Dispatcher::Session* Dispatcher::find(SessionId id) {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : &found->second;
+}
+
+void Dispatcher::report_broken(SessionId id, Session& session, const std::string& reason) {
+  if (session.broken) return;
+  session.broken = true;
+  if (session.waiting) {
+    stop_waiting(id, session);
+    block_if_idle(session.tenant);
+  }
+  broken_.push_back({id, "the worker " + reason});
+}
+
+void Dispatcher::look_at_holder(Session& session, Time now) {
+  const State state = load(session);
+  switch (state) {
+    case State::idle:
+    case State::wanting:
+      end_turn(session, state, now);
+      return;
+    case State::held:
+    case State::busy:
+      return;
+    case State::busy_asked:
+      if (turn_->asked) return;
+      break;
+  }
+  report_broken(turn_->session, session, "put its turn into a state that the protocol does not have");
+}
+
+void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
+  // Before the newcomer is compared with the holder: virtual time must know what the holder has used.
+  charge_holder(now);
+  session.waiting = true;
+  ++waiting_;
+  tenants_.at(session.tenant).waiting.push_back(id);
+  queue_.wake(session.tenant);
+  if (turn_) {
+    reclaim_turn(now);
+  } else {
+    grant_next(now);
+  }
+}
+
+void Dispatcher::stop_waiting(SessionId id, Session& session) {
+  std::erase(tenants_.at(session.tenant).waiting, id);
+  session.waiting = false;
+  --waiting_;
+}
+
+void Dispatcher::block_if_idle(TenantId id) {
+  const bool holds = turn_ && sessions_.at(turn_->session).tenant == id;
+  if (!holds && tenants_.at(id).waiting.empty()) queue_.block(id);
+}
+
+/// Somebody waits: sees to it that the turn comes to an end. Called when a session starts waiting and then,
+/// as long as one does, every kPatience.
+void Dispatcher::reclaim_turn(Time now) {
+  const SessionId id = turn_->session;
+  Session& session = *find(id);
+  deadline_ = now + kPatience;
+  if (session.broken) return;  // remove_session() ends its turn
+  // The worker may move between our look and our move, any number of times; a few tries are enough for an
+  // honest one, and a busy one is asked again after the patience.
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const State state = load(session);
+    if (state == State::held) {
+      // A turn of limited length is given back by itself; one that lies unused for long is not.
+      const bool leave = turn_->alone ? fresh(session, now) : now < turn_->granted + kPatience;
+      if (leave) {
+        deadline_ = turn_->granted + (turn_->alone ? Duration(kFreshGrant) : Duration(kPatience));
+        return;
+      }
+      if (move(*session.turn, State::held, State::idle)) return end_turn(session, State::idle, now);
+    } else if (state == State::busy && turn_->alone) {
+      turn_->asked = move(*session.turn, State::busy, State::busy_asked);
+      if (turn_->asked) return;
+    } else {
+      return look_at_holder(session, now);
+    }
+  }
+}
+
+bool Dispatcher::fresh(const Session& session, Time now) const {
+  return now < turn_->granted + kFreshGrant &&
+         session.turn->commands.load(std::memory_order_relaxed) == turn_->commands;
+}
+
+/// The turn came back: the state is idle or wanting. Charges it and finds the next.
+void Dispatcher::end_turn(Session& session, State state, Time now) {
+  const SessionId id = turn_->session;
+  const bool honest = charge(id, session, now);
+  turn_.reset();
+  if (state == State::wanting && honest) {
+    session.waiting = true;
+    ++waiting_;
+    tenants_.at(session.tenant).waiting.push_back(id);
+  }
+  block_if_idle(session.tenant);
+  grant_next(now);
+}
+
+void Dispatcher::grant_next(Time now) {
+  deadline_.reset();
+  while (const auto tenant = queue_.pick()) {
+    const SessionId id = tenants_.at(*tenant).waiting.front();
+    if (grant(id, *find(id), now)) return;
+  }
+}
+
+bool Dispatcher::grant(SessionId id, Session& session, Time now) {
+  const bool alone = waiting_ == 1;
+  DeviceTurn& turn = *session.turn;
+  // Read before the grant: afterwards the worker may count on.
+  const std::uint64_t commands = turn.commands.load(std::memory_order_relaxed);
+  // Relaxed: ordered by the state becoming held.
+  turn.slice_ns.store(alone ? 0 : static_cast<std::uint64_t>(slice_.count()), std::memory_order_relaxed);
+  if (!move(turn, State::wanting, State::held)) {
+    report_broken(id, session, "withdrew its wish for the device");
+    return false;
+  }
+  stop_waiting(id, session);
+  turn_ = Turn{id, alone, false, now, now, Duration(0), commands};
+  if (!alone) deadline_ = now + kPatience;
+  ring::ring(*session.bell);
+  return true;
+}
+
+/// Charges what the worker has measured since the last time; false if it broke the protocol.
+bool Dispatcher::charge(SessionId id, Session& session, Time now) {
+  // Relaxed: ordered by the acquiring look at the state, when the turn is over; a running turn may report a
+  // little later. Read once: it is shared memory.
+  const std::uint64_t used_ns = session.turn->used_ns.load(std::memory_order_relaxed);
+  if (used_ns < session.used_ns) {
+    report_broken(id, session, "reported less device time than before");
+    return false;
+  }
+  const Duration left = (now - turn_->granted) - turn_->charged;
+  const auto limit = static_cast<std::uint64_t>(std::max(left, Duration(0)).count());
+  const Duration used(std::min(used_ns - session.used_ns, limit));
+  session.used_ns = used_ns;
+  if (used == Duration(0)) return true;
+  Tenant& tenant = tenants_.at(session.tenant);
+  tenant.device_time += used;
+  tenant.window.add(turn_->charged_until, now, used);
+  queue_.charge(session.tenant, used);
+  turn_->charged += used;
+  turn_->charged_until = now;
+  return true;
+}
+
+}  // namespace fairgv::daemon

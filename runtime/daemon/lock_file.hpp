@@ -1,0 +1,24 @@
+// Makes sure that only one daemon serves a socket.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::daemon {
+
+/// Held until the process ends, however it ends. The file itself stays: removing it would race with the next
+/// daemon.
+class LockFile {
+ public:
+  /// Empty if another process holds it; an Error if the file cannot be used at all.
+  static Result<std::optional<LockFile>> acquire(const std::filesystem::path& path);
+
+ private:
+  explicit LockFile(ring::UniqueFd fd) : fd_(std::move(fd)) {}
+  ring::UniqueFd fd_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,154 @@
+// fairgvd: command line, and what has to happen in the right order before the server runs.
+#include <fmt/core.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+
+#include "runtime/daemon/background.hpp"
+#include "runtime/daemon/lock_file.hpp"
+#include "runtime/daemon/server.hpp"
+#include "runtime/session/paths.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+constexpr int kAlreadyServed = 3;  // `fairgv run` relies on it: try to connect again
+
+struct CommandLine {
+  std::optional<std::string> config;
+  std::optional<std::string> socket;
+  std::optional<double> exit_idle_s;
+  std::optional<std::string> log_level;
+  bool daemonize = false;
+};
+
+int fail(const std::string& message, int status = kFailure) {
+  std::string line = message;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::print(stderr, "fairgvd: {}\n", line);
+  return status;
+}
+
+std::string choose_socket(const CommandLine& command, const Config& config) {
+  if (command.socket) return fs::absolute(*command.socket);
+  if (config.socket) return fs::absolute(*config.socket);
+  if (const char* variable = std::getenv("FAIRGV_SOCKET"); variable != nullptr && *variable != '\0') {
+    return fs::absolute(variable);
+  }
+  if (::geteuid() == 0) return session::kSystemSocket;
+  return session::private_directory() / "fairgvd.sock";
+}
+
+/// The two default folders are made when they are missing; others must be there.
+Result<void> prepare_folder(const fs::path& folder) {
+  if (folder == session::private_directory()) return session::ensure_private_directory(folder);
+  if (folder == fs::path(session::kSystemSocket).parent_path()) {
+    std::error_code ignored;
+    fs::create_directory(folder, ignored);
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return system_error("cannot make a socket in " + folder.string());
+  return {};
+}
+
+/// Beside us in the build tree and in a simple installation, else in libexec.
+Result<fs::path> find_worker() {
+  const auto folder = session::program_directory();
+  if (!folder) return folder.error();
+  for (const fs::path& candidate : {folder.value() / "fairgv-vgpu",
+                                    folder.value().parent_path() / "libexec" / "fairgv" / "fairgv-vgpu"}) {
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return Error{"cannot find the worker program fairgv-vgpu beside fairgvd in " + folder->string() +
+               " or in ../libexec/fairgv: install it again"};
+}
+
+void start_logging() {
+  auto logger =
+      std::make_shared<spdlog::logger>("fairgvd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int serve(const CommandLine& command) {
+  Config config;
+  std::optional<std::string> config_path;
+  if (command.config) {
+    config_path = fs::absolute(*command.config);
+    auto read = read_config(*command.config);
+    if (!read) return fail(read.error().message);
+    config = std::move(read).value();
+  }
+  const fs::path socket = choose_socket(command, config);
+  if (auto done = prepare_folder(socket.parent_path()); !done) return fail(done.error().message);
+  auto worker = find_worker();
+  if (!worker) return fail(worker.error().message);
+
+  std::optional<Background> background;
+  if (command.daemonize) {
+    auto entered = Background::enter();
+    if (!entered) return fail(entered.error().message);
+    background.emplace(std::move(entered).value());
+  }
+  const auto lock = LockFile::acquire(fs::path(socket).replace_extension("lock"));
+  if (!lock) return fail(lock.error().message);
+  if (!lock.value()) return fail("another fairgvd already serves " + socket.string(), kAlreadyServed);
+
+  ServerSettings settings{socket, config_path, std::nullopt, command.log_level, worker.value()};
+  if (command.exit_idle_s) settings.exit_idle = std::chrono::duration<double>(*command.exit_idle_s);
+  auto server = Server::create(std::move(settings), std::move(config));
+  if (!server) return fail(server.error().message);
+  if (background) {
+    if (auto done = background->ready(fs::path(socket).replace_extension("log")); !done) {
+      return fail(done.error().message);
+    }
+  }
+  start_logging();
+  server.value()->run();
+  return 0;
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app{"Shares accelerators among tenants by weight", "fairgvd"};
+  CommandLine command;
+  bool foreground = false;
+  std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
+  app.add_option("--config", command.config, "TOML file, see fairgvd.toml(5)");
+  app.add_option("--socket", command.socket, "Where to listen; over the configuration");
+  app.add_option("--exit-idle", command.exit_idle_s, "Exit after so many seconds without clients; 0: never")
+      ->check(CLI::Range(0.0, 31'536'000.0));
+  app.add_option("--log-level", command.log_level, "trace, debug, info, warning, error, off")
+      ->check(CLI::IsMember(levels));
+  auto* const in_front = app.add_flag("--foreground", foreground, "Stay in the foreground (the default)");
+  app.add_flag("--daemonize", command.daemonize, "Go into the background once the socket is served")
+      ->excludes(in_front);
+  app.set_version_flag("--version", std::string("fairgvd ") + FAIRGV_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return fail(error.what(), kUsage);
+  }
+  return serve(command);
+}
+
+}  // namespace
+}  // namespace fairgv::daemon
+
+int main(int argc, char** argv) {
+  try {
+    return fairgv::daemon::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    // Only a fault of ours or a lack of memory gets here.
+    fmt::print(stderr, "fairgvd: {}\n", error.what());
+    return 1;
+  }
+}

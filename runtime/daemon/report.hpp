@@ -1,0 +1,17 @@
+// What `fairgv ps` shows: one look at tenants, sessions and devices.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "runtime/daemon/session_table.hpp"
+#include "runtime/session/control_protocol.hpp"
+
+namespace fairgv::daemon {
+
+/// Lists tenants that have sessions, and those that used a device during the last second. Charges running
+/// turns up to now, so that times are current.
+session::Report make_report(Host& host, const SessionTable& sessions, const std::string& socket,
+                            std::chrono::steady_clock::time_point started);
+
+}  // namespace fairgv::daemon

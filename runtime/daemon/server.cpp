@@ -1,0 +1,263 @@
+#include "runtime/daemon/server.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace fairgv::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kHelloPatience{10};
+constexpr std::chrono::seconds kAcceptRest{1};
+constexpr std::chrono::seconds kShutDownPatience{10};
+constexpr std::size_t kMostConnections = 1'024;
+constexpr rlim_t kDescriptorsPerSession = 8;
+constexpr rlim_t kOtherDescriptors = kMostConnections + 64;
+
+Result<ring::UniqueFd> take_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+  ::signal(SIGPIPE, SIG_IGN);
+  if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) return Error{"cannot block signals"};
+  ring::UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return system_error("cannot take signals");
+  return fd;
+}
+
+/// As many descriptors as the sessions may need, if the system lets us.
+void raise_descriptor_limit(std::uint32_t sessions) {
+  rlimit limit{};
+  const rlim_t wanted = sessions * kDescriptorsPerSession + kOtherDescriptors;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Others than the daemon's own user may come to root's daemon only: it alone can run workers as them.
+mode_t socket_mode() {
+  return ::geteuid() == 0 ? 0666 : 0600;
+}
+
+template <class Point>
+void keep_earlier(std::optional<Point>& first, const std::optional<Point>& other) {
+  if (other && (!first || *other < *first)) first = other;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config config) {
+  auto signals = take_signals();
+  if (!signals) return signals.error();
+  raise_descriptor_limit(config.session_limit);
+  auto events = EventLoop::create();
+  if (!events) return events.error();
+  auto vendors = VendorDirectory::create(
+      std::filesystem::path(settings.socket_path).replace_extension("vendors"), config.vendors);
+  if (!vendors) return vendors.error();
+  auto dispatch = DispatchLoop::start(config.slice);
+  if (!dispatch) return dispatch.error();
+  auto listener = session::Listener::bind(settings.socket_path, socket_mode());
+  if (!listener) return listener.error();
+  std::unique_ptr<Server> server(new Server(std::move(settings), std::move(config), std::move(events).value(),
+                                            std::move(dispatch).value(), std::move(vendors).value(),
+                                            std::move(listener).value(), std::move(signals).value()));
+  if (auto watched = server->watch_everything(); !watched) return watched.error();
+  return server;
+}
+
+Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop> events,
+               std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, session::Listener listener,
+               ring::UniqueFd signals)
+    : settings_(std::move(settings)),
+      events_(std::move(events)),
+      dispatch_(std::move(dispatch)),
+      vendors_(std::move(vendors)),
+      host_{config,          *events_, *dispatch_, TenantRegistry(config.tenants), settings_.worker_program,
+            vendors_.path(), {}},
+      sessions_(host_),
+      control_(host_, sessions_, settings_.socket_path),
+      listener_(std::move(listener)),
+      signals_(std::move(signals)) {}
+
+Server::~Server() = default;
+
+Result<void> Server::watch_everything() {
+  auto listener = events_->watch(listener_.fd(), [this] { accept_all(); });
+  if (!listener) return listener.error();
+  listener_watch_ = std::move(listener).value();
+  auto signals = events_->watch(signals_.get(), [this] { on_signal(); });
+  if (!signals) return signals.error();
+  signal_watch_ = std::move(signals).value();
+  auto broken = events_->watch(dispatch_->broken_fd(), [this] { sessions_.end_broken(); });
+  if (!broken) return broken.error();
+  broken_watch_ = std::move(broken).value();
+  return {};
+}
+
+void Server::run() {
+  apply_log_level();
+  spdlog::info("fairgvd {} serves {}", FAIRGV_VERSION, settings_.socket_path);
+  if (vendors_.drivers().empty()) {
+    spdlog::warn("no OpenCL driver is registered in {}: install one, for instance pocl-opencl-icd",
+                 host_.config.vendors);
+  }
+  while (!stopping_) {
+    events_->wait(next_deadline());
+    expire(Clock::now());
+    if (control_.stop_requested()) stopping_ = true;
+  }
+  shut_down();
+}
+
+void Server::accept_all() {
+  for (;;) {
+    auto accepted = listener_.accept();
+    if (!accepted) {
+      spdlog::error("{}", accepted.error().message);
+      listener_watch_.reset();
+      accept_again_ = Clock::now() + kAcceptRest;
+      return;
+    }
+    if (!accepted.value()) return;
+    // Beyond the limit the peer finds itself disconnected.
+    if (connections_.size() < kMostConnections) add_connection(std::move(accepted).value());
+  }
+}
+
+void Server::add_connection(session::Socket socket) {
+  const auto peer = socket.peer();
+  if (!peer) return;
+  const std::uint64_t key = ++last_connection_;
+  auto watch = events_->watch(socket.fd(), [this, key] { on_connection(key); });
+  if (!watch) return;
+  connections_.emplace(key, Connection{std::move(socket), peer.value(), Clock::now() + kHelloPatience,
+                                       std::move(watch).value()});
+}
+
+void Server::on_connection(std::uint64_t key) {
+  const auto found = connections_.find(key);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  const auto packet = connection.socket.receive();
+  if (packet && packet->kind == session::Packet::Kind::nothing) return;
+  if (!packet || packet->kind == session::Packet::Kind::closed) {
+    connections_.erase(found);
+  } else if (connection.hello_by) {
+    greet(key, packet->text);
+  } else {
+    const auto sent = session::send_answer(connection.socket, control_.answer(packet->text, connection.peer));
+    if (!sent) connections_.erase(found);
+  }
+}
+
+void Server::greet(std::uint64_t key, const std::string& text) {
+  Connection& connection = connections_.at(key);
+  const auto hello = session::parse_hello(text);
+  if (!hello) return refuse(key, hello.error().message);
+  if (hello->role == session::Hello::Role::control) {
+    connection.hello_by.reset();
+    if (!connection.socket.send(to_text(session::Welcome{}))) connections_.erase(key);
+    return;
+  }
+  connection.watch.reset();  // the session watches the socket from now on
+  if (auto started = sessions_.start(hello.value(), connection.peer, connection.socket); !started) {
+    return refuse(key, started.error().message);
+  }
+  connections_.erase(key);
+}
+
+void Server::refuse(std::uint64_t key, const std::string& reason) {
+  const Connection& connection = connections_.at(key);
+  spdlog::warn("refused process {} of user {}: {}", connection.peer.pid, connection.peer.uid, reason);
+  (void)connection.socket.send(to_text(session::Refused{reason}));
+  connections_.erase(key);
+}
+
+void Server::on_signal() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    if (info.ssi_signo == SIGHUP) {
+      reload();
+    } else {
+      spdlog::info("stopping: {}", ::sigdescr_np(static_cast<int>(info.ssi_signo)));
+      stopping_ = true;
+    }
+  }
+}
+
+void Server::reload() {
+  if (!settings_.config_path) {
+    spdlog::info("there is no configuration to read again");
+    return;
+  }
+  auto config = read_config(*settings_.config_path);
+  if (!config) {
+    spdlog::error("the configuration stays as it was: {}", config.error().message);
+    return;
+  }
+  host_.config = std::move(config).value();
+  apply_log_level();
+  raise_descriptor_limit(host_.config.session_limit);
+  dispatch_->set_slice(host_.config.slice);
+  host_.tenants.configure(host_.config.tenants);
+  for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
+  if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);
+  spdlog::info("read {} again; a new socket or user for a tenant holds from the next start on",
+               *settings_.config_path);
+}
+
+void Server::apply_log_level() const {
+  spdlog::set_level(spdlog::level::from_str(settings_.log_level.value_or(host_.config.log_level)));
+}
+
+std::optional<Server::Time> Server::next_deadline() {
+  std::optional<Time> first = sessions_.deadline();
+  keep_earlier(first, accept_again_);
+  for (const auto& [key, connection] : connections_) keep_earlier(first, connection.hello_by);
+  const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
+  if (!sessions_.empty() || !connections_.empty() || exit_idle.count() <= 0) {
+    idle_since_.reset();
+  } else {
+    if (!idle_since_) idle_since_ = Clock::now();
+    keep_earlier(first, std::optional(*idle_since_ + std::chrono::ceil<Clock::duration>(exit_idle)));
+  }
+  return first;
+}
+
+void Server::expire(Time now) {
+  sessions_.expire(now);
+  std::erase_if(connections_,
+                [&](const auto& entry) { return entry.second.hello_by && now >= *entry.second.hello_by; });
+  if (accept_again_ && now >= *accept_again_) {
+    accept_again_.reset();
+    auto watch = events_->watch(listener_.fd(), [this] { accept_all(); });
+    if (watch) listener_watch_ = std::move(watch).value();
+  }
+  if (idle_for_too_long(now)) {
+    spdlog::info("stopping: idle");
+    stopping_ = true;
+  }
+}
+
+bool Server::idle_for_too_long(Time now) {
+  const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
+  return idle_since_ && sessions_.empty() && connections_.empty() && now - *idle_since_ >= exit_idle;
+}
+
+void Server::shut_down() {
+  listener_watch_.reset();
+  sessions_.end_all("the daemon stops");
+  const Time patience_ends = Clock::now() + kShutDownPatience;
+  while (!sessions_.empty() && Clock::now() < patience_ends) events_->wait(patience_ends);
+  if (!sessions_.empty()) spdlog::error("{} workers could not be killed", sessions_.all().size());
+  spdlog::info("stopped");
+}
+
+}  // namespace fairgv::daemon

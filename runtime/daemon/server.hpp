@@ -1,0 +1,87 @@
+// fairgvd itself: the socket, the connections that are no sessions, signals, and the end.
+//
+// One thread runs it. SIGTERM and SIGINT (and `fairgv stop`) end every session and then the daemon; SIGHUP
+// reads the configuration again. Nothing runs while nothing happens: the only timeouts are those of a client
+// that has not said hello, a worker that is not ready yet, and the exit of an idle daemon that was asked to.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/daemon/control.hpp"
+#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/vendor_directory.hpp"
+#include "runtime/session/socket.hpp"
+
+namespace fairgv::daemon {
+
+struct ServerSettings {
+  std::string socket_path;                                 // absolute
+  std::optional<std::string> config_path;                  // absolute; read again on SIGHUP
+  std::optional<std::chrono::duration<double>> exit_idle;  // of the command line; over the configuration
+  std::optional<std::string> log_level;                    // the same
+  std::filesystem::path worker_program;
+};
+
+class Server {
+ public:
+  /// Blocks the signals that it handles in the calling thread: call it before other threads start.
+  static Result<std::unique_ptr<Server>> create(ServerSettings settings, Config config);
+  ~Server();
+
+  /// Serves until told to stop; afterwards no worker is left.
+  void run();
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// A client that has not become a session: it has not said hello yet, or is a control connection.
+  struct Connection {
+    session::Socket socket;
+    session::PeerCredentials peer;
+    std::optional<Time> hello_by;  // none: it is a control connection
+    EventLoop::Watch watch;
+  };
+
+  Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop> events,
+         std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, session::Listener listener,
+         ring::UniqueFd signals);
+  Result<void> watch_everything();
+  void accept_all();
+  void add_connection(session::Socket socket);
+  void on_connection(std::uint64_t key);
+  void greet(std::uint64_t key, const std::string& text);
+  void refuse(std::uint64_t key, const std::string& reason);
+  void on_signal();
+  void reload();
+  void apply_log_level() const;
+  std::optional<Time> next_deadline();
+  void expire(Time now);
+  bool idle_for_too_long(Time now);
+  void shut_down();
+
+  const ServerSettings settings_;
+  std::unique_ptr<EventLoop> events_;
+  std::map<std::uint64_t, Connection>
+      connections_;  // closed last: who waits for the end finds all files gone
+  std::unique_ptr<DispatchLoop> dispatch_;
+  VendorDirectory vendors_;
+  Host host_;
+  SessionTable sessions_;
+  Control control_;
+  session::Listener listener_;
+  ring::UniqueFd signals_;
+  std::uint64_t last_connection_ = 0;
+  std::optional<Time> accept_again_;  // accepting failed, for want of descriptors: rest until then
+  std::optional<Time> idle_since_;
+  bool stopping_ = false;
+  EventLoop::Watch listener_watch_;
+  EventLoop::Watch signal_watch_;
+  EventLoop::Watch broken_watch_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,48 @@
+// One session as the daemon holds it: the client's socket, the worker, and the shared memory between them.
+//
+//   starting ──worker is ready──▶ running ──client or worker gone──▶ ending ──worker reaped──▶ (removed)
+//       └───────────── worker failed, client gone, too slow ───────────▲
+//
+// A plain record; SessionTable moves it through its life. The order of the members matters: watches go before
+// the descriptors that they watch.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "runtime/daemon/event_loop.hpp"
+#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/worker_process.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/session/socket.hpp"
+#include "runtime/session/turn.hpp"
+
+namespace fairgv::daemon {
+
+struct Session {
+  enum class Stage { starting, running, ending };
+
+  SessionId id;
+  TenantId tenant;
+  std::string tenant_name;
+  session::PeerCredentials peer;
+  std::string program;
+  Stage stage = Stage::starting;
+  std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
+
+  session::Socket client;
+  session::Socket channel;  // to the worker; its hang-up tells the worker that the daemon is gone
+  ring::UniqueFd knock;     // eventfd; see DispatchLoop
+  session::TurnMemory turns;
+  std::optional<ring::Segment> segment;  // until it is handed to the client
+  ring::HeaderView header;
+  WorkerProcess worker;
+
+  EventLoop::Watch client_watch;
+  EventLoop::Watch channel_watch;
+  EventLoop::Watch worker_watch;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,265 @@
+#include "runtime/daemon/session_table.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace fairgv::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Departed tenants are remembered up to this many; beyond it those without debt are forgotten.
+constexpr std::size_t kRememberedTenants = 1'000;
+
+/// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
+Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
+  if (::geteuid() == 0) {
+    if (peer.uid == 0) return std::optional<User>();
+    return std::optional(look_up_user(peer.uid, peer.gid));
+  }
+  if (peer.uid == ::geteuid()) return std::optional<User>();
+  return Error{"this daemon serves user " + std::to_string(::geteuid()) + " only and you are user " +
+               std::to_string(peer.uid) +
+               ": start your own with 'fairgv run', or ask for a fairgvd that runs as root"};
+}
+
+std::vector<std::string> worker_arguments(const Session& session, int daemon_fd, const Config& config) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  return {"--session",    number(session.id.value),
+          "--segment-fd", number(session.segment->fd()),
+          "--turn-fd",    number(session.turns.fd()),
+          "--daemon-fd",  number(daemon_fd),
+          "--knock-fd",   number(session.knock.get()),
+          "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.slice).count()),
+          "--samples",    number(config.samples)};
+}
+
+}  // namespace
+
+Result<void> SessionTable::start(const session::Hello& hello, const session::PeerCredentials& peer,
+                                 session::Socket& client) {
+  if (sessions_.size() >= host_.config.session_limit) {
+    return Error{"the daemon already serves " + std::to_string(sessions_.size()) +
+                 " sessions: wait for one to end, or raise session_limit in its configuration"};
+  }
+  const std::string name = hello.tenant.value_or(default_tenant(look_up_user(peer.uid, peer.gid)));
+  const auto tenant = host_.tenants.join(name, peer.uid, hello.weight);
+  if (!tenant) return tenant.error();
+  auto session = prepare(tenant.value(), peer);
+  if (session) {
+    if (auto watched = watch(*session.value()); !watched) session = watched.error();
+  }
+  if (!session) {
+    host_.tenants.leave(tenant->id);
+    return session.error();
+  }
+  Session& started = *session.value();
+  started.program = hello.program;
+  started.client = std::move(client);
+  auto client_watch = host_.events.watch(started.client.fd(), [this, id = started.id] {
+    // A tenant has nothing to say after its hello: this is the end, one way or the other.
+    if (const auto found = sessions_.find(id); found != sessions_.end())
+      end(*found->second, "its program ended");
+  });
+  if (client_watch) started.client_watch = std::move(client_watch).value();
+  // A program that asked for a new weight asked for its whole tenant.
+  host_.dispatch.set_weight(tenant->id, tenant->weight);
+  spdlog::info("session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value, name,
+               tenant->weight, started.program, peer.pid, started.worker.pid());
+  sessions_.emplace(started.id, std::move(session).value());
+  return {};
+}
+
+/// Everything that the worker inherits, and the worker.
+Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
+                                                       const session::PeerCredentials& peer) {
+  auto identity = identity_for(peer);
+  if (!identity) return identity.error();
+  auto segment = ring::Segment::create();
+  if (!segment) return segment.error();
+  auto header = ring::HeaderView::attach(segment->fd());
+  if (!header) return header.error();
+  auto turns = session::TurnMemory::create();
+  if (!turns) return turns.error();
+  auto channel = session::Socket::pair();
+  if (!channel) return channel.error();
+  auto& [ours, theirs] = channel.value();
+  if (auto done = ours.set_nonblocking(); !done) return done.error();
+  ring::UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!knock) return system_error("cannot make an event descriptor");
+
+  std::unique_ptr<Session> session(new Session{.id = SessionId{++last_id_},
+                                               .tenant = tenant.id,
+                                               .tenant_name = tenant.name,
+                                               .peer = peer,
+                                               .program = {},
+                                               .stage = Session::Stage::starting,
+                                               .give_up = Clock::now() + kWorkerPatience,
+                                               .client = {},
+                                               .channel = std::move(ours),
+                                               .knock = std::move(knock),
+                                               .turns = std::move(turns).value(),
+                                               .segment = std::move(segment).value(),
+                                               .header = std::move(header).value(),
+                                               .worker = {},
+                                               .client_watch = {},
+                                               .channel_watch = {},
+                                               .worker_watch = {}});
+  WorkerCommand command;
+  command.program = host_.worker_program;
+  command.arguments = worker_arguments(*session, theirs.fd(), host_.config);
+  command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), session->knock.get()};
+  command.vendors = host_.vendors;
+  command.run_as = identity.value();
+  auto worker = WorkerProcess::spawn(command);
+  if (!worker) return worker.error();
+  session->worker = std::move(worker).value();
+  return session;
+}
+
+Result<void> SessionTable::watch(Session& session) {
+  auto channel = host_.events.watch(session.channel.fd(), [this, id = session.id] { on_worker_message(id); });
+  if (!channel) return channel.error();
+  session.channel_watch = std::move(channel).value();
+  auto worker = host_.events.watch(session.worker.pidfd(), [this, id = session.id] { on_worker_end(id); });
+  if (!worker) return worker.error();
+  session.worker_watch = std::move(worker).value();
+  return {};
+}
+
+void SessionTable::on_worker_message(SessionId id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  Session& session = *found->second;
+  const auto packet = session.channel.receive();
+  if (packet && packet->kind == session::Packet::Kind::nothing) return;
+  if (!packet || packet->kind == session::Packet::Kind::closed) {
+    session.channel_watch.reset();  // on_worker_end() follows
+    return;
+  }
+  const auto message = session::parse_worker_message(packet->text);
+  if (session.stage != Session::Stage::starting) {
+    end(session, "its worker spoke out of turn");
+  } else if (!message) {
+    end(session, message.error().message);
+  } else if (const auto* failed = std::get_if<session::WorkerFailed>(&message.value())) {
+    end(session, failed->reason);
+  } else {
+    on_ready(session, std::get<session::WorkerReady>(message.value()));
+  }
+}
+
+void SessionTable::on_ready(Session& session, const session::WorkerReady& ready) {
+  auto done = agree_on_devices(ready);
+  if (done) done = admit(session);
+  if (!done) end(session, done.error().message);
+}
+
+Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
+  if (ready.devices.empty()) {
+    return Error{
+        "the worker found no OpenCL device: install a driver (for instance pocl-opencl-icd) and see that " +
+        host_.config.vendors + " names it"};
+  }
+  if (ready.devices == host_.devices) return {};
+  for (const auto& [id, other] : sessions_) {
+    if (other->stage != Session::Stage::running) continue;
+    return Error{
+        "the worker sees other devices than the running sessions do (" +
+        std::to_string(ready.devices.size()) + " instead of " + std::to_string(host_.devices.size()) +
+        ", or others): run it with the same rights and the same driver settings, or restart fairgvd"};
+  }
+  // The first worker decides. Also when a driver was changed since, once nobody uses the old one.
+  host_.devices = ready.devices;
+  host_.dispatch.reset_devices(host_.devices.size());
+  for (const auto& device : host_.devices) spdlog::info("device: {} ({})", device.name, device.platform);
+  return {};
+}
+
+Result<void> SessionTable::admit(Session& session) {
+  const Tenant* const tenant = host_.tenants.find(session.tenant);
+  auto added = host_.dispatch.add_session({.id = session.id,
+                                           .tenant = session.tenant,
+                                           .weight = tenant->weight,
+                                           .turns = &session.turns.page(),
+                                           .worker_bell = &session.header.header().worker_bell,
+                                           .knock_fd = session.knock.get()});
+  if (!added) return added;
+  session::Welcome welcome;
+  welcome.session = session.id.value;
+  welcome.tenant = session.tenant_name;
+  welcome.weight = tenant->weight;
+  if (auto sent = session.client.send(to_text(welcome), session.segment->fd()); !sent) return sent;
+  session.segment.reset();  // only the header stays mapped here
+  session.stage = Session::Stage::running;
+  return {};
+}
+
+void SessionTable::on_worker_end(SessionId id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  Session& session = *found->second;
+  const bool expected = session.stage == Session::Stage::ending;
+  const std::string how = session.worker.reap();
+  if (!expected) end(session, "its worker " + how + " (see the daemon's log)");
+  host_.dispatch.remove_session(id);
+  const TenantId tenant = session.tenant;
+  sessions_.erase(found);
+  leave_tenant(tenant);
+}
+
+/// The worker is killed now, and the session removed when it is dead: only then is the device free for the
+/// next.
+void SessionTable::end(Session& session, const std::string& reason) {
+  if (session.stage == Session::Stage::ending) return;
+  spdlog::info("session {} of tenant {} ends: {}", session.id.value, session.tenant_name, reason);
+  if (session.stage == Session::Stage::starting) {
+    // The client may be gone already.
+    (void)session.client.send(to_text(session::Refused{reason}));
+  }
+  session.stage = Session::Stage::ending;
+  session.header.close();
+  session.client_watch.reset();
+  session.client.close();
+  session.worker.kill();
+}
+
+void SessionTable::leave_tenant(TenantId id) {
+  host_.tenants.leave(id);
+  const std::vector<Tenant> tenants = host_.tenants.all();
+  if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
+  for (const Tenant& tenant : tenants) {
+    if (tenant.sessions == 0 && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
+  }
+}
+
+void SessionTable::end_broken() {
+  for (const BrokenSession& broken : host_.dispatch.take_broken()) {
+    if (const auto found = sessions_.find(broken.session); found != sessions_.end())
+      end(*found->second, broken.reason);
+  }
+}
+
+void SessionTable::end_all(const std::string& reason) {
+  for (auto& [id, session] : sessions_) end(*session, reason);
+}
+
+std::optional<SessionTable::Time> SessionTable::deadline() const {
+  std::optional<Time> first;
+  for (const auto& [id, session] : sessions_) {
+    if (session->stage == Session::Stage::starting && (!first || session->give_up < *first))
+      first = session->give_up;
+  }
+  return first;
+}
+
+void SessionTable::expire(Time now) {
+  for (auto& [id, session] : sessions_) {
+    if (session->stage != Session::Stage::starting || now < session->give_up) continue;
+    end(*session, "its worker was not ready within " + std::to_string(kWorkerPatience.count()) +
+                      " s: the device's driver may hang");
+  }
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,77 @@
+// All sessions and their life: starting a worker for a client, handing over the memory, and clearing up when
+// one of the two is gone. Never waits for a client or a worker.
+//
+// What a session needs from elsewhere (tenants, devices, dispatching) lies in the Host that it is given. Used
+// by the server's thread only.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runtime/daemon/config.hpp"
+#include "runtime/daemon/dispatch_loop.hpp"
+#include "runtime/daemon/event_loop.hpp"
+#include "runtime/daemon/session.hpp"
+#include "runtime/daemon/tenants.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+
+/// What the daemon's parts share. Everything outlives the session table.
+struct Host {
+  Config config;
+  EventLoop& events;
+  DispatchLoop& dispatch;
+  TenantRegistry tenants;
+  std::filesystem::path worker_program;
+  std::filesystem::path vendors;  // the workers' OCL_ICD_VENDORS
+  std::vector<session::DeviceDescription>
+      devices;  // as all workers see them; empty before the first is ready
+};
+
+class SessionTable {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// How long a worker may take to open its driver.
+  static constexpr std::chrono::seconds kWorkerPatience{30};
+
+  explicit SessionTable(Host& host) : host_(host) {}
+
+  /// Starts a worker for a client that said hello. The client hears of the outcome later, or at once by the
+  /// Error, which the caller must tell it.
+  Result<void> start(const session::Hello& hello, const session::PeerCredentials& peer,
+                     session::Socket& client);
+
+  /// Ends sessions that broke the turn protocol.
+  void end_broken();
+  /// Kills every worker; the table is empty when all are reaped.
+  void end_all(const std::string& reason);
+
+  /// When expire() wants to be called.
+  std::optional<Time> deadline() const;
+  /// Ends sessions whose worker does not become ready.
+  void expire(Time now);
+
+  const std::map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
+  bool empty() const { return sessions_.empty(); }
+
+ private:
+  Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer);
+  Result<void> watch(Session& session);
+  void on_worker_message(SessionId id);
+  void on_ready(Session& session, const session::WorkerReady& ready);
+  Result<void> agree_on_devices(const session::WorkerReady& ready);
+  Result<void> admit(Session& session);
+  void on_worker_end(SessionId id);
+  void end(Session& session, const std::string& reason);
+  void leave_tenant(TenantId id);
+
+  Host& host_;
+  std::map<SessionId, std::unique_ptr<Session>> sessions_;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace fairgv::daemon

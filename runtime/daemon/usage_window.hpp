@@ -1,0 +1,37 @@
+// Device time of about the last second, for showing shares. Costs nothing while nothing happens: there is no
+// timer, old buckets are left behind when somebody looks.
+//
+// Pure logic, not thread-safe; time is an argument.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+
+namespace fairgv::daemon {
+
+class UsageWindow {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::nanoseconds;
+
+  static constexpr std::chrono::milliseconds kBucket{50};
+  static constexpr std::int64_t kBuckets = 20;
+
+  /// `used` of device time was spent somewhere between `from` and `to`: spread evenly. The part that lies
+  /// before the window is dropped.
+  void add(Time from, Time to, Duration used);
+
+  /// What was used during the last 0.95 to 1 s. Windows that are asked at one time cover the same time.
+  Duration within(Time now) const;
+
+ private:
+  struct Bucket {
+    std::int64_t number = -1;  // which kBucket of the clock's life this is
+    Duration used{0};
+  };
+
+  std::array<Bucket, kBuckets> buckets_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,67 @@
+#include "runtime/daemon/vendor_directory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+
+namespace fairgv::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first line of a vendor file names the library; empty when it cannot be read.
+std::string library_named_in(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  line.erase(line.find_last_not_of(" \t\r") + 1);
+  return line;
+}
+
+bool is_ours(const std::string& library) {
+  return fs::path(library).filename().string().starts_with("libfairgv-opencl");
+}
+
+Error failure(const std::string& what, const std::error_code& code) {
+  return Error{what + ": " + code.message()};
+}
+
+}  // namespace
+
+Result<VendorDirectory> VendorDirectory::create(const fs::path& path, const fs::path& system) {
+  std::error_code code;
+  fs::create_directory(path, code);
+  if (code) return failure("cannot make the folder " + path.string(), code);
+  VendorDirectory directory(path);
+  // Workers of any user read it.
+  fs::permissions(path,
+                  fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                      fs::perms::others_read | fs::perms::others_exec,
+                  code);
+  if (auto done = directory.refresh(system); !done) return done.error();
+  return directory;
+}
+
+VendorDirectory::~VendorDirectory() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Result<void> VendorDirectory::refresh(const fs::path& system) {
+  std::error_code code;
+  for (const fs::path& old : fs::directory_iterator(path_, code)) fs::remove(old, code);
+  drivers_.clear();
+  for (const fs::path& file : fs::directory_iterator(system, code)) {
+    const std::string library = library_named_in(file);
+    if (file.extension() != ".icd" || library.empty() || is_ours(library)) continue;
+    std::error_code link_code;
+    fs::create_symlink(fs::absolute(file), path_ / file.filename(), link_code);
+    if (link_code) return failure("cannot link " + file.string() + " into " + path_.string(), link_code);
+    drivers_.push_back(library);
+  }
+  std::sort(drivers_.begin(), drivers_.end());
+  return {};
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,37 @@
+// A folder of OpenCL vendor files (*.icd) for the workers: the system's, without FairGV's own. A worker that
+// loaded our front end would be its own client.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::daemon {
+
+class VendorDirectory {
+ public:
+  /// Makes `path` (removing what an earlier daemon left there) and fills it from `system`. A missing `system`
+  /// folder makes an empty one: workers then report that there is no platform.
+  static Result<VendorDirectory> create(const std::filesystem::path& path,
+                                        const std::filesystem::path& system);
+  ~VendorDirectory();
+  VendorDirectory(VendorDirectory&& other) noexcept
+      : path_(std::exchange(other.path_, {})), drivers_(std::move(other.drivers_)) {}
+  VendorDirectory& operator=(VendorDirectory&&) = delete;
+
+  /// Looks again at the system's folder, which may be another one now.
+  Result<void> refresh(const std::filesystem::path& system);
+
+  const std::filesystem::path& path() const { return path_; }
+  /// The libraries that the files name.
+  const std::vector<std::string>& drivers() const { return drivers_; }
+
+ private:
+  explicit VendorDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+  std::vector<std::string> drivers_;
+};
+
+}  // namespace fairgv::daemon
