@@ -26,12 +26,11 @@ wire::EnqueueKernel make_call(const Kernel& kernel, const IndexSpace& space) {
 
 cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space) {
   if (&kernel.context() != &queue.context()) return CL_INVALID_CONTEXT;
-  if (!kernel.program().is_built_for(queue.device())) return CL_INVALID_PROGRAM_EXECUTABLE;
   const DeviceFacts* const device = queue.device().facts();
   const KernelLimits* const limits = kernel.limits(queue.device());
   if (device == nullptr || limits == nullptr) return CL_OUT_OF_RESOURCES;
-  const bool non_uniform = device->non_uniform_groups && kernel.program().allows_non_uniform_groups();
-  return check_index_space(space, *device, *limits, non_uniform);
+  if (!limits->executable) return CL_INVALID_PROGRAM_EXECUTABLE;
+  return check_index_space(space, *device, *limits);
 }
 
 cl_int launch(cl_command_queue command_queue, cl_kernel kernel_handle, const IndexSpace& space,

@@ -40,7 +40,6 @@ Kernel::~Kernel() {
 // -------------------------------------------------------------------------------------------------
 
 cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value) {
-  const std::lock_guard lock(mutex_);
   if (index >= arguments_.size()) return CL_INVALID_ARG_INDEX;
   Argument& argument = arguments_[index];
   switch (argument.type.kind) {
@@ -127,8 +126,8 @@ void Kernel::store_value(Argument& argument, std::size_t bytes, const void* valu
   const bool same = argument.set && argument.kind == wire::ArgumentKind::value && argument.bytes == bytes &&
                     std::memcmp(argument.value.data(), value, bytes) == 0;
   if (same) return;
-  const auto* const first = static_cast<const std::byte*>(value);
-  argument.value.assign(first, first + bytes);
+  argument.value.resize(bytes);
+  std::memcpy(argument.value.data(), value, bytes);
   argument.kind = wire::ArgumentKind::value;
   argument.bytes = bytes;
   argument.object = 0;
@@ -158,7 +157,27 @@ void Kernel::mark_known() {
 // ---- limits
 // ----------------------------------------------------------------------------------------------------
 
-const KernelLimits* Kernel::limits(const Device& device) {
+std::optional<KernelLimits> Kernel::fetch_limits(Device& device) {
+  KernelLimits limits;
+  const DeviceFacts* const facts = device.facts();
+  if (facts == nullptr) return std::nullopt;
+  limits.executable = program_->is_built_for(device);
+  if (!limits.executable) return limits;
+  limits.non_uniform_groups = facts->non_uniform_groups && program_->allows_non_uniform_groups();
+  limits.max_group_size = facts->max_group_size;
+  const wire::InfoReply* const size = raw_group_info(device.index(), CL_KERNEL_WORK_GROUP_SIZE);
+  const wire::InfoReply* const required = raw_group_info(device.index(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
+  if (size == nullptr || required == nullptr) return std::nullopt;
+  if (size->value.size() == sizeof(size_t)) {
+    std::memcpy(&limits.max_group_size, size->value.data(), sizeof(size_t));
+  }
+  if (required->value.size() == 3 * sizeof(size_t)) {
+    std::memcpy(limits.required_group_size.data(), required->value.data(), 3 * sizeof(size_t));
+  }
+  return limits;
+}
+
+const KernelLimits* Kernel::limits(Device& device) {
   // Acquire: pairs with the release store below.
   const LimitsOf* known = latest_limits_.load(std::memory_order_acquire);
   if (known != nullptr && known->device == device.index()) [[likely]]
@@ -167,19 +186,13 @@ const KernelLimits* Kernel::limits(const Device& device) {
   const auto found = std::find_if(all_limits_.begin(), all_limits_.end(),
                                   [&](const auto& limits) { return limits->device == device.index(); });
   if (found != all_limits_.end()) {
-    latest_limits_.store(found->get(), std::memory_order_release);
-    return &(*found)->limits;
+    known = found->get();
+  } else {
+    const auto limits = fetch_limits(device);
+    if (!limits) return nullptr;
+    known =
+        all_limits_.emplace_back(std::make_unique<const LimitsOf>(LimitsOf{device.index(), *limits})).get();
   }
-  const wire::InfoReply* const size = raw_group_info(device.index(), CL_KERNEL_WORK_GROUP_SIZE);
-  const wire::InfoReply* const required = raw_group_info(device.index(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
-  if (size == nullptr || required == nullptr) return nullptr;
-  auto limits = std::make_unique<LimitsOf>(LimitsOf{device.index(), {UINT64_MAX, {}}});
-  if (size->value.size() == sizeof(size_t))
-    std::memcpy(&limits->limits.max_group_size, size->value.data(), sizeof(size_t));
-  if (required->value.size() == 3 * sizeof(size_t)) {
-    std::memcpy(limits->limits.required_group_size.data(), required->value.data(), 3 * sizeof(size_t));
-  }
-  known = all_limits_.emplace_back(std::move(limits)).get();
   latest_limits_.store(known, std::memory_order_release);
   return &known->limits;
 }

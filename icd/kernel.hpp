@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "icd/argument_types.hpp"
@@ -20,8 +21,11 @@
 
 namespace fairgv::icd {
 
-/// Limits of a kernel on a device, fetched at its first launch there.
+/// What launches of a kernel on a device may do, found out at its first launch there. It stays so: a program
+/// that has kernels cannot be built again.
 struct KernelLimits {
+  bool executable = false;          // the program is built for the device
+  bool non_uniform_groups = false;  // work-groups may be of different sizes
   std::uint64_t max_group_size = 0;
   std::array<std::uint64_t, 3> required_group_size{};  // reqd_work_group_size, or zeros
 };
@@ -43,12 +47,13 @@ class Kernel : public Object<Kernel> {
   Context& context() const { return program_->context(); }
   wire::ObjectId id() const { return id_; }
 
-  /// clSetKernelArg.
+  /// clSetKernelArg. The one call that two threads must not make at a time for one kernel
+  /// (OpenCL 3.0, 5.9.2), so it takes no lock.
   cl_int set_argument(cl_uint index, std::size_t bytes, const void* value);
 
   /// Nothing to be done about an error of the driver's here: limits it does not tell are no limits. nullptr
   /// if the session is lost.
-  const KernelLimits* limits(const Device& device);
+  const KernelLimits* limits(Device& device);
 
   /// Calls `send(updates, values)` with the arguments that changed since the previous call, under the
   /// kernel's lock. CL_INVALID_KERNEL_ARGS if one was never set; what `send` returns otherwise. Allocates
@@ -94,6 +99,7 @@ class Kernel : public Object<Kernel> {
   void collect_changes();
   void mark_known();
   const wire::InfoReply* raw_group_info(wire::DeviceIndex device, cl_kernel_work_group_info param);
+  std::optional<KernelLimits> fetch_limits(Device& device);
 
   const Ref<Program> program_;
   const std::shared_ptr<const KernelTable> table_;
@@ -101,7 +107,7 @@ class Kernel : public Object<Kernel> {
   const wire::ObjectId id_;
   InfoCache<std::pair<wire::DeviceIndex, cl_kernel_work_group_info>> group_info_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards what follows between launches; see set_argument()
   std::vector<Argument> arguments_;
   std::uint32_t unset_ = 0;
   std::uint32_t changed_ = 0;

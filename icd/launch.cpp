@@ -5,13 +5,13 @@
 namespace fairgv::icd {
 namespace {
 
-cl_int check_local_size(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
-                        bool non_uniform) {
+cl_int check_local_size(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel) {
   std::uint64_t group = 1;
   for (cl_uint d = 0; d < space.dimensions; ++d) {
-    const std::uint64_t local = std::max<std::uint64_t>(space.local[d], 1);  // 0: drivers take it as they like
+    const std::uint64_t local =
+        std::max<std::uint64_t>(space.local[d], 1);  // 0: drivers take it as they like
     if (local > device.max_item_sizes[d]) return CL_INVALID_WORK_ITEM_SIZE;
-    if (!non_uniform && space.global[d] % local != 0) return CL_INVALID_WORK_GROUP_SIZE;
+    if (!kernel.non_uniform_groups && space.global[d] % local != 0) return CL_INVALID_WORK_GROUP_SIZE;
     group *= local;  // cannot overflow: each factor is at most the device's limit, checked before the next
     if (group > std::min(device.max_group_size, kernel.max_group_size)) return CL_INVALID_WORK_GROUP_SIZE;
   }
@@ -33,8 +33,7 @@ bool IndexSpace::is_empty() const {
   return global == nullptr || std::any_of(global, global + dimensions, [](size_t size) { return size == 0; });
 }
 
-cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
-                         bool non_uniform) {
+cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel) {
   if (space.dimensions < 1 || space.dimensions > std::min<std::uint64_t>(device.max_dimensions, 3)) {
     return CL_INVALID_WORK_DIMENSION;
   }
@@ -44,7 +43,7 @@ cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, con
       return CL_INVALID_GLOBAL_OFFSET;
   }
   if (kernel.required_group_size[0] != 0) return check_required_size(space, kernel);
-  return space.local == nullptr ? CL_SUCCESS : check_local_size(space, device, kernel, non_uniform);
+  return space.local == nullptr ? CL_SUCCESS : check_local_size(space, device, kernel);
 }
 
 }  // namespace fairgv::icd

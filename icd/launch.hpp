@@ -19,9 +19,7 @@ struct IndexSpace {
   bool is_empty() const;
 };
 
-/// CL_SUCCESS, or the error that the specification names. `non_uniform`: the program may run work-groups of
-/// different sizes on the device.
-cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
-                         bool non_uniform);
+/// CL_SUCCESS, or the error that the specification names.
+cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel);
 
 }  // namespace fairgv::icd

@@ -1,7 +1,6 @@
 #include "sched/fair_queue.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -53,13 +52,14 @@ void FairQueue::set_weight(TenantId id, std::uint32_t weight) {
   tenant.weight = weight;
 }
 
-void FairQueue::wake(TenantId id) {
+void FairQueue::wake(TenantId id, Duration credit) {
   const Slot slot = find(id);
   if (slot == kNobody || runnable_.contains(slot)) return;
   Tenant& tenant = tenants_[slot];
   const Tag now = virtual_tag();
-  if (tenant.start_tag < now) {
-    tenant.start_tag = now;
+  const Tag earliest = now - std::min(now, in_tag_units(credit));
+  if (tenant.start_tag < earliest) {
+    tenant.start_tag = earliest;
     tenant.remainder = 0;
   }
   runnable_.push(slot, next_key(tenant));
@@ -80,12 +80,9 @@ void FairQueue::charge(TenantId id, Duration used) {
   if (slot == kNobody) return;
   Tenant& tenant = tenants_[slot];
 
-  constexpr Tag kLargest = std::numeric_limits<Tag>::max();
-  constexpr Tag kLongest = (kLargest >> kTagFractionBits) / 2;  // 18 years: leaves room to add the remainder
-  const Tag length = std::min(static_cast<Tag>(std::max(used, Duration::zero()).count()), kLongest);
-  const Tag dividend = (length << kTagFractionBits) + tenant.remainder;
+  const Tag dividend = in_tag_units(used) + tenant.remainder;
   tenant.remainder = static_cast<std::uint32_t>(dividend % tenant.weight);
-  tenant.start_tag += std::min(dividend / tenant.weight, kLargest - tenant.start_tag);
+  tenant.start_tag += std::min(dividend / tenant.weight, kLargestTag - tenant.start_tag);
 
   if (runnable_.contains(slot)) {
     runnable_.rekey(slot, next_key(tenant));
@@ -109,6 +106,11 @@ double FairQueue::start_tag(TenantId id) const {
 
 double FairQueue::virtual_time() const {
   return in_nanoseconds(virtual_tag());
+}
+
+FairQueue::Tag FairQueue::in_tag_units(Duration time) {
+  constexpr Tag kLongest = (kLargestTag >> kTagFractionBits) / 2;  // 18 years: leaves room to add a remainder
+  return std::min(static_cast<Tag>(std::max(time, Duration::zero()).count()), kLongest) << kTagFractionBits;
 }
 
 double FairQueue::in_nanoseconds(Tag tag) {

@@ -9,7 +9,7 @@
 // Virtual time is the smallest start tag among the runnable tenants (one that is running stays runnable until
 // it is blocked). A tenant that wakes gets max(own S, virtual time): it cannot claim the time for which it
 // slept, and it cannot shed debt by sleeping. While nobody is runnable, virtual time is the finish tag of the
-// last one that was. Virtual time never goes backwards.
+// last one that was. Virtual time never goes backwards, but for the credit of a tenant that wakes with one.
 //
 // Fairness (Goyal, Vin, Cheng: Start-time Fair Queuing, theorem 1): while two tenants stay runnable, the
 // weighted times that they got differ by at most Lmax_a / w_a + Lmax_b / w_b, where Lmax is the longest
@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -53,8 +54,13 @@ class FairQueue {
   // one unit. Throws std::invalid_argument for an invalid weight.
   void set_weight(TenantId id, std::uint32_t weight);
 
-  // The tenant has something to run: S = max(S, virtual time). No effect if it is runnable already.
-  void wake(TenantId id);
+  // The tenant has something to run: S = max(S, virtual time - credit). No effect if it is runnable already.
+  // The paper's credit is zero. A tenant that only paused for a moment (its program reads a result and
+  // launches the next kernel) may be given the lead that waiting tenants have on each other anyway, up to the
+  // longest turn; else every pause would take from it what it is owed, and the more so the higher its weight.
+  // Sleeping still gains nothing: whatever it sleeps through, it comes back at most `credit` behind virtual
+  // time.
+  void wake(TenantId id, Duration credit = Duration::zero());
 
   // The tenant has nothing to run. It keeps its start tag. No effect if it is blocked already.
   void block(TenantId id);
@@ -91,6 +97,8 @@ class FairQueue {
     Tag start_tag = 0;
   };
 
+  static constexpr Tag kLargestTag = std::numeric_limits<Tag>::max();
+  static Tag in_tag_units(Duration time);
   static double in_nanoseconds(Tag tag);
   Slot find(TenantId id) const;  // kNobody when unknown
   Tag virtual_tag() const;

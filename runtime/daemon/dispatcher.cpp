@@ -79,7 +79,7 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   tenant.ended += counters_of(*session->turn);
   --tenant.sessions;
   sessions_.erase(id);
-  block_if_idle(tenant_id);
+  block_if_idle(tenant_id, now);
   if (has_turn) grant_next(now);
 }
 
@@ -162,7 +162,7 @@ void Dispatcher::report_broken(SessionId id, Session& session, const std::string
   session.broken = true;
   if (session.waiting) {
     stop_waiting(id, session);
-    block_if_idle(session.tenant);
+    block_if_idle(session.tenant, Time{});
   }
   broken_.push_back({id, "the worker " + reason});
 }
@@ -190,7 +190,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   session.waiting = true;
   ++waiting_;
   tenants_.at(session.tenant).waiting.push_back(id);
-  queue_.wake(session.tenant);
+  queue_.wake(session.tenant, credit(tenants_.at(session.tenant), now));
   if (turn_) {
     reclaim_turn(now);
   } else {
@@ -204,9 +204,15 @@ void Dispatcher::stop_waiting(SessionId id, Session& session) {
   --waiting_;
 }
 
-void Dispatcher::block_if_idle(TenantId id) {
+void Dispatcher::block_if_idle(TenantId id, Time now) {
   const bool holds = turn_ && sessions_.at(turn_->session).tenant == id;
-  if (!holds && tenants_.at(id).waiting.empty()) queue_.block(id);
+  if (holds || !tenants_.at(id).waiting.empty()) return;
+  queue_.block(id);
+  tenants_.at(id).blocked = now;
+}
+
+Dispatcher::Duration Dispatcher::credit(const Tenant& tenant, Time now) const {
+  return now - tenant.blocked <= slice_ ? slice_ : Duration(0);
 }
 
 /// Somebody waits: sees to it that the turn comes to an end. Called when a session starts waiting and then,
@@ -252,7 +258,7 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
     ++waiting_;
     tenants_.at(session.tenant).waiting.push_back(id);
   }
-  block_if_idle(session.tenant);
+  block_if_idle(session.tenant, now);
   grant_next(now);
 }
 

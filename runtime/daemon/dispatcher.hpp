@@ -112,6 +112,7 @@ class Dispatcher {
   struct Tenant {
     std::deque<SessionId> waiting;  // its sessions that want the turn, first come first
     std::uint32_t sessions = 0;
+    Time blocked{};  // when it last ran out of work
     Duration device_time{0};
     UsageWindow window;
     WorkCounters ended;  // of its sessions that are gone
@@ -143,7 +144,10 @@ class Dispatcher {
   void look_at_holder(Session& session, Time now);
   void start_waiting(SessionId id, Session& session, Time now);
   void stop_waiting(SessionId id, Session& session);
-  void block_if_idle(TenantId id);
+  void block_if_idle(TenantId id, Time now);
+  /// How far behind virtual time a tenant may come back: a slice after a pause of at most a slice, such as
+  /// between two kernels of an interactive program; nothing after a longer sleep.
+  Duration credit(const Tenant& tenant, Time now) const;
   void reclaim_turn(Time now);
   bool fresh(const Session& session, Time now) const;
   void end_turn(Session& session, State state, Time now);

@@ -209,8 +209,7 @@ void Server::reload() {
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
   if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);
-  spdlog::info("read {} again; a new socket or user for a tenant holds from the next start on",
-               *settings_.config_path);
+  spdlog::info("read {} again; a new socket path holds from the next start on", *settings_.config_path);
 }
 
 void Server::apply_log_level() const {

@@ -11,7 +11,10 @@ namespace {
 /// room.
 constexpr auto kRetry = std::chrono::milliseconds(1);
 
-constexpr auto kAtOnce = std::memory_order_relaxed;  // for flags that only hint
+/// A wait for the program's next command that is shorter than this is not worth a sleep.
+constexpr auto kWorthSpinning = std::chrono::microseconds(100);
+
+constexpr auto kHint = std::memory_order_relaxed;  // for what is looked at again with the lock held
 
 }  // namespace
 
@@ -47,7 +50,7 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
   graph_.add(node, waits_, !wait_list.empty(), wait_failed);
   waits_.clear();  // keeps nothing alive
   pending_seen_ = graph_.pending();
-  if (!graph_.newly_ready().empty()) attention_.store(true, kAtOnce);
+  if (!graph_.newly_ready().empty()) attention_.store(true, kHint);
   if (graph_.newly_ended().empty()) {
     collect_ready();
     return {};
@@ -102,7 +105,7 @@ void Executor::end_host_work(Node& work, std::int32_t status) {
 // ---- issuing
 
 void Executor::pump() {
-  attention_.store(false, kAtOnce);  // what follows sees everything that was done before, by the lock
+  attention_.store(false, kHint);  // what follows sees everything that was done before, by the lock
   for (const auto& device : devices_) pump(*device);
   free_retired();
 }
@@ -142,6 +145,7 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
     collect_ready();
     batch_.push_back(std::move(command));
   }
+  in_flight_.fetch_add(batch_.size(), kHint);
   choose_observed(device.keeper.observe_every());
 }
 
@@ -190,7 +194,7 @@ void Executor::free_retired() {
   {
     const std::lock_guard lock(mutex_);
     dying_.swap(retired_);
-    if (!busy()) release_noted_.store(false, kAtOnce);
+    if (!busy()) release_noted_.store(false, kHint);
   }
   dying_.clear();
 }
@@ -209,7 +213,7 @@ void Executor::update_deadline(TimePoint now) {
   for (const auto& device : devices_) {
     if (device->knock_again) deadline_.at = std::min(deadline_.at, now + kRetry);
     if (const auto until = device->keeper.lingers_until(); until && *until < deadline_.at) {
-      deadline_ = {*until, true};
+      deadline_ = {*until, *until - now <= kWorthSpinning};
     }
   }
 }
@@ -262,6 +266,7 @@ void Executor::collect_ended(TimePoint now) {
   }
   graph_.newly_ended().clear();
   if (device == nullptr) return;
+  in_flight_.fetch_sub(commands, kHint);
   device->keeper.completed(commands, launches, now);
   device->keeper.settle(has_work(*device), now);
 }
@@ -284,7 +289,7 @@ bool Executor::pump_wanted() const {
            device->knock_again;
   });
   const bool free_memory =
-      retired_.size() >= kMostRetired || (release_noted_.load(kAtOnce) && !retired_.empty() && !busy());
+      retired_.size() >= kMostRetired || (release_noted_.load(kHint) && !retired_.empty() && !busy());
   const bool read_on = reading_paused_ && (graph_.pending() <= kMostPending / 4 * 3 || !busy());
   return issue_or_linger || free_memory || read_on || notices_.has_backlog();
 }

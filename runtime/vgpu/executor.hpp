@@ -59,7 +59,10 @@ class Executor final : public CompletionSink {
   Result<NodePtr> begin_host_work(wire::EventId event);
 
   /// An object was released: make sure that commands under way let go of it soon after they end.
-  void note_release() { release_noted_.store(true, std::memory_order_relaxed); }
+  void note_release() {
+    release_noted_.store(true, std::memory_order_relaxed);
+    attention_.store(true, std::memory_order_relaxed);
+  }
 
   // ---- loop thread: running
 
@@ -81,6 +84,9 @@ class Executor final : public CompletionSink {
     bool spin = false;
   };
   Deadline deadline() const { return deadline_; }
+
+  /// Whether any device is at work for this session.
+  bool in_flight() const { return in_flight_.load(std::memory_order_relaxed) != 0; }
 
   /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
   /// progress possible.
@@ -146,6 +152,7 @@ class Executor final : public CompletionSink {
 
   std::atomic<bool> attention_{false};      // pump() has something to do
   std::atomic<bool> release_noted_{false};  // relaxed: a hint
+  std::atomic<std::uint64_t> in_flight_{0};  // of all devices; written with the lock held, relaxed: a hint
 };
 
 }  // namespace fairgv::vgpu

@@ -93,7 +93,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   };
   Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
   opencl::Backend backend(driver.value(), segment.value(), executor);
-  Worker worker(segment.value(), executor, backend);
+  Worker worker(segment.value(), executor, backend, driver->has_host_device());
   int status = 0;
   if (auto served = worker.run(); !served) {
     spdlog::error("session {} ended: the front end broke the protocol: {}", arguments.session,

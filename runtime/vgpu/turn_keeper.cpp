@@ -1,6 +1,7 @@
 #include "runtime/vgpu/turn_keeper.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairgv::vgpu {
 namespace {
@@ -25,6 +26,7 @@ TurnKeeper::TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, 
       seen_(turn.state.load(std::memory_order_acquire)) {}
 
 std::uint64_t TurnKeeper::may_issue(bool work, TimePoint now) {
+  if (work && pausing_since_) learn_pause(now - *std::exchange(pausing_since_, std::nullopt));
   for (;;) {
     switch (look()) {
       case TurnState::idle:
@@ -48,11 +50,7 @@ std::uint64_t TurnKeeper::may_issue(bool work, TimePoint now) {
 }
 
 void TurnKeeper::issued(TimePoint now) {
-  if (lingers_until_) {
-    // It paid to wait: next time wait for up to twice as long as it took.
-    linger_ = std::clamp<Duration>(2 * (now - last_completion_), kShortestLinger, kLongestLinger);
-    lingers_until_.reset();
-  }
+  lingers_until_.reset();
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
   if (opens_interval) turn_began_ = last_completion_ = now;
   issued_any_ = true;
@@ -148,6 +146,7 @@ void TurnKeeper::give_back(bool work) {
   if (contended() && issued_any_) {
     used_ += in_turn();
     mean_ = plan_->mean();
+    if (!work) pausing_since_ = last_completion_;
   }
   plan_.reset();
   run_left_ = 0;
@@ -189,13 +188,29 @@ void TurnKeeper::settle_contended(bool work, TimePoint now) {
   } else if (work) {
     if (run_left_ == 0) run_left_ = plan_->allowance();
   } else if (!lingers_until_) {
-    lingers_until_ = (issued_any_ ? last_completion_ : now) + linger_;
-    if (!issued_any_) last_completion_ = now;
+    pausing_since_ = issued_any_ ? last_completion_ : now;
+    lingers_until_ = *pausing_since_ + linger_;
     if (run_left_ == 0) run_left_ = plan_->allowance();
   } else if (now >= *lingers_until_) {
-    linger_ = std::max<Duration>(linger_ / 2, kShortestLinger);
+    linger_in_vain();
     give_back(false);
   }
+}
+
+/// How long the program took to come back with work; the turn may be gone by then. The wait follows the
+/// longest of the lately seen pauses. A long pause outside the turn teaches nothing: the program may just not
+/// have got a processor while another tenant had the device.
+void TurnKeeper::learn_pause(Duration pause) {
+  if (pause > kLongestLinger) return;
+  linger_ =
+      std::clamp<Duration>(std::max<Duration>(2 * pause, linger_ * 7 / 8), kShortestLinger, kLongestLinger);
+}
+
+/// The wait was futile. After a row of those one long wait tries whether the program's pauses have become
+/// short.
+void TurnKeeper::linger_in_vain() {
+  linger_ = ++vain_lingers_ % kLingersPerProbe == 0 ? kLongestLinger
+                                                    : std::max<Duration>(linger_ * 3 / 4, kShortestLinger);
 }
 
 }  // namespace fairgv::vgpu

@@ -44,9 +44,11 @@ class TurnKeeper {
   /// worker wakes up.
   static constexpr std::uint64_t kLeastInFlight = 2;
   static constexpr std::uint64_t kMostInFlight = 256;
-  /// Bounds of the wait for more commands in a contended turn.
+  /// Bounds of the wait for more commands in a contended turn. The paper spins 100,000 times, which is
+  /// longer.
   static constexpr Duration kShortestLinger = std::chrono::microseconds(20);
-  static constexpr Duration kLongestLinger = std::chrono::microseconds(100);
+  static constexpr Duration kLongestLinger = std::chrono::microseconds(500);
+  static constexpr std::uint32_t kLingersPerProbe = 16;
 
   /// `knock` tells the dispatcher to look at this turn.
   TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
@@ -65,8 +67,8 @@ class TurnKeeper {
   /// there is something to issue.
   void settle(bool work, TimePoint now);
 
-  /// Given that there is work: whether the loop thread should come and issue it now. A lone turn lets a quarter
-  /// of its limit drain first, so that the loop wakes rarely.
+  /// Given that there is work: whether the loop thread should come and issue it now. A lone turn lets a
+  /// quarter of its limit drain first, so that the loop wakes rarely.
   bool worth_issuing() const;
 
   /// Until when the turn is kept although there is nothing to issue; then call settle().
@@ -96,6 +98,8 @@ class TurnKeeper {
   void publish_used(TimePoint until);
   void close_run();
   void settle_contended(bool work, TimePoint now);
+  void learn_pause(Duration pause);
+  void linger_in_vain();
 
   session::DeviceTurn& turn_;
   const TurnSettings settings_;
@@ -117,7 +121,10 @@ class TurnKeeper {
   std::uint64_t run_issued_ = 0;  // since the last synchronisation
   TimePoint run_began_{};
   std::optional<TimePoint> lingers_until_;
-  Duration linger_ = kShortestLinger;
+  Duration linger_ = kLongestLinger;
+  std::uint32_t vain_lingers_ = 0;
+  std::optional<TimePoint>
+      pausing_since_;  // the program's: from the end of its last command, in this turn or not
 
   // Totals behind the page's statistics, which this side never reads back.
   std::uint64_t commands_ = 0, launches_ = 0, syncs_ = 0, samples_ = 0;

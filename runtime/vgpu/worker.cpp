@@ -8,12 +8,13 @@
 
 namespace fairgv::vgpu {
 
-Worker::Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend)
+Worker::Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend, bool device_is_host)
     : segment_(segment),
       executor_(executor),
       backend_(backend),
       requests_(segment.requests()),
       replies_(segment, [&executor] { executor.pump(); }),
+      budget_at_work_(device_is_host ? kHostSpin : ring::SpinBudget::kLongest),
       scratch_(512) {}
 
 Result<void> Worker::run() {
@@ -85,15 +86,14 @@ void Worker::wait() {
   };
   if (ready()) return;
   const auto deadline = executor_.deadline();
-  ring::Doorbell& bell = segment_.header().worker_bell;
   if (deadline.spin) {
     // A turn is being kept for the next command: microseconds, too short to sleep.
     while (!ready() && std::chrono::steady_clock::now() < deadline.at) ring::detail::pause();
-  } else if (deadline.at != TimePoint::max()) {
-    ring::wait(bell, budget_, ready, deadline.at);
-  } else {
-    ring::wait(bell, budget_, ready);
+    return;
   }
+  std::optional<TimePoint> until;
+  if (deadline.at != TimePoint::max()) until = deadline.at;
+  ring::wait(segment_.header().worker_bell, executor_.in_flight() ? budget_at_work_ : budget_, ready, until);
 }
 
 std::span<std::byte> Worker::scratch(std::size_t bytes) {

@@ -20,8 +20,8 @@ namespace fairgv::vgpu {
 
 class Worker {
  public:
-  /// All three outlive the worker.
-  Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend);
+  /// All three outlive the worker. `device_is_host`: commands run on the CPUs that this thread runs on.
+  Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend, bool device_is_host);
 
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.
@@ -30,6 +30,9 @@ class Worker {
  private:
   /// How many calls are handled before the device is looked after again.
   static constexpr int kCallsPerRound = 32;
+  /// Spinning longer than this while the device is the host's own CPU takes more from the device than it
+  /// saves: just enough to catch the next of a stream of launches.
+  static constexpr std::chrono::microseconds kHostSpin{5};
   /// The longest message that is taken from the arena.
   static constexpr std::uint64_t kLongestIndirect = std::uint64_t{1} << 30;
 
@@ -47,6 +50,7 @@ class Worker {
   ring::RingConsumer requests_;
   Replies replies_;
   ring::SpinBudget budget_;
+  ring::SpinBudget budget_at_work_;  // while the device has commands of this session
   std::vector<std::uint64_t> scratch_;
 };
 

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/share_view.hpp"
@@ -32,16 +34,26 @@ double monotonic_seconds() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-/// Throughput of every tenant's program on the driver alone. Called before and after, to even out a drift.
-Result<void> measure_alone(std::vector<Tenant>& tenants, const Settings& settings,
-                           std::vector<std::vector<double>>& into) {
-  for (std::size_t i = 0; i < tenants.size(); ++i) {
-    const auto result = run_measured(bare({beside("workloads/" + tenants[i].program), "--seconds",
-                                           fmt::format("{}", settings.baseline_seconds)}));
+/// What one program does on the driver alone.
+struct Alone {
+  std::vector<double> throughputs;  // of several runs, before and after, to even out a drift
+  std::string unit;
+  double rounds_per_s = 0;
+};
+
+/// Runs every program once alone; tenants that run the same one share the figure.
+Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& settings,
+                           std::map<std::string, Alone>& into) {
+  std::set<std::string> done;
+  for (const Tenant& tenant : tenants) {
+    if (!done.insert(tenant.program).second) continue;
+    const auto result = run_measured(bare(
+        {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.baseline_seconds)}));
     if (!result) return result.error();
-    into[i].push_back(result.value()["throughput"]);
-    tenants[i].unit = result.value()["unit"];
-    tenants[i].alone = median(into[i]);
+    Alone& alone = into[tenant.program];
+    alone.throughputs.push_back(result.value()["throughput"]);
+    alone.unit = result.value()["unit"];
+    alone.rounds_per_s = result.value()["rounds"].get<double>() / result.value()["seconds"].get<double>();
   }
   return {};
 }
@@ -74,14 +86,14 @@ struct Running {
 /// Live shares. Rounds of different programs are not comparable: each is counted in proportion to the rounds
 /// per second that its program does alone.
 void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running,
-                 const std::vector<double>& alone_rounds) {
+                 const std::map<std::string, Alone>& alone) {
   double sum = 0;
   for (std::size_t i = 0; i < running.size(); ++i) {
     Running& each = running[i];
     // A window of about a second: short enough to be live, long enough to hold many turns.
     const double time = each.elapsed - each.before_elapsed;
     if (time >= 1) {
-      each.speed = (each.rounds - each.before_rounds) / time / alone_rounds[i];
+      each.speed = (each.rounds - each.before_rounds) / time / alone.at(tenants[i].program).rounds_per_s;
       each.before_rounds = each.rounds;
       each.before_elapsed = each.elapsed;
     }
@@ -92,7 +104,7 @@ void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running,
 }
 
 Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, const Settings& settings,
-                          const std::vector<double>& alone_rounds) {
+                          const std::map<std::string, Alone>& alone) {
   // Long enough for every program to start, compile, verify and warm up beside the others.
   const double start = monotonic_seconds() + 6;
   std::vector<Running> running;
@@ -116,7 +128,7 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
     }
     ::poll(outputs.data(), outputs.size(), 1'000);
     for (Running& each : running) each.listen();
-    update_live(tenants, running, alone_rounds);
+    update_live(tenants, running, alone);
     const double elapsed = monotonic_seconds() - start;
     if (elapsed > 0 && elapsed < settings.seconds) view.show(tenants, elapsed, settings.seconds);
   }
@@ -131,17 +143,6 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
     tenants[i].together = result["throughput"];
   }
   return {};
-}
-
-/// Rounds per second of each program alone, for the live view.
-Result<std::vector<double>> rounds_alone(const std::vector<Tenant>& tenants) {
-  std::vector<double> rounds;
-  for (const Tenant& tenant : tenants) {
-    const auto result = run_measured(bare({beside("workloads/" + tenant.program), "--seconds", "0.5"}));
-    if (!result) return result.error();
-    rounds.push_back(result.value()["rounds"].get<double>() / result.value()["seconds"].get<double>());
-  }
-  return rounds;
 }
 
 void write_json(const std::string& file, const std::vector<Tenant>& tenants, const Fairness& fairness) {
@@ -173,18 +174,24 @@ Result<void> run_benchmark(const Settings& settings) {
 
   fmt::print("Each program alone on the driver, without FairGV ...\n");
   std::fflush(stdout);
-  const auto rounds = rounds_alone(tenants);  // also fills the driver's compile cache
-  if (!rounds) return rounds.error();
-  std::vector<std::vector<double>> alone(tenants.size());
-  if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+  std::map<std::string, Alone> alone;
+  for (int run = 0; run < 2; ++run) {
+    if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+  }
 
   fmt::print("{} tenants side by side through FairGV, {} s ...\n\n", tenants.size(), settings.seconds);
   std::fflush(stdout);
-  if (auto done = run_together(tenants, tenancy.value(), settings, rounds.value()); !done) return done;
+  if (auto done = run_together(tenants, tenancy.value(), settings, alone); !done) return done;
 
   fmt::print("Each program alone once more ...\n");
   std::fflush(stdout);
-  if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+  for (int run = 0; run < 2; ++run) {
+    if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+  }
+  for (Tenant& tenant : tenants) {
+    tenant.alone = median(alone[tenant.program].throughputs);
+    tenant.unit = alone[tenant.program].unit;
+  }
   const Fairness fairness = fairness_of(tenants);
   print_table(tenants, fairness);
   if (!settings.json_file.empty()) write_json(settings.json_file, tenants, fairness);

@@ -115,6 +115,9 @@ int use_opencl_afresh(cl_platform_id platform, cl_context of_the_parent) {
 
 TEST_F(Threads, OfTheChildOfAForkStartAfresh) {
   if (is_bare_pocl()) GTEST_SKIP() << "PoCL's own threads do not exist in the child";
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no new threads in the child of a program with threads";
+#endif
   const pid_t child = ::fork();
   ASSERT_NE(-1, child);
   if (child == 0) ::_exit(use_opencl_afresh(platform, context));

@@ -263,6 +263,23 @@ TEST_F(Turns, ASleeperDoesNotSaveUpTime) {
   EXPECT_NEAR(static_cast<double>((time_of(1) - before) / 1ms), 500, 15);
 }
 
+TEST_F(Turns, PausesBetweenTwoKernelsTakeNothingFromAHeavyTenant) {
+  // Each gives its turn back with nothing to issue, and comes back a moment later: an interactive program.
+  FakeWorker& light = add(1, 1);
+  FakeWorker& heavy = add(2, 3);
+  want(1, light);
+  want(2, heavy);
+  for (int turn = 0; turn < 4'000; ++turn) {
+    const bool is_light = dispatcher.holder() == SessionId{1};
+    FakeWorker& worker = is_light ? light : heavy;
+    run(is_light ? 1 : 2, worker, 6ms, false);
+    now += 200us;
+    want(is_light ? 1 : 2, worker);
+  }
+  const double ratio = static_cast<double>(time_of(2).count()) / static_cast<double>(time_of(1).count());
+  EXPECT_NEAR(ratio, 3.0, 0.05);
+}
+
 TEST_F(Turns, DebtOutlivesTheSession) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);

@@ -336,4 +336,31 @@ TEST(FairQueue, TagsOfUnknownTenantsAreAnErrorNotANumber) {
   EXPECT_THROW(static_cast<void>(queue.weight(kA)), std::out_of_range);
 }
 
+TEST(FairQueue, AShortPauseWithCreditKeepsWhatIsOwed) {
+  FairQueue queue;
+  add_runnable(queue, kA, 1);
+  add_runnable(queue, kB, 3);
+  queue.charge(kA, milliseconds(6));
+  queue.charge(kB, milliseconds(6));
+  queue.block(kB);                  // its program reads a result ...
+  queue.wake(kB, milliseconds(6));  // ... and comes back at once
+  EXPECT_EQ(queue.start_tag(kB), 2 * kMillisecond);
+  EXPECT_EQ(queue.pick(), kB);
+}
+
+TEST(FairQueue, CreditIsTheMostThatASleeperCanBeBehindVirtualTime) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  add_runnable(queue, kB);
+  for (int round = 0; round < 100; ++round) {
+    queue.block(kB);
+    queue.charge(kA, milliseconds(10));
+    queue.wake(kB, milliseconds(6));
+    EXPECT_EQ(queue.start_tag(kB), queue.start_tag(kA) - 6 * kMillisecond);
+  }
+  queue.block(kB);
+  queue.wake(kB);
+  EXPECT_EQ(queue.start_tag(kB), queue.start_tag(kA)) << "without credit it starts at virtual time";
+}
+
 }  // namespace

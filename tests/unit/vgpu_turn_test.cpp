@@ -182,24 +182,79 @@ TEST_F(TurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenGivesBack)
   run_allowed(100us, false);
   ASSERT_EQ(state(), TurnState::busy);
   ASSERT_TRUE(keeper.lingers_until());
-  EXPECT_EQ(*keeper.lingers_until(), now + TurnKeeper::kShortestLinger);
+  EXPECT_EQ(*keeper.lingers_until(), now + TurnKeeper::kLongestLinger);
   now = *keeper.lingers_until();
   keeper.settle(false, now);
   EXPECT_EQ(state(), TurnState::idle);
   EXPECT_EQ(used(), 100us) << "the futile wait is not charged";
 }
 
-TEST_F(TurnTest, LingeringThatPaysGrowsToTwiceThePauseAndThatPauseIsCharged) {
+TEST_F(TurnTest, LingeringInVainGetsShorterAndIsProbedNowAndThen) {
+  Duration shortest = TurnKeeper::kLongestLinger;
+  int longest_waits = 0;
+  for (std::uint32_t turns = 0; turns < 4 * TurnKeeper::kLingersPerProbe; ++turns) {
+    may_issue();
+    grant(6ms);
+    run_allowed(100us, false);
+    ASSERT_TRUE(keeper.lingers_until());
+    const Duration linger = *keeper.lingers_until() - now;
+    shortest = std::min(shortest, linger);
+    longest_waits += linger == TurnKeeper::kLongestLinger ? 1 : 0;
+    now = *keeper.lingers_until();
+    keeper.settle(false, now);
+    ASSERT_EQ(state(), TurnState::idle);
+    now += 20ms;  // longer than any wait that may pay
+  }
+  EXPECT_EQ(shortest, TurnKeeper::kShortestLinger);
+  EXPECT_EQ(longest_waits, 4);
+}
+
+TEST_F(TurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
+  may_issue();
+  grant(6ms);
+  Duration expected = 100us;
+  run_allowed(100us, false);
+  for (int pause = 0; pause < 30; ++pause) {
+    now += 15us;
+    run_allowed(100us, false);
+    expected += 115us;
+  }
+  ASSERT_TRUE(keeper.lingers_until());
+  EXPECT_EQ(*keeper.lingers_until(), now + 30us) << "twice the pause";
+  now = *keeper.lingers_until();
+  keeper.settle(false, now);
+  EXPECT_EQ(used(), expected);
+}
+
+TEST_F(TurnTest, AShortPauseIsLearntEvenWhenTheTurnWasGoneByThen) {
+  for (int turns = 0; turns < 12; ++turns) {
+    may_issue();
+    grant(6ms);
+    run_allowed(100us, false);
+    now = *keeper.lingers_until();
+    keeper.settle(false, now);
+    now += 20ms;
+  }
   may_issue();
   grant(6ms);
   run_allowed(100us, false);
-  now += 15us;
-  run_allowed(100us, false);
-  ASSERT_TRUE(keeper.lingers_until());
-  EXPECT_EQ(*keeper.lingers_until(), now + 30us);
+  const TimePoint ended = now;
   now = *keeper.lingers_until();
+  ASSERT_LT(now - ended, 100us);
   keeper.settle(false, now);
-  EXPECT_EQ(used(), 215us);
+  now = ended + 200us;
+  may_issue();
+  grant(6ms);
+  run_allowed(100us, false);
+  EXPECT_EQ(*keeper.lingers_until(), now + 400us);
+}
+
+TEST_F(TurnTest, AGrantThatArrivesWhileAnotherStateIsBeingSettledIsStillNoticed) {
+  EXPECT_EQ(may_issue(), 0U);
+  grant(0ns);
+  keeper.settle(true, now);  // nothing to settle: there is no turn in use
+  EXPECT_TRUE(keeper.changed());
+  EXPECT_GT(may_issue(), 0U);
 }
 
 TEST_F(TurnTest, AContendedTurnIsOverWhenItsPausesFillTheSlice) {

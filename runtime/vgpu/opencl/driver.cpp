@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "runtime/session/turn.hpp"
@@ -49,6 +50,11 @@ Result<Driver> Driver::open() {
   // A device without a turn cannot be shared.
   if (driver.devices_.size() > session::kMaxDevices) driver.devices_.resize(session::kMaxDevices);
   return driver;
+}
+
+bool Driver::has_host_device() const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](const Device& device) { return (device.type & CL_DEVICE_TYPE_CPU) != 0; });
 }
 
 std::string Driver::platform_name(wire::PlatformIndex platform) const {

@@ -38,6 +38,9 @@ class Driver {
   const std::vector<Platform>& platforms() const { return platforms_; }
   const std::vector<Device>& devices() const { return devices_; }
 
+  /// Whether a device is the host's own CPU.
+  bool has_host_device() const;
+
   std::string platform_name(wire::PlatformIndex platform) const;
   std::string device_name(wire::DeviceIndex device) const;
 

@@ -1,0 +1,116 @@
+// What is masked out of the driver's answers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "icd/masks.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+template <class T>
+wire::InfoReply reply_with(const T& value) {
+  wire::InfoReply reply;
+  reply.value.resize(sizeof(T));
+  std::memcpy(reply.value.data(), &value, sizeof(T));
+  return reply;
+}
+
+wire::InfoReply reply_with(const char* text) {
+  wire::InfoReply reply;
+  const auto* first = reinterpret_cast<const std::byte*>(text);
+  reply.value.assign(first, first + std::strlen(text) + 1);
+  return reply;
+}
+
+template <class T>
+T value_of(const wire::InfoReply& reply) {
+  T value{};
+  EXPECT_EQ(sizeof(T), reply.value.size());
+  std::memcpy(&value, reply.value.data(), std::min(sizeof(T), reply.value.size()));
+  return value;
+}
+
+std::string text_of(const wire::InfoReply& reply) {
+  return reinterpret_cast<const char*>(reply.value.data());
+}
+
+wire::InfoReply masked(cl_device_info param, wire::InfoReply reply) {
+  mask_device_info(param, reply);
+  return reply;
+}
+
+TEST(Masks, NameEveryParameterOnceAndGiveAReason) {
+  std::set<cl_device_info> seen;
+  for (const Mask& mask : device_masks()) {
+    EXPECT_TRUE(seen.insert(mask.param).second) << mask.name;
+    EXPECT_EQ(0U, mask.name.find("CL_DEVICE_")) << mask.name;
+    EXPECT_FALSE(mask.reason.empty()) << mask.name;
+  }
+}
+
+TEST(Masks, LetOtherAnswersThrough) {
+  EXPECT_EQ(77U, value_of<cl_uint>(masked(CL_DEVICE_MAX_COMPUTE_UNITS, reply_with(cl_uint{77}))));
+  EXPECT_EQ("a device", text_of(masked(CL_DEVICE_NAME, reply_with("a device"))));
+}
+
+TEST(Masks, ZeroCapabilitiesAndLimits) {
+  EXPECT_EQ(0U, value_of<cl_bool>(masked(CL_DEVICE_IMAGE_SUPPORT, reply_with(cl_bool{CL_TRUE}))));
+  EXPECT_EQ(0U, value_of<std::size_t>(masked(CL_DEVICE_IMAGE2D_MAX_WIDTH, reply_with(std::size_t{8192}))));
+  EXPECT_EQ(0U, value_of<cl_bitfield>(masked(CL_DEVICE_SVM_CAPABILITIES, reply_with(cl_bitfield{11}))));
+}
+
+TEST(Masks, LeaveOneZeroInTheListOfPartitionSchemes) {
+  const std::array<cl_device_partition_property, 3> schemes{CL_DEVICE_PARTITION_EQUALLY,
+                                                            CL_DEVICE_PARTITION_BY_COUNTS, 0};
+  EXPECT_EQ(
+      0, value_of<cl_device_partition_property>(masked(CL_DEVICE_PARTITION_PROPERTIES, reply_with(schemes))));
+}
+
+TEST(Masks, KeepTheBitsThatAreServed) {
+  const cl_device_exec_capabilities both = CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL;
+  EXPECT_EQ(
+      cl_device_exec_capabilities{CL_EXEC_KERNEL},
+      value_of<cl_device_exec_capabilities>(masked(CL_DEVICE_EXECUTION_CAPABILITIES, reply_with(both))));
+}
+
+TEST(Masks, EmptyListsAndStrings) {
+  EXPECT_EQ("", text_of(masked(CL_DEVICE_BUILT_IN_KERNELS, reply_with("pocl.add.i8"))));
+  EXPECT_TRUE(masked(CL_DEVICE_ILS_WITH_VERSION, reply_with(cl_name_version{1, "SPIR-V"})).value.empty());
+}
+
+TEST(Masks, RefuseQueriesOfExtensionsThatAreNotServed) {
+  EXPECT_EQ(CL_INVALID_VALUE,
+            masked(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, reply_with(cl_bitfield{1})).error);
+}
+
+TEST(Masks, KeepTheDriversErrors) {
+  wire::InfoReply reply;
+  reply.error = CL_INVALID_VALUE;
+  EXPECT_EQ(CL_INVALID_VALUE, masked(CL_DEVICE_EXTENSIONS, reply).error);
+}
+
+TEST(Masks, KeepOnlyServedExtensionsInBothForms) {
+  const char* const all = "cl_khr_fp64 cl_khr_command_buffer  cl_khr_spir cl_khr_int64_base_atomics";
+  EXPECT_EQ("cl_khr_fp64 cl_khr_int64_base_atomics", text_of(masked(CL_DEVICE_EXTENSIONS, reply_with(all))));
+  const std::array<cl_name_version, 2> versions{cl_name_version{7, "cl_khr_fp64"},
+                                                cl_name_version{8, "cl_khr_command_buffer"}};
+  const auto kept =
+      value_of<cl_name_version>(masked(CL_DEVICE_EXTENSIONS_WITH_VERSION, reply_with(versions)));
+  EXPECT_STREQ("cl_khr_fp64", kept.name);
+  EXPECT_EQ(7U, kept.version);
+}
+
+TEST(Masks, KeepFeaturesThatNeedNoImagesOrPipes) {
+  const std::array<cl_name_version, 3> features{cl_name_version{1, "__opencl_c_images"},
+                                                cl_name_version{1, "__opencl_c_int64"},
+                                                cl_name_version{1, "__opencl_c_pipes"}};
+  EXPECT_STREQ("__opencl_c_int64",
+               value_of<cl_name_version>(masked(CL_DEVICE_OPENCL_C_FEATURES, reply_with(features))).name);
+}
+
+}  // namespace
+}  // namespace fairgv::icd
