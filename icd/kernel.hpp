@@ -51,8 +51,8 @@ class Kernel : public Object<Kernel> {
   /// (OpenCL 3.0, 5.9.2), so it takes no lock.
   cl_int set_argument(cl_uint index, std::size_t bytes, const void* value);
 
-  /// Nothing to be done about an error of the driver's here: limits it does not tell are no limits. nullptr
-  /// if the session is lost.
+  /// What launches on the device may do; nullptr if the session is lost. A limit that the driver does not
+  /// tell is the device's.
   const KernelLimits* limits(Device& device);
 
   /// Calls `send(updates, values)` with the arguments that changed since the previous call, under the

@@ -13,9 +13,9 @@ bool at_most_one(cl_mem_flags flags, cl_mem_flags of) {
   return std::popcount(flags & of) <= 1;
 }
 
-/// Whether `wanted` is one of `of` and the parent has another one that `allowed` does not contain.
-bool exceeds(cl_mem_flags wanted, cl_mem_flags parent, cl_mem_flags restriction, cl_mem_flags forbidden) {
-  return (parent & restriction) != 0 && (wanted & forbidden) != 0;
+/// Whether a part asks for a right (one of `forbidden`) that a `restriction` of its buffer takes away.
+bool exceeds(cl_mem_flags part, cl_mem_flags parent, cl_mem_flags restriction, cl_mem_flags forbidden) {
+  return (parent & restriction) != 0 && (part & forbidden) != 0;
 }
 
 }  // namespace

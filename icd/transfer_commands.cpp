@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-
 namespace fairgv::icd {
 namespace {
 
@@ -43,7 +42,8 @@ class Parts {
     cl_int result = CL_SUCCESS;
     // Part by part: while one is copied to the application's memory, the device works on the next.
     for (const Ref<Event>& part : waited_) {
-      result = blocking_result(request_.queue, request_.wait_list, part->wait());
+      const cl_int ended = blocking_result(request_.queue, request_.wait_list, part->wait());
+      if (result == CL_SUCCESS) result = ended;
     }
     if (request_.event != nullptr && result == CL_SUCCESS) *request_.event = latest_.publish();
     return result;
@@ -56,7 +56,7 @@ class Parts {
   std::vector<Ref<Event>> waited_;  // of a blocking call: all parts
 };
 
-/// How many parts a transfer is sent in: only rows without gaps are split.
+/// Bytes per part: only a transfer without gaps on either side is split.
 std::uint64_t part_bytes(const BufferRegion& buffer, const HostRegion& host) {
   return buffer.is_rect || !host.is_flat() ? buffer.region.x * buffer.region.y * buffer.region.z : kPartBytes;
 }

@@ -11,8 +11,8 @@
 
 namespace fairgv::icd {
 
-/// The part of a buffer that a transfer touches: `rows` is a rectangle, or one row of `region.x` bytes at
-/// `origin.x`.
+/// The part of a buffer that a transfer touches: a rectangle, or one row of `region.x` bytes from `origin.x`
+/// on.
 struct BufferRegion {
   Memory& memory;
   wire::Extent3 origin;

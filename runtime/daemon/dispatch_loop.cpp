@@ -174,8 +174,9 @@ std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<
 void DispatchLoop::run() {
   std::array<epoll_event, 64> events{};
   while (!stopping_.load(std::memory_order_acquire)) {
-    const int count =
-        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms());
+    const std::optional<timespec> timeout = time_left();
+    const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                     timeout ? &*timeout : nullptr, nullptr);
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     for (int i = 0; i < count; ++i) handle_knock(events[static_cast<std::size_t>(i)].data.u64, now);
@@ -184,16 +185,19 @@ void DispatchLoop::run() {
   }
 }
 
-int DispatchLoop::timeout_ms() {
+/// Until the first deadline; none when there is none. Milliseconds would be too coarse.
+std::optional<timespec> DispatchLoop::time_left() {
   const std::lock_guard lock(mutex_);
   std::optional<Time> first;
   for (const Dispatcher& dispatcher : dispatchers_) {
-    if (const auto deadline = dispatcher.deadline(); deadline && (!first || *deadline < *first))
+    if (const auto deadline = dispatcher.deadline(); deadline && (!first || *deadline < *first)) {
       first = deadline;
+    }
   }
-  if (!first) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - Clock::now());
-  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  if (!first) return std::nullopt;
+  const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(*first - Clock::now(), {});
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  return timespec{seconds.count(), (left - seconds).count()};
 }
 
 void DispatchLoop::handle_knock(std::uint64_t key, Time now) {

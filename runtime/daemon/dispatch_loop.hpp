@@ -9,6 +9,8 @@
 // All methods may be called from any thread; the server's thread calls them.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -74,7 +76,7 @@ class DispatchLoop {
   DispatchLoop(std::chrono::nanoseconds slice, ring::UniqueFd epoll, ring::UniqueFd wake,
                ring::UniqueFd broken);
   void run();
-  int timeout_ms();
+  std::optional<timespec> time_left();
   void handle_knock(std::uint64_t key, Time now);
   void wake();
   void collect_broken();

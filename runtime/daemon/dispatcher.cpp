@@ -79,8 +79,10 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   tenant.ended += counters_of(*session->turn);
   --tenant.sessions;
   sessions_.erase(id);
+  const bool kept = kept_for_ == tenant_id && tenant.sessions == 0;
+  if (kept) stop_keeping(now);
   block_if_idle(tenant_id, now);
-  if (has_turn) grant_next(now);
+  if (has_turn || kept) grant_next(now);
 }
 
 void Dispatcher::look(SessionId id, Time now) {
@@ -106,7 +108,12 @@ void Dispatcher::look(SessionId id, Time now) {
 void Dispatcher::expire(Time now) {
   if (!deadline_ || now < *deadline_) return;
   deadline_.reset();
-  if (turn_ && waiting_ > 0) reclaim_turn(now);
+  if (kept_for_) {
+    stop_keeping(now);
+    grant_next(now);
+  } else if (turn_ && waiting_ > 0) {
+    reclaim_turn(now);
+  }
 }
 
 // -- looking
@@ -191,9 +198,11 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   ++waiting_;
   tenants_.at(session.tenant).waiting.push_back(id);
   queue_.wake(session.tenant, credit(tenants_.at(session.tenant), now));
+  learn_pause(tenants_.at(session.tenant), now);
   if (turn_) {
     reclaim_turn(now);
-  } else {
+  } else if (!kept_for_ || queue_.pick() == session.tenant) {
+    stop_keeping(now);
     grant_next(now);
   }
 }
@@ -205,7 +214,7 @@ void Dispatcher::stop_waiting(SessionId id, Session& session) {
 }
 
 void Dispatcher::block_if_idle(TenantId id, Time now) {
-  const bool holds = turn_ && sessions_.at(turn_->session).tenant == id;
+  const bool holds = (turn_ && sessions_.at(turn_->session).tenant == id) || kept_for_ == id;
   if (holds || !tenants_.at(id).waiting.empty()) return;
   queue_.block(id);
   tenants_.at(id).blocked = now;
@@ -213,6 +222,27 @@ void Dispatcher::block_if_idle(TenantId id, Time now) {
 
 Dispatcher::Duration Dispatcher::credit(const Tenant& tenant, Time now) const {
   return now - tenant.blocked <= slice_ ? slice_ : Duration(0);
+}
+
+/// Also learnt from when the device was not kept: who begins to come back quickly is kept for again.
+void Dispatcher::learn_pause(Tenant& tenant, Time now) {
+  if (!tenant.paused) return;
+  const Duration pause = std::min<Duration>(now - *tenant.paused, 2 * kLongestAnticipation);
+  tenant.pause = (3 * tenant.pause + pause) / 4;
+  tenant.paused.reset();
+}
+
+/// The tenant has just paused: it is the one to run next, and comes back soon.
+bool Dispatcher::worth_keeping_for(TenantId id) const {
+  const Tenant& tenant = tenants_.at(id);
+  return waiting_ > 0 && tenant.waiting.empty() && tenant.sessions > 0 && queue_.pick() == id &&
+         2 * tenant.pause <= kLongestAnticipation;
+}
+
+void Dispatcher::stop_keeping(Time now) {
+  if (!kept_for_) return;
+  const TenantId id = *std::exchange(kept_for_, std::nullopt);
+  block_if_idle(id, now);
 }
 
 /// Somebody waits: sees to it that the turn comes to an end. Called when a session starts waiting and then,
@@ -233,7 +263,10 @@ void Dispatcher::reclaim_turn(Time now) {
         deadline_ = turn_->granted + (turn_->alone ? Duration(kFreshGrant) : Duration(kPatience));
         return;
       }
-      if (move(*session.turn, State::held, State::idle)) return end_turn(session, State::idle, now);
+      if (move(*session.turn, State::held, State::idle)) {
+        turn_->taken_back = true;
+        return end_turn(session, State::idle, now);
+      }
     } else if (state == State::busy && turn_->alone) {
       turn_->asked = move(*session.turn, State::busy, State::busy_asked);
       if (turn_->asked) return;
@@ -252,11 +285,18 @@ bool Dispatcher::fresh(const Session& session, Time now) const {
 void Dispatcher::end_turn(Session& session, State state, Time now) {
   const SessionId id = turn_->session;
   const bool honest = charge(id, session, now);
+  const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
   turn_.reset();
   if (state == State::wanting && honest) {
     session.waiting = true;
     ++waiting_;
     tenants_.at(session.tenant).waiting.push_back(id);
+  }
+  if (paused) tenants_.at(session.tenant).paused = now;
+  if (paused && worth_keeping_for(session.tenant)) {
+    kept_for_ = session.tenant;
+    deadline_ = now + kLongestAnticipation;
+    return;
   }
   block_if_idle(session.tenant, now);
   grant_next(now);
@@ -282,7 +322,7 @@ bool Dispatcher::grant(SessionId id, Session& session, Time now) {
     return false;
   }
   stop_waiting(id, session);
-  turn_ = Turn{id, alone, false, now, now, Duration(0), commands};
+  turn_ = Turn{id, alone, false, false, now, now, Duration(0), commands};
   if (!alone) deadline_ = now + kPatience;
   ring::ring(*session.bell);
   return true;

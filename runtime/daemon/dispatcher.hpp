@@ -9,7 +9,13 @@
 // - While several want it, a turn ends by itself after the slice, or earlier when its session has nothing to
 //   issue (work conservation, section 3.2.2). The device time that the worker measured is charged then.
 //
-// Invariant, kept by every call: when nobody has the turn, nobody wants it.
+// - An interactive program gives its turn back with nothing to issue, only to come with its next kernel a
+// moment
+//   later. If its tenant is still the one to run next by its start tag, the device is kept for it for about
+//   as long as its pauses last (anticipation). Else every pause would cost it a whole turn of somebody else,
+//   and tenants would alternate whatever their weights.
+//
+// Invariant, kept by every call: when nobody has the turn, nobody wants it, or it is being kept for somebody.
 //
 // Nothing that a worker writes is believed: a state that the protocol does not allow makes the session
 // broken; the time it reports may not go backwards and is capped by the time that it had the turn.
@@ -62,6 +68,9 @@ class Dispatcher {
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
 
+  /// The longest time for which the device is kept idle for the tenant that is to run next.
+  static constexpr std::chrono::microseconds kLongestAnticipation{500};
+
   explicit Dispatcher(Duration slice) : slice_(slice) {}
 
   /// For turns granted from now on.
@@ -112,9 +121,11 @@ class Dispatcher {
   struct Tenant {
     std::deque<SessionId> waiting;  // its sessions that want the turn, first come first
     std::uint32_t sessions = 0;
-    Time blocked{};  // when it last ran out of work
     Duration device_time{0};
     UsageWindow window;
+    Time blocked{};              // when it last ran out of work
+    std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
+    Duration pause{0};  // how long it took to come back: a running mean, up to twice the longest anticipation
     WorkCounters ended;  // of its sessions that are gone
   };
 
@@ -130,12 +141,13 @@ class Dispatcher {
   /// The turn in progress.
   struct Turn {
     SessionId session;
-    bool alone = false;      // slice 0
-    bool asked = false;      // busy_asked
-    Time granted;            // wall time since then is the most that can be charged
-    Time charged_until;      // what was used before then is charged
-    Duration charged{0};     // in this turn
-    std::uint64_t commands;  // the worker's counter at the grant
+    bool alone = false;       // slice 0
+    bool asked = false;       // busy_asked
+    bool taken_back = false;  // not given back by its worker
+    Time granted;             // wall time since then is the most that can be charged
+    Time charged_until;       // what was used before then is charged
+    Duration charged{0};      // in this turn
+    std::uint64_t commands;   // the worker's counter at the grant
   };
 
   static State load(const Session& session);
@@ -148,6 +160,9 @@ class Dispatcher {
   /// How far behind virtual time a tenant may come back: a slice after a pause of at most a slice, such as
   /// between two kernels of an interactive program; nothing after a longer sleep.
   Duration credit(const Tenant& tenant, Time now) const;
+  void learn_pause(Tenant& tenant, Time now);
+  bool worth_keeping_for(TenantId id) const;
+  void stop_keeping(Time now);
   void reclaim_turn(Time now);
   bool fresh(const Session& session, Time now) const;
   void end_turn(Session& session, State state, Time now);
@@ -161,6 +176,8 @@ class Dispatcher {
   std::unordered_map<SessionId, Session> sessions_;
   std::size_t waiting_ = 0;  // sessions, of all tenants
   std::optional<Turn> turn_;
+  std::optional<TenantId>
+      kept_for_;  // nobody has the turn: the device is kept for this one until the deadline
   std::optional<Time> deadline_;
   std::vector<BrokenSession> broken_;
 };

@@ -3,13 +3,30 @@
 #include <algorithm>
 
 namespace fairgv::vgpu {
+namespace {
+
+bool has_ended(const std::weak_ptr<Node>& node) {
+  const NodePtr alive = node.lock();
+  return !alive || alive->ended();
+}
+
+}  // namespace
+
+CommandGraph::~CommandGraph() {
+  while (first_pending_ != nullptr) {
+    const NodePtr node = let_go(*first_pending_);
+    node->dependents_.clear();
+    node->waits_.clear();
+    node->lane_->line_.clear();
+  }
+}
 
 void CommandGraph::add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits,
                        bool wait_failed) {
   node->wait_failed_ = wait_failed;
   for (const NodePtr& wait : waits) depend(*node, *wait, true);
   if (node->external()) return;
-  ++pending_;
+  keep(*node);
   if (node->lane_->in_order_) {
     node->lane_->line_.push_back(node);
   } else {
@@ -67,6 +84,21 @@ void CommandGraph::end_external(Node& node, std::int32_t status) {
   run();
 }
 
+void CommandGraph::keep(Node& node) {
+  node.self_ = node.shared_from_this();
+  node.next_ = first_pending_;
+  if (first_pending_ != nullptr) first_pending_->previous_ = &node;
+  first_pending_ = &node;
+  ++pending_;
+}
+
+NodePtr CommandGraph::let_go(Node& node) {
+  (node.previous_ != nullptr ? node.previous_->next_ : first_pending_) = node.next_;
+  if (node.next_ != nullptr) node.next_->previous_ = node.previous_;
+  --pending_;
+  return std::move(node.self_);
+}
+
 void CommandGraph::depend(Node& node, Node& on, bool is_explicit) {
   const bool driver_can_wait = is_explicit && node.work_ == Work::device && on.work_ == Work::device &&
                                node.lane_->device_ == on.lane_->device_;
@@ -79,25 +111,27 @@ void CommandGraph::depend(Node& node, Node& on, bool is_explicit) {
 
 void CommandGraph::order_out_of_order(Node& node, bool named_waits) {
   Lane& lane = *node.lane_;
-  if (lane.barrier_ && !lane.barrier_->ended()) depend(node, *lane.barrier_, false);
+  if (const NodePtr barrier = lane.barrier_.lock(); barrier && !barrier->ended()) {
+    depend(node, *barrier, false);
+  }
   const bool waits_for_all = node.work_ != Work::device && !named_waits;
   if (waits_for_all) {
-    for (const NodePtr& earlier : lane.open_) {
-      if (!earlier->ended()) depend(node, *earlier, false);
+    for (const auto& open : lane.open_) {
+      if (const NodePtr earlier = open.lock(); earlier && !earlier->ended()) depend(node, *earlier, false);
     }
     lane.open_.clear();
   } else if (lane.open_.size() >= lane.sweep_at_) {
-    std::erase_if(lane.open_, [](const NodePtr& open) { return open->ended(); });
+    std::erase_if(lane.open_, has_ended);
     lane.sweep_at_ = std::max<std::size_t>(64, 2 * lane.open_.size());
   }
-  lane.open_.push_back(node.shared_from_this());
-  if (node.work_ == Work::barrier) lane.barrier_ = node.shared_from_this();
+  lane.open_.push_back(node.weak_from_this());
+  if (node.work_ == Work::barrier) lane.barrier_ = node.weak_from_this();
 }
 
 void CommandGraph::finish(Node& node, std::int32_t status) {
   node.stage_ = Node::Stage::ended;
   node.error_ = status;
-  if (!node.external()) --pending_;
+  newly_ended_.push_back(node.external() ? node.shared_from_this() : let_go(node));
   for (Node::Edge& edge : node.dependents_) {
     Node& to = *edge.to;
     if (!edge.passed) to.unissued_ -= 1;
@@ -110,7 +144,6 @@ void CommandGraph::finish(Node& node, std::int32_t status) {
   }
   node.dependents_.clear();
   node.waits_.clear();  // or a chain of waits would keep every command of the past
-  newly_ended_.push_back(node.shared_from_this());
 }
 
 void CommandGraph::make_ready(Node& node) {

@@ -105,6 +105,11 @@ class Node : public std::enable_shared_from_this<Node> {
   bool wait_failed_ = false;  // a node of the wait list ended in an error
   bool was_issued_ = false;
   bool reported_ = false;  // the driver is done with it; in-order lanes end it in turn
+
+  // While it is pending it keeps itself alive: the driver knows it by its address. In the graph's list.
+  NodePtr self_;
+  Node* previous_ = nullptr;
+  Node* next_ = nullptr;
 };
 
 /// The order that a command queue gives its commands. Shared by the queue and its unfinished nodes.
@@ -133,14 +138,20 @@ class Lane {
   std::size_t next_ = 0;
 
   // Out of order: the latest barrier, and what a marker without a wait list has to wait for: the nodes since
-  // the latest such marker, and that marker. Ended ones are swept out now and then.
-  NodePtr barrier_;
-  std::vector<NodePtr> open_;
+  // the latest such marker, and that marker. Weak: what has ended must not be kept. Swept now and then.
+  std::weak_ptr<Node> barrier_;
+  std::vector<std::weak_ptr<Node>> open_;
   std::size_t sweep_at_ = 64;
 };
 
 class CommandGraph {
  public:
+  CommandGraph() = default;
+  /// Lets go of all pending nodes. No driver may still report one.
+  ~CommandGraph();
+  CommandGraph(const CommandGraph&) = delete;
+  CommandGraph& operator=(const CommandGraph&) = delete;
+
   /// Adds a new node that waits for `waits`, which have not ended. `named_waits` tells whether its wait list
   /// named any event at all; `wait_failed`, whether it named one that has already ended in an error.
   void add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits, bool wait_failed);
@@ -171,6 +182,8 @@ class CommandGraph {
   std::uint64_t pending() const { return pending_; }
 
  private:
+  void keep(Node& node);
+  NodePtr let_go(Node& node);
   void depend(Node& node, Node& on, bool is_explicit);
   void order_out_of_order(Node& node, bool named_waits);
   void finish(Node& node, std::int32_t status);
@@ -182,6 +195,7 @@ class CommandGraph {
   std::vector<NodePtr> newly_ready_;
   std::vector<NodePtr> newly_ended_;
   std::vector<NodePtr> agenda_;  // nodes to look at, because something that they wait for has moved
+  Node* first_pending_ = nullptr;
   std::uint64_t pending_ = 0;
 };
 

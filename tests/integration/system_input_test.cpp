@@ -59,7 +59,7 @@ TEST_P(BadInput, GetsOneClearLineAndANonZeroStatus) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, BadInput, ::testing::ValuesIn(kCases),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace fairgv::integration

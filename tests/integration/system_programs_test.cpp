@@ -24,7 +24,7 @@ TEST_P(WorkloadThroughFairGV, HasTheRightResult) {
 INSTANTIATE_TEST_SUITE_P(Each, WorkloadThroughFairGV,
                          ::testing::Values("matrixMul", "BlackScholes", "hotspot", "srad", "scan",
                                            "convolutionSeparable", "histogram", "computeLoop"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 #if !FAIRGV_SANITIZED  // a sanitized front end cannot be loaded into a program that was built without
 TEST_F(Programs, ClinfoSeesOnlyFairGV) {

@@ -363,6 +363,7 @@ TEST_F(CommandGraphTest, AVeryLongChainUnwindsWithoutRecursion) {
 
 TEST_F(CommandGraphTest, WhatHasEndedIsForgotten) {
   std::weak_ptr<Node> forgotten;
+  std::weak_ptr<Node> forgotten_out_of_order;
   const auto lane = in_order();
   const auto free_lane = out_of_order();
   {
@@ -371,10 +372,40 @@ TEST_F(CommandGraphTest, WhatHasEndedIsForgotten) {
     run(first);
     run(second);
     forgotten = first;
+    forgotten_out_of_order = second;
   }
   ready.clear();
   ended.clear();
   EXPECT_TRUE(forgotten.expired());
+  EXPECT_TRUE(forgotten_out_of_order.expired()) << "its queue still lives, but has no use for it";
+}
+
+TEST_F(CommandGraphTest, PendingCommandsKeepThemselvesAlive) {
+  const auto lane = out_of_order();
+  std::weak_ptr<Node> running;
+  {
+    const auto node = command(lane);
+    issue(node);
+    running = node;
+  }
+  ready.clear();
+  ASSERT_FALSE(running.expired()) << "the driver will report it by its address";
+  complete(running.lock());
+  EXPECT_EQ(ended.size(), 1U);
+}
+
+TEST(CommandGraph, AGraphThatEndsLetsGoOfWhatIsPending) {
+  std::weak_ptr<Node> pending;
+  const auto lane = std::make_shared<Lane>(true, 0);
+  {
+    CommandGraph graph;
+    const auto first = std::make_shared<Node>(Work::device, lane);
+    const auto second = std::make_shared<Node>(Work::device, std::make_shared<Lane>(false, 0));
+    graph.add(first, {}, false, false);
+    graph.add(second, std::vector{first}, true, false);
+    pending = second;
+  }
+  EXPECT_TRUE(pending.expired());
 }
 
 }  // namespace
