@@ -41,8 +41,8 @@ void CommandGraph::issued(Node& node) {
   node.was_issued_ = true;
   for (Node::Edge& edge : node.dependents_) {
     // Another device has its own turn: what waits across devices waits for the end.
-    const bool same_driver = edge.is_explicit && edge.to->work_ == Work::device &&
-                             edge.to->lane_->device_ == node.lane_->device_;
+    const bool same_driver =
+        edge.is_explicit && edge.to->work_ == Work::device && edge.to->lane_->device_ == node.lane_->device_;
     if (edge.passed || !same_driver) continue;
     edge.passed = true;
     edge.to->unissued_ -= 1;

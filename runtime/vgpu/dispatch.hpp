@@ -60,8 +60,9 @@ Result<void> dispatch(Backend& backend, Replies& replies, wire::Opcode opcode,
   static constexpr auto kHandlers = detail::handlers<Backend>(wire::AllCalls{});
   const auto handler = opcode < kHandlers.size() ? kHandlers[opcode] : nullptr;
   if (handler == nullptr) {
-    return Error{fmt::format("opcode {:#06x} is no call of protocol version {}; install matching FairGV versions",
-                             opcode, wire::kProtocolVersion)};
+    return Error{
+        fmt::format("opcode {:#06x} is no call of protocol version {}; install matching FairGV versions",
+                    opcode, wire::kProtocolVersion)};
   }
   return handler(backend, replies, bytes, tag);
 }

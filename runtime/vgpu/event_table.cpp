@@ -18,8 +18,8 @@ Result<void> EventTable::add(wire::EventId event, const NodePtr& node) {
     return Error{fmt::format("event {:#x} names none of the {} slots", event.raw, slots_.size())};
   }
   if (event.index() >= entries_.size()) {
-    entries_.resize(std::min(std::max<std::size_t>(event.index() + std::size_t{1}, 2 * entries_.size()),
-                             slots_.size()));
+    entries_.resize(
+        std::min(std::max<std::size_t>(event.index() + std::size_t{1}, 2 * entries_.size()), slots_.size()));
   }
   Entry& entry = entries_[event.index()];
   if (entry.generation != 0) return Error{fmt::format("event {:#x} is already in use", event.raw)};

@@ -25,8 +25,7 @@ struct CommandTimes {
 
 class EventTable {
  public:
-  EventTable(const ring::Segment& segment, Notices& notices)
-      : slots_(segment.slots()), notices_(notices) {}
+  EventTable(const ring::Segment& segment, Notices& notices) : slots_(segment.slots()), notices_(notices) {}
 
   /// Makes `event` stand for `node`. An Error (the front end broke the protocol) if the id is no slot's, or
   /// still in use.

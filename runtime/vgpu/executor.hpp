@@ -150,8 +150,8 @@ class Executor final : public CompletionSink {
   std::uint64_t pending_seen_ = 0;                     // the loop thread's: pending after the last add
   Deadline deadline_;                                  // the loop thread's
 
-  std::atomic<bool> attention_{false};      // pump() has something to do
-  std::atomic<bool> release_noted_{false};  // relaxed: a hint
+  std::atomic<bool> attention_{false};       // pump() has something to do
+  std::atomic<bool> release_noted_{false};   // relaxed: a hint
   std::atomic<std::uint64_t> in_flight_{0};  // of all devices; written with the lock held, relaxed: a hint
 };
 

@@ -84,8 +84,8 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   exit_with_daemon(daemon.fd());
 
   Executor::Settings settings;
-  settings.turn.slice = std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double, std::milli>(arguments.slice_ms));
+  settings.turn.slice =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(arguments.slice_ms));
   settings.turn.samples = arguments.samples;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
     const session::Knock knock{session, device};

@@ -61,8 +61,8 @@ Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
   const auto [offset, bytes] = indirect.message;
   const auto arena = segment_.arena();
   if (offset > arena.size() || bytes > arena.size() - offset || bytes > kLongestIndirect) {
-    return Error{fmt::format("a message of {} bytes at {} does not lie in the arena or is too long", bytes,
-                             offset)};
+    return Error{
+        fmt::format("a message of {} bytes at {} does not lie in the arena or is too long", bytes, offset)};
   }
   const auto copy = scratch(bytes);
   if (bytes != 0) std::memcpy(copy.data(), arena.data() + offset, bytes);

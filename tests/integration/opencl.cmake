@@ -17,7 +17,4 @@ target_link_libraries(opencl_api_test PRIVATE OpenCL::OpenCL GTest::gtest_main T
 add_test(NAME opencl_api_native COMMAND opencl_api_test)
 set_tests_properties(opencl_api_native PROPERTIES
   ENVIRONMENT "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd" TIMEOUT 300)
-if(TARGET fairgv)
-  add_test(NAME opencl_api_tenant COMMAND fairgv run -- $<TARGET_FILE:opencl_api_test>)
-  set_tests_properties(opencl_api_tenant PROPERTIES TIMEOUT 300)
-endif()
+# As a tenant: system_programs_test.cpp.

@@ -49,7 +49,7 @@ struct System : ::testing::Test {
   harness::Child start_long_program(const std::string& tenant, std::uint32_t weight = 1) {
     auto child = harness::Child::start(tenancy->tenant(
         tenant, weight,
-        {workload("computeLoop"), "--seconds", "60", "--iterations", "2000", "--progress-ms", "50"}));
+        {workload("computeLoop"), "--seconds", "60", "--iterations", "200", "--progress-ms", "50"}));
     EXPECT_TRUE(child);
     return std::move(child).value();
   }
@@ -72,7 +72,8 @@ struct System : ::testing::Test {
 
   /// The tenant as `fairgv ps` shows it, or null.
   nlohmann::json tenant(const std::string& name) {
-    for (const auto& each : ps()["tenants"]) {
+    const nlohmann::json report = ps();
+    for (const auto& each : report["tenants"]) {
       if (each["tenant"] == name) return each;
     }
     return nullptr;

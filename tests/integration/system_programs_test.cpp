@@ -26,6 +26,13 @@ INSTANTIATE_TEST_SUITE_P(Each, WorkloadThroughFairGV,
                                            "convolutionSeparable", "histogram", "computeLoop"),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST_F(Programs, TheApiBehavesAsOnTheDriver) {
+  // The same program runs on the bare driver as the test opencl_api_native.
+  const auto finished = harness::run(tenancy->tenant("alice", 1, {harness::beside("opencl_api_test")}));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0) << joined(finished.value());
+}
+
 #if !FAIRGV_SANITIZED  // a sanitized front end cannot be loaded into a program that was built without
 TEST_F(Programs, ClinfoSeesOnlyFairGV) {
   const auto bare = harness::run(harness::bare({"clinfo", "--raw"}));
@@ -47,7 +54,7 @@ TEST_F(Programs, PyopenclScriptComputesTheRightValues) {
 
 TEST_F(Programs, NeedNoWrapperWhenTheEnvironmentNamesTheFrontEnd) {
   harness::CommandLine command{
-      {workload("computeLoop"), "--seconds", "60", "--iterations", "2000", "--progress-ms", "50"},
+      {workload("computeLoop"), "--seconds", "60", "--iterations", "200", "--progress-ms", "50"},
       {{"OCL_ICD_VENDORS", FAIRGV_ICD},
        {"FAIRGV_SOCKET", tenancy->socket()},
        {"FAIRGV_TENANT", "bob"},

@@ -61,7 +61,8 @@ class ExecutorTest : public ::testing::Test {
   }
   void enqueue_on(const std::shared_ptr<Lane>& on, int name, wire::EventId completion = {},
                   std::vector<wire::EventId> waits = {}, std::int32_t refuse_with = 0) {
-    ASSERT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, on, name, refuse_with), completion, waits));
+    ASSERT_TRUE(
+        executor.enqueue(std::make_shared<FakeCommand>(device, on, name, refuse_with), completion, waits));
   }
   void finish(wire::EventId completion) {
     ASSERT_TRUE(executor.enqueue_marker(Work::marker, lane, 0, completion, {}));
@@ -69,7 +70,8 @@ class ExecutorTest : public ::testing::Test {
   /// What the front end sees of an event, as status; kQueued as long as the slot is not the event's.
   std::int32_t status(wire::EventId of) const {
     const std::uint64_t raw = segment.slots()[of.index()].state.load();
-    return raw >> 32 == of.generation() ? static_cast<std::int32_t>(static_cast<std::uint32_t>(raw)) : kQueued;
+    return raw >> 32 == of.generation() ? static_cast<std::int32_t>(static_cast<std::uint32_t>(raw))
+                                        : kQueued;
   }
   std::vector<wire::EventReached> notices() {
     std::vector<wire::EventReached> read;
@@ -382,8 +384,9 @@ TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
   const std::array lanes{std::make_shared<Lane>(true, 0), std::make_shared<Lane>(false, 0)};
   ring::SpinBudget budget;
   const auto step = [&] {
-    ring::wait(segment.header().worker_bell, budget, [&] { return executor.needs_pump(); },
-               std::min(executor.deadline().at, std::chrono::steady_clock::now() + 1ms));
+    ring::wait(
+        segment.header().worker_bell, budget, [&] { return executor.needs_pump(); },
+        std::min(executor.deadline().at, std::chrono::steady_clock::now() + 1ms));
     executor.pump();
   };
   for (std::uint32_t i = 0; i < kCommands; ++i) {
@@ -396,7 +399,9 @@ TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
   }
   const wire::EventId last = event(kCommands);
   ASSERT_TRUE(executor.enqueue_marker(Work::marker, lanes[1], 0, last, {}));
-  const auto ended = [&](wire::EventId of) { return segment.slots()[of.index()].state.load() == std::uint64_t{1} << 32; };
+  const auto ended = [&](wire::EventId of) {
+    return segment.slots()[of.index()].state.load() == std::uint64_t{1} << 32;
+  };
   while (!ended(last) || !ended(event(kCommands - 2))) step();
   over.store(true);
   driver.join();

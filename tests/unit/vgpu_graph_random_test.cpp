@@ -86,8 +86,8 @@ class RandomRun {
 
  private:
   static std::vector<std::shared_ptr<Lane>> make_lanes() {
-    return {std::make_shared<Lane>(true, 0), std::make_shared<Lane>(true, 1), std::make_shared<Lane>(false, 0),
-            std::make_shared<Lane>(false, 1)};
+    return {std::make_shared<Lane>(true, 0), std::make_shared<Lane>(true, 1),
+            std::make_shared<Lane>(false, 0), std::make_shared<Lane>(false, 1)};
   }
   std::size_t pick(std::size_t count) {
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
@@ -95,11 +95,12 @@ class RandomRun {
 
   void add_one() {
     Planned planned;
-    planned.work = std::array{Work::device, Work::device, Work::device, Work::marker, Work::barrier,
-                              Work::user}[pick(6)];
+    planned.work = std::array{Work::device, Work::device,  Work::device,
+                              Work::marker, Work::barrier, Work::user}[pick(6)];
     planned.lane = pick(lanes_.size());
     // A user event that fails makes much fail: keep them rare.
-    if (planned.work == Work::device || planned.work == Work::user) planned.own_status = pick(12) == 0 ? -5 : 0;
+    if (planned.work == Work::device || planned.work == Work::user)
+      planned.own_status = pick(12) == 0 ? -5 : 0;
     planned.has_event = planned.work == Work::user || planned.own_status < 0 || pick(2) == 0;
     if (planned.work != Work::user && !nodes_.empty()) {
       for (std::size_t count = pick(4); count > 0; --count) {
@@ -195,7 +196,8 @@ class RandomRun {
 
   bool driver_may_run(const NodePtr& node) const {
     const auto waits = node->driver_waits();
-    if (!std::all_of(waits.begin(), waits.end(), [](const NodePtr& wait) { return wait->ended(); })) return false;
+    if (!std::all_of(waits.begin(), waits.end(), [](const NodePtr& wait) { return wait->ended(); }))
+      return false;
     if (!node->lane()->in_order()) return true;
     const auto first = std::find_if(issued_.begin(), issued_.end(),
                                     [&](const NodePtr& other) { return other->lane() == node->lane(); });
@@ -219,7 +221,8 @@ class RandomRun {
       }
     }
     if (node->was_issued()) {
-      EXPECT_NE(std::find(done_.begin(), done_.end(), node), done_.end()) << "command " << index << " never ran";
+      EXPECT_NE(std::find(done_.begin(), done_.end(), node), done_.end())
+          << "command " << index << " never ran";
     }
   }
 

@@ -155,8 +155,8 @@ class OpenClTest : public ::testing::Test {
     if (auto served = worker.run(); !served) broken = served.error();
   }};
 
-  session::ClientSession client{
-      std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(), {}};
+  session::ClientSession client{std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(),
+                                {}};
   ObjectId context = client.new_object();
   ObjectId queue;
   std::optional<ObjectId> program;
@@ -288,7 +288,8 @@ TEST_F(OpenClTest, WaitListsOrderAnOutOfOrderQueue) {
   std::vector<EventId> chain;
   for (int i = 0; i < 20; ++i) {
     const EventId next = client.new_event();
-    const auto waits = chain.empty() ? std::span<const EventId>() : std::span<const EventId>(&chain.back(), 1);
+    const auto waits =
+        chain.empty() ? std::span<const EventId>() : std::span<const EventId>(&chain.back(), 1);
     scale(free_queue, kernel, buffer, i % 2 == 0 ? 4.0F : 0.5F, 64, next, waits);
     chain.push_back(next);
   }
@@ -305,7 +306,8 @@ TEST_F(OpenClTest, FillsCopiesAndRectanglesMoveWhatTheyShould) {
   client.send(wire::EnqueueFillBuffer{on(queue), target, 0, 256, std::as_bytes(std::span(&zero, 1))});
   client.send(wire::EnqueueCopyBuffer{on(queue), source, target, 0, 32, 16});
   // An 8 x 8 matrix of floats: two columns of two rows.
-  client.send(wire::EnqueueCopyBufferRect{on(queue), source, target, {0, 0, 0}, {0, 4, 0}, {8, 2, 1}, 32, 0, 32, 0});
+  client.send(
+      wire::EnqueueCopyBufferRect{on(queue), source, target, {0, 0, 0}, {0, 4, 0}, {8, 2, 1}, 32, 0, 32, 0});
   auto result = read(target, 64);
   std::vector<float> expected(64, 0.0F);
   for (const std::size_t i : {8U, 9U, 10U, 11U, 32U, 33U, 40U, 41U}) expected[i] = 1.0F;

@@ -94,8 +94,8 @@ TEST_F(WorkerProcess, SaysThatItIsReadyAndServesUntilTheDaemonIsGone) {
 TEST_F(WorkerProcess, KnocksWithItsSessionAndDeviceWhenItWantsATurn) {
   start_as_the_daemon_does();
   first_message();
-  session::ClientSession client(
-      std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(), {});
+  session::ClientSession client(std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(),
+                                {});
   const auto context = client.new_object();
   const auto queue = client.new_object();
   const auto buffer = client.new_object();
@@ -105,7 +105,8 @@ TEST_F(WorkerProcess, KnocksWithItsSessionAndDeviceWhenItWantsATurn) {
   client.send(wire::CreateContext{context, devices});
   client.send(wire::CreateQueue{queue, context, 0, 0});
   client.send(wire::CreateBuffer{buffer, context, 1, 4096, {}});
-  client.send(wire::EnqueueFillBuffer{{queue, end, {}}, buffer, 0, 4096, std::as_bytes(std::span(&pattern, 1))});
+  client.send(
+      wire::EnqueueFillBuffer{{queue, end, {}}, buffer, 0, 4096, std::as_bytes(std::span(&pattern, 1))});
 
   pollfd readable{knock_read.get(), POLLIN, 0};
   ASSERT_EQ(::poll(&readable, 1, 30'000), 1);
@@ -124,8 +125,8 @@ TEST_F(WorkerProcess, KnocksWithItsSessionAndDeviceWhenItWantsATurn) {
 TEST_F(WorkerProcess, EndsWithStatus3WhenTheFrontEndBreaksTheProtocol) {
   start_as_the_daemon_does();
   first_message();
-  session::ClientSession client(
-      std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(), {});
+  session::ClientSession client(std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(),
+                                {});
   client.send(wire::FlushQueue{wire::ObjectId::make(5, 5)});
   EXPECT_EQ(exit_status(), 3);
   EXPECT_TRUE(client.lost());

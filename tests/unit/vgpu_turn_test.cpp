@@ -212,12 +212,13 @@ TEST_F(TurnTest, LingeringInVainGetsShorterAndIsProbedNowAndThen) {
 TEST_F(TurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
   may_issue();
   grant(6ms);
-  Duration expected = 100us;
-  run_allowed(100us, false);
-  for (int pause = 0; pause < 30; ++pause) {
-    now += 15us;
-    run_allowed(100us, false);
-    expected += 115us;
+  Duration expected = 0us;
+  for (int command = 0; command < 30; ++command) {
+    if (command > 0) now += 15us;
+    expected += command > 0 ? 65us : 50us;
+    ASSERT_GT(may_issue(), 0U);
+    issue(1);
+    complete_after(50us, 1, false);
   }
   ASSERT_TRUE(keeper.lingers_until());
   EXPECT_EQ(*keeper.lingers_until(), now + 30us) << "twice the pause";

@@ -24,9 +24,9 @@ struct Buffer;
 /// One argument. Immutable: an argument set anew is a new Argument, so that identity means equality.
 struct Argument {
   wire::ArgumentKind kind = wire::ArgumentKind::value;
-  std::size_t bytes = 0;                // of the value, or of local memory
-  std::vector<std::byte> value;         // kind value
-  std::shared_ptr<const Buffer> memory; // kind memory
+  std::size_t bytes = 0;                 // of the value, or of local memory
+  std::vector<std::byte> value;          // kind value
+  std::shared_ptr<const Buffer> memory;  // kind memory
 };
 
 /// Arguments by index; null where never set.

@@ -68,9 +68,7 @@ class Backend {
   Result<void> handle(const wire::SetUserEventStatus& call) {
     return executor_.set_user_event(call.event, call.status);
   }
-  Result<void> handle(const wire::WatchEvent& call) {
-    return executor_.watch_event(call.event, call.status);
-  }
+  Result<void> handle(const wire::WatchEvent& call) { return executor_.watch_event(call.event, call.status); }
   Result<void> handle(const wire::ReleaseEvent& call) { return executor_.release_event(call.event); }
 
  private:

@@ -28,8 +28,8 @@ constexpr std::array<std::size_t, 3> kHostOrigin{0, 0, 0};
 Result<std::byte*> Backend::arena(wire::ArenaRange range, std::uint64_t needed) const {
   const auto arena = segment_.arena();
   if (range.offset > arena.size() || range.bytes > arena.size() - range.offset || needed > range.bytes) {
-    return Error{fmt::format("{} bytes at {}, of which {} are used, do not lie in the arena of {}", range.bytes,
-                             range.offset, needed, arena.size())};
+    return Error{fmt::format("{} bytes at {}, of which {} are used, do not lie in the arena of {}",
+                             range.bytes, range.offset, needed, arena.size())};
   }
   return arena.data() + range.offset;
 }

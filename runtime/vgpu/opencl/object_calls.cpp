@@ -9,8 +9,7 @@ namespace {
 /// What the driver's queue must share with the application's.
 constexpr cl_command_queue_properties kQueueProperties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
-constexpr cl_mem_flags kHostPointerFlags =
-    CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
 QueueHandle make_queue(const Platform& platform, cl_context context, cl_device_id device,
                        cl_command_queue_properties properties, cl_int& error) {

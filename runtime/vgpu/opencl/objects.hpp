@@ -1,4 +1,5 @@
-// The worker's OpenCL objects, one class per kind, each owning its driver handle and sharing what it depends on.
+// The worker's OpenCL objects, one class per kind, each owning its driver handle and sharing what it depends
+// on.
 //
 // An object that the driver refused to make is poisoned: it has no handle and remembers the error, which
 // surfaces in the status of every command that uses it. The loop thread's, except that builds use a Program's

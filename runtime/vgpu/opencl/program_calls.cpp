@@ -17,7 +17,8 @@ class WorkingDirectory {
     moved_ = before_ && !path.empty() && ::chdir(path.c_str()) == 0;
   }
   ~WorkingDirectory() {
-    if (moved_) [[maybe_unused]] const int result = ::fchdir(before_.get());
+    if (moved_) [[maybe_unused]]
+      const int result = ::fchdir(before_.get());
   }
   WorkingDirectory(const WorkingDirectory&) = delete;
   WorkingDirectory& operator=(const WorkingDirectory&) = delete;
@@ -104,11 +105,10 @@ Result<void> Backend::handle(const wire::BuildProgram& call) {
   if (!ids) return ids.error();
   auto node = executor_.begin_host_work(call.completion);
   if (!node) return node.error();
-  slow_lane_.run([this, node = std::move(node).value(),
-                  build = Build{std::move(program).value(), std::move(ids).value(),
-                                std::string(call.options), std::string(call.directory)}] {
-    executor_.end_host_work(*node, build.run());
-  });
+  slow_lane_.run(
+      [this, node = std::move(node).value(),
+       build = Build{std::move(program).value(), std::move(ids).value(), std::string(call.options),
+                     std::string(call.directory)}] { executor_.end_host_work(*node, build.run()); });
   return {};
 }
 
@@ -119,8 +119,8 @@ Result<void> Backend::handle(const wire::CreateKernel& call) {
   kernel->program = std::move(program).value();
   kernel->error = kernel->program->error;
   if (kernel->error == CL_SUCCESS) {
-    kernel->handle = KernelHandle(clCreateKernel(kernel->program->handle.get(),
-                                                 std::string(call.kernel).c_str(), &kernel->error));
+    kernel->handle = KernelHandle(
+        clCreateKernel(kernel->program->handle.get(), std::string(call.kernel).c_str(), &kernel->error));
   }
   if (kernel->error == CL_SUCCESS) {
     kernel->error = clGetKernelInfo(kernel->handle.get(), CL_KERNEL_NUM_ARGS, sizeof(kernel->argument_count),

@@ -68,8 +68,8 @@ wire::KernelDescription describe(cl_kernel kernel) {
   wire::KernelDescription description;
   description.name = kernel_string(kernel, CL_KERNEL_FUNCTION_NAME);
   description.attributes = kernel_string(kernel, CL_KERNEL_ATTRIBUTES);
-  clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(description.argument_count),
-                  &description.argument_count, nullptr);
+  clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(description.argument_count), &description.argument_count,
+                  nullptr);
   description.has_argument_info = 1;
   for (cl_uint i = 0; i < description.argument_count; ++i) {
     wire::KernelArgument argument;
