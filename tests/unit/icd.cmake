@@ -2,10 +2,12 @@
 add_executable(icd_test
   ${CMAKE_CURRENT_LIST_DIR}/icd_argument_types_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_dispatch_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd_documentation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_host_region_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_launch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_masks_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_memory_flags_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_object_test.cpp)
 target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main)
+target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 gtest_discover_tests(icd_test)

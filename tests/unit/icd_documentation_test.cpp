@@ -1,0 +1,41 @@
+// docs/OPENCL.md says what the front end leaves out: every mask and every entry point that is not served.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+#include "icd/masks.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(std::string(FAIRGV_SOURCE_DIR) + "/" + file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(Documentation, NamesEveryMaskWithItsReason) {
+  const std::string page = text_of("docs/OPENCL.md");
+  for (const Mask& mask : device_masks()) {
+    const std::regex row("\\| `" + std::string(mask.name) + "` \\| [^|]* \\| " + std::string(mask.reason) +
+                         " \\|");
+    EXPECT_TRUE(std::regex_search(page, row)) << mask.name;
+  }
+}
+
+TEST(Documentation, NamesEveryEntryPointThatIsNotServedWithItsError) {
+  const std::string page = text_of("docs/OPENCL.md");
+  const std::string source = text_of("icd/api_unserved.cpp");
+  const std::regex entry("FAIRGV_UNSERVED\\((cl\\w+), (CL_\\w+)\\)");
+  int count = 0;
+  for (std::sregex_iterator each(source.begin(), source.end(), entry), end; each != end; ++each, ++count) {
+    const std::string row = "| `" + (*each)[1].str() + "` | `" + (*each)[2].str() + "` |";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
+  }
+  EXPECT_GT(count, 40);
+}
+
+}  // namespace
+}  // namespace fairgv::icd
