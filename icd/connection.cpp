@@ -33,7 +33,8 @@ void say(std::string_view line) {
 /// touched.
 void start_clean_in_child() {
   ++process_generation;
-  current.store(nullptr, std::memory_order_relaxed);
+  if (Connection* const parents = current.exchange(nullptr, std::memory_order_relaxed))
+    parents->disown_in_child();
   std::construct_at(&connect_mutex);
   Platform::forget_connection();
   Context::pool().forget();
@@ -89,8 +90,8 @@ std::int32_t Connection::wait(wire::EventId event) {
 void Connection::report_loss() {
   if (!session_->lost() || loss_reported_.exchange(true)) return;
   say("the worker of this process is gone (fairgvd stopped, or the worker was killed); OpenCL calls fail "
-      "from now "
-      "on: see the daemon's log, then start the program again");
+      "from "
+      "now on: see the daemon's log, then start the program again");
 }
 
 }  // namespace fairgv::icd

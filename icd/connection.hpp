@@ -46,6 +46,9 @@ class Connection {
     return reply;
   }
 
+  /// In the child of a fork: see ClientSession.
+  void disown_in_child() { session_->disown_in_child(); }
+
   /// Status of an event, and the wait for its end. Once either says that the event has ended, the results of
   /// every read that ended before it lie where the application wanted them.
   std::int32_t status(wire::EventId event);

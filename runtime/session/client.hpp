@@ -44,6 +44,10 @@ class ClientSession {
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
+  /// In the child of a fork, which has this object but none of its threads: lets go of the daemon's socket, so
+  /// that the parent's session ends with the parent. Nothing else of the session may be used in the child.
+  void disown_in_child() { socket_.reset(); }
+
   /// The worker or the daemon is gone; it does not come back.
   bool lost() const { return segment_.closed(); }
 

@@ -1,4 +1,5 @@
-add_executable(system_test system_programs_test.cpp system_faults_test.cpp system_input_test.cpp)
+add_executable(system_test system_programs_test.cpp system_faults_test.cpp system_input_test.cpp
+  system_readme_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -1,0 +1,58 @@
+// The commands that the README shows work as they stand there.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/integration/system_fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+/// Lines of the README's shell examples that begin with `word`, without their comments.
+std::vector<std::string> examples(const std::string& word) {
+  std::ifstream readme(std::string(FAIRGV_SOURCE_DIR) + "/README.md");
+  std::vector<std::string> lines;
+  bool shell = false;
+  for (std::string line; std::getline(readme, line);) {
+    if (line.starts_with("```")) {
+      shell = line == "```sh";
+    } else if (shell && line.starts_with(word)) {
+      line.erase(std::min(line.size(), line.find("  #")));
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+struct Readme : System {
+  /// Runs a line of the README in a shell that finds our programs first and our daemon by the environment.
+  int run_line(std::string line) {
+    if (const auto at = line.find("./my_program"); at != std::string::npos) {
+      line.replace(at, 12, workload("matrixMul") + " --repetitions 3");
+    }
+    const std::string folder = std::filesystem::path(harness::beside("fairgv")).parent_path();
+    const auto finished = harness::run(
+        {{"/bin/sh", "-c", "PATH=" + folder + ":$PATH; " + line}, {{"FAIRGV_SOCKET", tenancy->socket()}}});
+    EXPECT_TRUE(finished);
+    return finished->status;
+  }
+};
+
+TEST_F(Readme, CommandsOfFairgvWork) {
+  auto alice = start_long_program("alice");  // the README changes her weight "while it runs"
+  ASSERT_TRUE(progresses(alice));
+  const auto lines = examples("fairgv ");
+  ASSERT_GE(lines.size(), 4u);
+  for (const std::string& line : lines) EXPECT_EQ(run_line(line), 0) << line;
+  EXPECT_EQ(tenant("alice")["weight"], 4);
+}
+
+TEST_F(Readme, NamesScriptsThatExist) {
+  const auto lines = examples("tools/");
+  ASSERT_EQ(lines.size(), 2u);
+  for (const std::string& line : lines) {
+    EXPECT_EQ(::access((std::string(FAIRGV_SOURCE_DIR) + "/" + line).c_str(), X_OK), 0) << line;
+  }
+}
+
+}  // namespace
+}  // namespace fairgv::integration
