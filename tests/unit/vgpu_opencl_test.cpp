@@ -297,6 +297,19 @@ TEST_F(OpenClTest, WaitListsOrderAnOutOfOrderQueue) {
   EXPECT_EQ(read(buffer, 64), std::vector<float>(64, 1024.0F));
 }
 
+TEST_F(OpenClTest, FinishingAnOutOfOrderQueueWaitsForCommandsThatNobodyElseKnows) {
+  const auto kernel = make_kernel("scale");
+  const auto free_queue = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  std::vector<ObjectId> buffers;
+  for (int i = 0; i < 8; ++i) buffers.push_back(make_buffer(std::vector<float>(4096, 1.0F)));
+  for (int round = 0; round < 50; ++round) {
+    for (const ObjectId buffer : buffers)
+      scale(free_queue, kernel, buffer, round % 2 == 0 ? 2.0F : 0.5F, 4096);
+    ASSERT_EQ(finish(free_queue), CL_COMPLETE);
+  }
+  for (const ObjectId buffer : buffers) EXPECT_EQ(read(buffer, 4096), std::vector<float>(4096, 1.0F));
+}
+
 TEST_F(OpenClTest, FillsCopiesAndRectanglesMoveWhatTheyShould) {
   const auto source = make_buffer(64 * sizeof(float));
   const auto target = make_buffer(64 * sizeof(float));
