@@ -18,8 +18,8 @@
 // - `slice_ns`, written before the grant: 0 = nobody else waits: run freely, measure nothing. Otherwise give the turn
 //   back when that much device time is used, or when there is nothing to issue after a short spin.
 // - busy_asked while slice_ns == 0: somebody else came; stop issuing, drain, give back.
-// - When the worker gives back (to idle or wanting) and when it starts wanting, it writes one Knock into the
-//   dispatcher's pipe. The dispatcher answers a grant by ringing the session's worker_bell.
+// - When the worker gives back (to idle or wanting) and when it starts wanting, it writes one Knock to the
+//   session's eventfd. The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn and at every drain.
 //
 // The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read once,
@@ -53,7 +53,8 @@ struct TurnPage {
   DeviceTurn devices[kMaxDevices];
 };
 
-/// What a worker writes into the dispatcher's pipe (atomically: it is smaller than PIPE_BUF): "look at my turn".
+/// What a worker writes to knock: "look at my turn". To the session's eventfd its eight bytes are a number to add, so it
+/// never overflows and nothing in it is believed; which session knocked shows by the descriptor.
 struct Knock {
   std::uint32_t session = 0;
   std::uint32_t device = 0;

@@ -42,7 +42,7 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--daemon-fd", to.daemon_fd, "inherited socket to fairgvd")
       ->required()
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--knock-fd", to.knock_fd, "inherited pipe to the dispatcher")
+  app.add_option("--knock-fd", to.knock_fd, "inherited eventfd of the dispatcher")
       ->required()
       ->check(CLI::NonNegativeNumber);
   app.add_option("--slice-ms", to.slice_ms, "device time that a lone tenant keeps in flight, milliseconds")
