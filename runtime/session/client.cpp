@@ -153,7 +153,7 @@ void ClientSession::watch_socket() {
     // The daemon sends nothing after its welcome: whatever happens here is the end.
     if (descriptors[0].revents != 0) {
       segment_.close();
-      return;
+      descriptors[0].fd = -1;  // poll passes over it; the thread stays until it is joined
     }
   }
 }
@@ -167,8 +167,9 @@ void ClientSession::deliver_notices() {
   for (;;) {
     ring::wait(segment_.header().notice_bell, budget,
                [&] { return notices.has_record() || lost() || stopping(); });
-    // What was posted before the session ended is still delivered.
-    if (stopping() || !notices.has_record()) return;
+    // What was posted before the session ended is still delivered; then nothing is left but to be joined.
+    if (!notices.has_record()) ring::wait(segment_.header().notice_bell, budget, stopping);
+    if (stopping()) return;
     ring::RecordHeader header;
     std::span<const std::byte> payload;
     wire::EventReached notice;
