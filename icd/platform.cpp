@@ -58,6 +58,10 @@ std::vector<Platform*> Platform::fetch_all() {
   if (connection == nullptr) return {};
   const auto topology = connection->call(wire::GetTopology{});
   if (!topology) return {};
+  const bool has_host_device =
+      std::any_of(topology->devices.begin(), topology->devices.end(),
+                  [](const auto& entry) { return (entry.type & CL_DEVICE_TYPE_CPU) != 0; });
+  if (has_host_device) connection->session().device_is_host();
   std::vector<Platform*> platforms;
   for (wire::PlatformIndex i = 0; i < topology->platform_count; ++i) platforms.push_back(new Platform(i));
   for (wire::DeviceIndex i = 0; i < topology->devices.size(); ++i) {

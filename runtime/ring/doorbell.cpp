@@ -47,16 +47,22 @@ void ring_always(Doorbell& bell) {
 }
 
 SpinBudget::SpinBudget(std::chrono::nanoseconds longest)
-    : longest_(longest_spin(longest)), budget_(longest_) {}
+    : longest_(longest_spin(longest)), budget_(longest_.load(std::memory_order_relaxed)) {}
+
+void SpinBudget::limit(std::chrono::nanoseconds longest) {
+  longest_.store(std::min(this->longest(), std::clamp(longest, kShortest, kLongest).count()),
+                 std::memory_order_relaxed);
+  set(current().count());
+}
 
 void SpinBudget::succeeded(std::chrono::nanoseconds took) {
   const int64_t budget = current().count();
   // A quarter of the way: one odd wait does not undo what many have taught.
-  set(budget + (std::min(2 * took.count(), longest_) - budget) / 4);
+  set(budget + (std::min(2 * took.count(), longest()) - budget) / 4);
 }
 
 void SpinBudget::slept(std::chrono::nanoseconds took) {
-  if (took.count() <= longest_) {
+  if (took.count() <= longest()) {
     succeeded(took);
   } else {
     set(current().count() / 2);
@@ -64,8 +70,9 @@ void SpinBudget::slept(std::chrono::nanoseconds took) {
 }
 
 void SpinBudget::set(int64_t nanoseconds) {
-  if (longest_ == 0) return;
-  budget_.store(std::clamp(nanoseconds, kShortest.count(), longest_), std::memory_order_relaxed);
+  const int64_t most = longest();
+  if (most == 0) return;
+  budget_.store(std::clamp(nanoseconds, kShortest.count(), most), std::memory_order_relaxed);
 }
 
 bool detail::sleep_once(const Doorbell& bell, uint32_t armed, const Deadline& deadline) {

@@ -58,6 +58,9 @@ class SpinBudget {
   /// spinning waiter keeps off the very thread it waits for. `longest` is at most kLongest.
   explicit SpinBudget(std::chrono::nanoseconds longest = kLongest);
 
+  /// From now on spins no longer than this, if it spins at all.
+  void limit(std::chrono::nanoseconds longest);
+
   /// Zero, or between kShortest and the longest.
   std::chrono::nanoseconds current() const {
     return std::chrono::nanoseconds(budget_.load(std::memory_order_relaxed));
@@ -73,9 +76,11 @@ class SpinBudget {
 
  private:
   void set(int64_t nanoseconds);
+  int64_t longest() const { return longest_.load(std::memory_order_relaxed); }
 
-  const int64_t longest_;
-  std::atomic<int64_t> budget_;  // nanoseconds; relaxed, pairs with nothing: a hint
+  // Nanoseconds; relaxed, pair with nothing: hints.
+  std::atomic<int64_t> longest_;
+  std::atomic<int64_t> budget_;
 };
 
 namespace detail {

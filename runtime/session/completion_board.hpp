@@ -44,6 +44,9 @@ class CompletionBoard {
   /// Waits until the event has ended (or the session is lost) and returns its status.
   std::int32_t wait(wire::EventId event);
 
+  /// Waiting threads spin no longer than this before they sleep.
+  void spin_at_most(std::chrono::nanoseconds longest) { budget_.limit(longest); }
+
   /// Valid once status() has been seen to be CL_COMPLETE.
   EventTimes times(wire::EventId event) const;
 

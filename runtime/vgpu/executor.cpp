@@ -7,8 +7,8 @@
 namespace fairgv::vgpu {
 namespace {
 
-/// How soon to try again what found a full pipe or a full notice ring: rare, and nobody rings when there is
-/// room.
+/// How soon to try again what could not knock, or found a full notice ring: rare, and nobody rings when there
+/// is room.
 constexpr auto kRetry = std::chrono::milliseconds(1);
 
 /// A wait for the program's next command that is shorter than this is not worth a sleep.
@@ -136,6 +136,9 @@ void Executor::pump(Device& device) {
 }
 
 void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
+  if (const auto since = std::exchange(idle_since_, std::nullopt)) {
+    pauses_briefly_ = now - *since <= kWorthSpinning;
+  }
   while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch) && has_work(device)) {
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
@@ -225,7 +228,13 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
   std::unique_lock lock(mutex_);
   graph_.completed(command, status);
   collect(now);
-  finish(std::move(lock), pump_wanted());
+  finish(std::move(lock), pump_wanted() || next_command_is_near(now));
+}
+
+bool Executor::next_command_is_near(TimePoint now) {
+  if (busy()) return false;
+  idle_since_ = now;
+  return pauses_briefly_;
 }
 
 void Executor::collect(TimePoint now) {

@@ -182,6 +182,20 @@ TEST_P(TokenRing, ManyWaitersOnOneBellNeverLoseAWakeUp) {
 INSTANTIATE_TEST_SUITE_P(Budgets, TokenRing, testing::Values(kNever, nanoseconds(SpinBudget::kLongest)),
                          [](const auto& budget) { return budget.param == kNever ? "Sleeping" : "Spinning"; });
 
+TEST(SpinBudget, ALimitHoldsWhateverTheWaitsTeach) {
+  SpinBudget budget;
+  budget.limit(std::chrono::microseconds(5));
+  EXPECT_LE(budget.current(), std::chrono::microseconds(5));
+  for (int i = 0; i < 100; ++i) budget.succeeded(std::chrono::microseconds(40));
+  EXPECT_LE(budget.current(), std::chrono::microseconds(5));
+  budget.limit(std::chrono::microseconds(50));
+  EXPECT_LE(budget.current(), std::chrono::microseconds(5)) << "a limit is not lifted";
+
+  SpinBudget never(kNever);
+  never.limit(std::chrono::microseconds(5));
+  EXPECT_EQ(never.current(), std::chrono::nanoseconds(0));
+}
+
 /// These need a machine on which spinning makes sense.
 class SpinBudgetOnManyCpus : public testing::Test {
  protected:

@@ -37,7 +37,7 @@ class ExecutorTest : public ::testing::Test {
     settings.now = [this] { return now; };
     settings.knock = [this](wire::DeviceIndex) {
       ++knocks;
-      return pipe_has_room;
+      return knocking_works;
     };
     return settings;
   }
@@ -90,7 +90,7 @@ class ExecutorTest : public ::testing::Test {
   std::array<session::DeviceTurn, 2> turns{};
   TimePoint now{1h};
   int knocks = 0;
-  bool pipe_has_room = true;
+  bool knocking_works = true;
   FakeDevice device{turns[0]};
   FakeDevice other_device{turns[1]};
   std::shared_ptr<Lane> lane = std::make_shared<Lane>(true, 0);
@@ -203,14 +203,33 @@ TEST_F(ExecutorTest, AsksForTheLoopThreadWhileATurnLingers) {
   EXPECT_EQ(executor.deadline().at, TimePoint::max());
 }
 
-TEST_F(ExecutorTest, AKnockThatFoundThePipeFullIsTriedAgain) {
-  pipe_has_room = false;
+TEST_F(ExecutorTest, WakesTheLoopWithAProgramThatComesBackQuickly) {
+  enqueue(1);
+  grant_now();
+  device.complete_one();
+  EXPECT_FALSE(executor.needs_pump()) << "nothing is known of the program's pauses yet";
+  now += 20us;
+  enqueue(2);
+  executor.pump();
+  device.complete_one();
+  EXPECT_TRUE(executor.needs_pump()) << "the next command is near";
+  executor.pump();
+  EXPECT_FALSE(executor.needs_pump());
+  now += 10ms;
+  enqueue(3);
+  executor.pump();
+  device.complete_one();
+  EXPECT_FALSE(executor.needs_pump()) << "the pause before was long";
+}
+
+TEST_F(ExecutorTest, AKnockThatFailedIsTriedAgain) {
+  knocking_works = false;
   enqueue(1);
   executor.pump();
   EXPECT_EQ(knocks, 1);
   EXPECT_NE(executor.deadline().at, TimePoint::max());
   EXPECT_FALSE(executor.deadline().spin);
-  pipe_has_room = true;
+  knocking_works = true;
   executor.pump();
   EXPECT_EQ(knocks, 2);
   EXPECT_EQ(executor.deadline().at, TimePoint::max());
