@@ -36,7 +36,7 @@ struct DispatchedSession {
 /// A tenant's use of each device at one moment.
 struct TenantUsage {
   std::vector<std::chrono::nanoseconds> device_time;  // in its life
-  std::vector<std::chrono::nanoseconds> recent;       // during the last second
+  std::vector<std::chrono::nanoseconds> recent;       // as UsageWindow has it
   WorkCounters counters;                              // of all devices
 };
 

@@ -109,7 +109,7 @@ class Dispatcher {
   session::TurnState state(SessionId id) const;
   /// Device time charged to the tenant in its life. Call charge_holder() before for a value of this moment.
   Duration device_time(TenantId id) const { return tenants_.at(id).device_time; }
-  /// Device time during the last second. A turn in progress counts as used so far.
+  /// Device time of late (see UsageWindow). A turn in progress counts as used so far.
   Duration recent_device_time(TenantId id, Time now) const;
   WorkCounters counters(TenantId id) const;
   /// Charges what the holder has used so far.

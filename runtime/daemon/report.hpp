@@ -9,7 +9,7 @@
 
 namespace fairgv::daemon {
 
-/// Lists tenants that have sessions, and those that used a device during the last second. Charges running
+/// Lists tenants that have sessions, and those that used a device of late. Charges running
 /// turns up to now, so that times are current.
 session::Report make_report(Host& host, const SessionTable& sessions, const std::string& socket,
                             std::chrono::steady_clock::time_point started);

@@ -1,5 +1,6 @@
-// Device time of about the last second, for showing shares. Costs nothing while nothing happens: there is no
-// timer, old buckets are left behind when somebody looks.
+// Device time of about the last half second, for showing shares: short enough that what is shown is right
+// well within a second of a change, long enough to hold many slices of every tenant. Costs nothing while
+// nothing happens: there is no timer, old buckets are left behind when somebody looks.
 //
 // Pure logic, not thread-safe; time is an argument.
 #pragma once
@@ -15,14 +16,14 @@ class UsageWindow {
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::nanoseconds;
 
-  static constexpr std::chrono::milliseconds kBucket{50};
+  static constexpr std::chrono::milliseconds kBucket{25};
   static constexpr std::int64_t kBuckets = 20;
 
   /// `used` of device time was spent somewhere between `from` and `to`: spread evenly. The part that lies
   /// before the window is dropped.
   void add(Time from, Time to, Duration used);
 
-  /// What was used during the last 0.95 to 1 s. Windows that are asked at one time cover the same time.
+  /// What was used during the last 0.475 to 0.5 s. Windows that are asked at one time cover the same time.
   Duration within(Time now) const;
 
  private:

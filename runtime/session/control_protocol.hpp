@@ -28,7 +28,7 @@ struct ControlRequest {
 };
 
 /// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of
-/// the device time that everybody used during about the last second, 0 to 1.
+/// the device time that everybody used during about the last half second, 0 to 1.
 struct Report {
   struct Daemon {
     std::int64_t pid = 0;

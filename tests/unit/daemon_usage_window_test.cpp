@@ -1,4 +1,4 @@
-// The device time of the last second.
+// The device time of the last half second.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/usage_window.hpp"
@@ -17,24 +17,24 @@ TEST(UsageWindow, HoldsWhatWasUsedLately) {
   window.add(at(0ms), at(10ms), 6ms);
   window.add(at(10ms), at(20ms), 4ms);
   EXPECT_EQ(window.within(at(20ms)), 10ms);
-  EXPECT_EQ(window.within(at(900ms)), 10ms);
+  EXPECT_EQ(window.within(at(450ms)), 10ms);
 }
 
-TEST(UsageWindow, ForgetsWhatIsOlderThanASecond) {
+TEST(UsageWindow, ForgetsWhatIsOlderThanHalfASecond) {
   UsageWindow window;
   window.add(at(0ms), at(10ms), 6ms);
-  EXPECT_EQ(window.within(at(1'000ms)), 0ms);
+  EXPECT_EQ(window.within(at(510ms)), 0ms);
   EXPECT_EQ(window.within(at(5s)), 0ms);
 }
 
 TEST(UsageWindow, SpreadsAChargeOverTheTimeInWhichItArose) {
   UsageWindow window;
-  window.add(at(0s), at(10s), 5s);  // half of ten seconds: half of the last one, too
+  window.add(at(0s), at(10s), 5s);  // half of ten seconds: half of the window, too
   const auto recent = window.within(at(10s));
-  EXPECT_GE(recent, 470ms);
-  EXPECT_LE(recent, 500ms);
-  // Half a second later the older half of that has left.
-  EXPECT_LE(window.within(at(10'500ms)), 250ms);
+  EXPECT_GE(recent, 235ms);
+  EXPECT_LE(recent, 250ms);
+  // A quarter of a second later the older half of that has left.
+  EXPECT_LE(window.within(at(10'250ms)), 125ms);
 }
 
 TEST(UsageWindow, TakesAChargeThatTookNoTime) {
