@@ -45,6 +45,13 @@ cl_int read_binaries(const Context& context, cl_uint count, const cl_device_id* 
   return CL_SUCCESS;
 }
 
+/// Whether kernels of the binary may call printf: its name is then in it, in the formats of all drivers we
+/// know.
+bool may_print(std::span<const std::byte> binary) {
+  const std::string_view text(reinterpret_cast<const char*>(binary.data()), binary.size());
+  return text.find("printf") != std::string_view::npos;
+}
+
 /// The devices of a build; none stands for all.
 cl_int read_build_devices(const Program& program, cl_uint count, const cl_device_id* handles,
                           std::vector<Device*>& devices) {
@@ -97,6 +104,7 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint num_devices, co
       owner->session().release_object(id);
       return error;
     }
+    if (may_print(read.bytes)) owner->session().kernel_output().expect();
     return Ref<Program>::make(*owner, id, std::move(read.devices)).publish();
   });
 }

@@ -33,7 +33,7 @@ void Callbacks::run(const wire::EventReached& notice) {
     entry = std::move(watched->second);
     entries_.erase(watched);
   }
-  connection_.transfers().settle();
+  connection_.settle();
   entry->function(notice.status < 0 ? notice.status : notice.watched);
 }
 

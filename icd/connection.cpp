@@ -76,15 +76,20 @@ Connection::Connection(std::unique_ptr<session::ClientSession> session)
 
 std::int32_t Connection::status(wire::EventId event) {
   const std::int32_t status = session_->status(event);
-  if (status <= CL_COMPLETE) transfers_.settle();
+  if (status <= CL_COMPLETE) settle();
   return status;
 }
 
 std::int32_t Connection::wait(wire::EventId event) {
   const std::int32_t status = session_->wait(event);
-  transfers_.settle();
+  settle();
   if (status < CL_COMPLETE && session_->lost()) report_loss();
   return status;
+}
+
+void Connection::settle() {
+  transfers_.settle();
+  session_->kernel_output().drain();
 }
 
 void Connection::report_loss() {

@@ -49,6 +49,10 @@ class Connection {
   /// In the child of a fork: see ClientSession.
   void disown_in_child() { session_->disown_in_child(); }
 
+  /// Brings what ended commands have brought to where the application expects it: results of reads, output of
+  /// kernels. To be called before the application may learn that a command has ended.
+  void settle();
+
   /// Status of an event, and the wait for its end. Once either says that the event has ended, the results of
   /// every read that ended before it lie where the application wanted them.
   std::int32_t status(wire::EventId event);

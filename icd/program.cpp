@@ -30,6 +30,9 @@ Program::Program(Context& context, std::string source)
       source_(std::move(source)),
       from_source_(true),
       builds_(devices_.size()) {
+  // A kernel that prints by way of an included file is not known to: its output comes as well, if a little
+  // later.
+  if (source_.find("printf") != std::string::npos) context.session().kernel_output().expect();
   connection().send(wire::CreateProgramWithSource{id_, context.id(), source_});
 }
 

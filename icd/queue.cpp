@@ -21,7 +21,7 @@ Queue::~Queue() {
 cl_int Queue::finish() {
   const std::uint64_t sent = sent_.load(std::memory_order_acquire);
   if (finished_.load(std::memory_order_acquire) >= sent) {
-    connection().transfers().settle();
+    connection().settle();
     return CL_SUCCESS;
   }
   const Ref<Event> marker = Event::make_internal(connection());

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,7 @@ struct Session {
   ring::UniqueFd knock;     // eventfd; see DispatchLoop
   session::TurnMemory turns;
   std::optional<ring::Segment> segment;  // until it is handed to the client
+  ring::UniqueFd output;  // read end of the worker's standard output, until it is handed to the client
   ring::HeaderView header;
   WorkerProcess worker;
 

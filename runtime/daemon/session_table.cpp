@@ -1,5 +1,6 @@
 #include "runtime/daemon/session_table.hpp"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Departed tenants are remembered up to this many; beyond it those without debt are forgotten.
 constexpr std::size_t kRememberedTenants = 1'000;
+
+constexpr int kOutputPipeBytes = 1 << 20;
 
 /// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
 Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
@@ -35,6 +38,24 @@ std::vector<std::string> worker_arguments(const Session& session, int daemon_fd,
           "--samples",    number(config.samples)};
 }
 
+struct OutputPipe {
+  ring::UniqueFd reader, writer;
+};
+
+/// Where the worker's driver writes what kernels print; the client reads it whenever it likes.
+Result<OutputPipe> make_output_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
+  OutputPipe pipe{ring::UniqueFd(ends[0]), ring::UniqueFd(ends[1])};
+  if (::fcntl(pipe.reader.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return system_error("cannot make a pipe non-blocking");
+  }
+  // Room for a talkative kernel while the client is busy. Refused to users with many pipes: then it is
+  // smaller.
+  ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, kOutputPipeBytes);
+  return pipe;
+}
+
 }  // namespace
 
 Result<void> SessionTable::start(const session::Hello& hello, const session::PeerCredentials& peer,
@@ -46,7 +67,7 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
   const std::string name = hello.tenant.value_or(default_tenant(look_up_user(peer.uid, peer.gid)));
   const auto tenant = host_.tenants.join(name, peer.uid, hello.weight);
   if (!tenant) return tenant.error();
-  auto session = prepare(tenant.value(), peer);
+  auto session = prepare(tenant.value(), peer, hello);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();
   }
@@ -55,7 +76,6 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
     return session.error();
   }
   Session& started = *session.value();
-  started.program = hello.program;
   started.client = std::move(client);
   auto client_watch = host_.events.watch(started.client.fd(), [this, id = started.id] {
     // A tenant has nothing to say after its hello: this is the end, one way or the other.
@@ -73,7 +93,8 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
 
 /// Everything that the worker inherits, and the worker.
 Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
-                                                       const session::PeerCredentials& peer) {
+                                                       const session::PeerCredentials& peer,
+                                                       const session::Hello& hello) {
   auto identity = identity_for(peer);
   if (!identity) return identity.error();
   auto segment = ring::Segment::create();
@@ -86,6 +107,12 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   if (!channel) return channel.error();
   auto& [ours, theirs] = channel.value();
   if (auto done = ours.set_nonblocking(); !done) return done.error();
+  OutputPipe output;
+  if ((hello.features & session::kKernelOutput) != 0) {
+    auto made = make_output_pipe();
+    if (!made) return made.error();
+    output = std::move(made).value();
+  }
   ring::UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!knock) return system_error("cannot make an event descriptor");
 
@@ -93,7 +120,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .tenant = tenant.id,
                                                .tenant_name = tenant.name,
                                                .peer = peer,
-                                               .program = {},
+                                               .program = hello.program,
                                                .stage = Session::Stage::starting,
                                                .give_up = Clock::now() + kWorkerPatience,
                                                .client = {},
@@ -101,6 +128,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .knock = std::move(knock),
                                                .turns = std::move(turns).value(),
                                                .segment = std::move(segment).value(),
+                                               .output = std::move(output.reader),
                                                .header = std::move(header).value(),
                                                .worker = {},
                                                .client_watch = {},
@@ -110,6 +138,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   command.program = host_.worker_program;
   command.arguments = worker_arguments(*session, theirs.fd(), host_.config);
   command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), session->knock.get()};
+  command.output = output.writer.get();
   command.vendors = host_.vendors;
   command.run_as = identity.value();
   auto worker = WorkerProcess::spawn(command);
@@ -190,8 +219,13 @@ Result<void> SessionTable::admit(Session& session) {
   welcome.session = session.id.value;
   welcome.tenant = session.tenant_name;
   welcome.weight = tenant->weight;
-  if (auto sent = session.client.send(to_text(welcome), session.segment->fd()); !sent) return sent;
+  const int segment = session.segment->fd();
+  if (session.output) welcome.features |= session::kKernelOutput;
+  const auto sent = session.output ? session.client.send(to_text(welcome), {segment, session.output.get()})
+                                   : session.client.send(to_text(welcome), {segment});
+  if (!sent) return sent;
   session.segment.reset();  // only the header stays mapped here
+  session.output.reset();
   session.stage = Session::Stage::running;
   return {};
 }

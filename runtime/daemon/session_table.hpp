@@ -59,7 +59,8 @@ class SessionTable {
   bool empty() const { return sessions_.empty(); }
 
  private:
-  Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer);
+  Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
+                                           const session::Hello& hello);
   Result<void> watch(Session& session);
   void on_worker_message(SessionId id);
   void on_ready(Session& session, const session::WorkerReady& ready);

@@ -48,11 +48,11 @@ void reset_signals() {
   ::signal(SIGPIPE, SIG_DFL);
 }
 
-void keep_only(const std::vector<int>& inherited) {
+void keep_only(const std::vector<int>& inherited, int output) {
   const int null = ::open("/dev/null", O_RDWR);
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) give_up("open /dev/null");
-  // Standard output is the daemon's, which nobody reads: what a driver prints belongs into the log.
-  if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) give_up("redirect its output");
+  // Never the daemon's own, which nobody reads.
+  if (::dup2(output >= 0 ? output : STDERR_FILENO, STDOUT_FILENO) < 0) give_up("redirect its output");
   if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up("close what it must not inherit");
   for (const int fd : inherited) {
     if (::fcntl(fd, F_SETFD, 0) != 0) give_up("keep what it must inherit");
@@ -70,7 +70,7 @@ void become(const User& user) {
 [[noreturn]] void run_worker(const WorkerCommand& command, pid_t daemon, char* const* arguments,
                              char* const* environment) {
   reset_signals();
-  keep_only(command.inherited);
+  keep_only(command.inherited, command.output);
   if (command.run_as) become(*command.run_as);
   // After the change of user, which would clear it. If the daemon died before, nobody sends the signal any
   // more.

@@ -18,6 +18,7 @@ struct WorkerCommand {
   std::filesystem::path program;
   std::vector<std::string> arguments;  // without the program
   std::vector<int> inherited;          // descriptors that keep their numbers; all others are closed
+  int output = -1;                     // its standard output; -1: the same as its standard error
   std::filesystem::path vendors;       // OCL_ICD_VENDORS of the worker
   std::optional<User> run_as;          // none: as the daemon itself
 };

@@ -25,16 +25,26 @@ std::thread quiet_thread(Body body) {
   return thread;
 }
 
-/// The daemon's answer to our hello, and the segment that came with it.
-Result<ring::Segment> receive_welcome(const Socket& socket) {
+/// What came with the daemon's answer to our hello.
+struct Reception {
+  ring::Segment segment;
+  ring::UniqueFd output;  // if the daemon has such a pipe
+};
+
+Result<Reception> receive_welcome(const Socket& socket) {
   auto packet = socket.receive();
   if (!packet) return packet.error();
   if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
   auto answer = parse_hello_answer(packet->text);
   if (!answer) return answer.error();
   if (const auto* refused = std::get_if<Refused>(&answer.value())) return Error{refused->reason};
-  if (packet->fds.size() != 1) return Error{"the daemon's welcome came without a segment"};
-  return ring::Segment::attach(std::move(packet->fds.front()));
+  const bool has_output = (std::get<Welcome>(answer.value()).features & kKernelOutput) != 0;
+  if (packet->fds.size() != (has_output ? 2 : 1)) {
+    return Error{"the daemon's welcome came without its descriptors"};
+  }
+  auto segment = ring::Segment::attach(std::move(packet->fds[0]));
+  if (!segment) return segment.error();
+  return Reception{std::move(segment).value(), has_output ? std::move(packet->fds[1]) : ring::UniqueFd()};
 }
 
 }  // namespace
@@ -48,14 +58,16 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   hello.program = identity.program.substr(0, kLongestProgramName);
   hello.pid = ::getpid();
   if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
-  auto segment = receive_welcome(socket.value());
-  if (!segment) return segment.error();
-  return std::make_unique<ClientSession>(std::move(segment).value(), socket->release());
+  auto received = receive_welcome(socket.value());
+  if (!received) return received.error();
+  return std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
+                                         std::move(received->output));
 }
 
-ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket)
+ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring::UniqueFd output)
     : segment_(std::move(segment)),
       socket_(std::move(socket)),
+      output_(std::move(output)),
       stop_(::eventfd(0, EFD_CLOEXEC)),
       arena_(segment_.arena()),
       board_(segment_),
@@ -145,15 +157,18 @@ void ClientSession::set_notice_handler(std::function<void(const wire::EventReach
 }
 
 void ClientSession::watch_socket() {
-  if (!socket_) return;
-  pollfd descriptors[] = {{socket_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+  // poll() passes over negative descriptors.
+  pollfd descriptors[] = {
+      {socket_ ? socket_.get() : -1, POLLIN, 0}, {stop_.get(), POLLIN, 0}, {output_.fd(), POLLIN, 0}};
+  auto& [socket, stop, output] = descriptors;
   for (;;) {
-    if (::poll(descriptors, 2, -1) < 0) continue;  // EINTR
-    if (descriptors[1].revents != 0) return;
+    if (::poll(descriptors, std::size(descriptors), -1) < 0) continue;  // EINTR
+    if (output.revents != 0 && !output_.copy()) output.fd = -1;
+    if (stop.revents != 0) return;
     // The daemon sends nothing after its welcome: whatever happens here is the end.
-    if (descriptors[0].revents != 0) {
+    if (socket.revents != 0) {
       segment_.close();
-      descriptors[0].fd = -1;  // poll passes over it; the thread stays until it is joined
+      socket.fd = -1;  // the thread stays until it is joined
     }
   }
 }

@@ -6,7 +6,8 @@
 //
 // All methods may be called from any thread. When the worker or the daemon is gone the session is lost: sends
 // and calls fail, waits end, and nothing hangs. Two threads serve the session (signals blocked in both): a
-// watcher that sleeps on the daemon's socket, and, once a handler is set, one that delivers notices.
+// watcher that sleeps on the daemon's socket and on the kernels' output, and, once a handler is set, one that
+// delivers notices.
 #pragma once
 
 #include <atomic>
@@ -25,6 +26,7 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/completion_board.hpp"
 #include "runtime/session/identity.hpp"
+#include "runtime/session/kernel_output.hpp"
 #include "runtime/session/object_ids.hpp"
 #include "runtime/wire/calls.hpp"
 
@@ -38,15 +40,24 @@ class ClientSession {
   /// load.
   static Result<std::unique_ptr<ClientSession>> connect(const ClientIdentity& identity);
 
-  /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up.
-  ClientSession(ring::Segment segment, ring::UniqueFd socket);
+  /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up, and `output`,
+  /// if any, for what kernels print.
+  explicit ClientSession(ring::Segment segment, ring::UniqueFd socket = {}, ring::UniqueFd output = {});
   ~ClientSession();
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
-  /// In the child of a fork, which has this object but none of its threads: lets go of the daemon's socket, so
-  /// that the parent's session ends with the parent. Nothing else of the session may be used in the child.
-  void disown_in_child() { socket_.reset(); }
+  /// In the child of a fork, which has this object but none of its threads: lets go of the daemon's socket,
+  /// so that the parent's session ends with the parent. Nothing else of the session may be used in the child.
+  void disown_in_child() {
+    socket_.reset();
+    output_.disown_in_child();
+  }
+
+  KernelOutput& kernel_output() { return output_; }
+
+  /// The devices are this machine's own CPUs: a thread that spins takes from them what it waits for.
+  void device_is_host() { board_.spin_at_most(kHostSpin); }
 
   /// The worker or the daemon is gone; it does not come back.
   bool lost() const { return segment_.closed(); }
@@ -105,6 +116,8 @@ class ClientSession {
   /// A call longer than this goes through the arena, so that it does not crowd the ring.
   static constexpr std::size_t kLongestInRing = std::size_t{32} << 10;
 
+  static constexpr std::chrono::microseconds kHostSpin{5};
+
   struct Consumable {
     std::uint64_t position;  // in the request ring
     std::uint64_t offset;    // in the arena
@@ -159,6 +172,7 @@ class ClientSession {
 
   ring::Segment segment_;
   ring::UniqueFd socket_;
+  KernelOutput output_;
   ring::UniqueFd stop_;  // eventfd that ends the watcher
   ring::ArenaAllocator arena_;
   CompletionBoard board_;

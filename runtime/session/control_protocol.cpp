@@ -202,7 +202,7 @@ Result<void> send_answer(const Socket& socket, const std::string& answer) {
     if (written < 0) return system_error("cannot write a long answer");
     left.remove_prefix(static_cast<std::size_t>(written));
   }
-  return socket.send(to_text(json{{"ok", true}, {"bytes", answer.size()}}), file.get());
+  return socket.send(to_text(json{{"ok", true}, {"bytes", answer.size()}}), {file.get()});
 }
 
 Result<std::string> receive_answer(const Socket& socket) {

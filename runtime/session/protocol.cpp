@@ -107,7 +107,7 @@ Result<Hello> parse_hello(std::string_view text) {
   if (hello.protocol < kOldestProtocol || hello.protocol > kProtocolVersion) {
     return protocol_error(hello.protocol);
   }
-  if (fields.has("features")) hello.features = fields.integer("features", 0, kLargest64);
+  hello.features = fields.has("features") ? fields.integer("features", 0, kLargest64) : 0;
   const std::string role = fields.string("role", kLongestReason);
   if (role == "control") {
     hello.role = Hello::Role::control;

@@ -1,8 +1,8 @@
 // What is said on the sockets when a session starts: client, daemon and worker, one JSON object per packet.
 //
 //   client  -> daemon   hello       who I am, which protocol I speak
-//   daemon  -> client   welcome     with the segment's descriptor, for tenants; or refused, with the reason
-//   worker  -> daemon   ready       which devices I see; or failed, with the reason
+//   daemon  -> client   welcome     for tenants with descriptors: the segment, the kernels' output; or
+//   refused, with the reason worker  -> daemon   ready       which devices I see; or failed, with the reason
 //
 // A tenant's socket then stays open without traffic: when either side hangs up, the session is over. A
 // control connection goes on with the requests of control_protocol.hpp.
@@ -18,12 +18,21 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
 
 /// The protocols that this build speaks, oldest to newest. A hello names one; others are refused.
 inline constexpr std::uint32_t kOldestProtocol = 1;
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = wire::kProtocolVersion;
+
+/// Feature bits of hello and welcome. A side uses only what the other has named, too.
+enum Feature : std::uint64_t {
+  /// The welcome brings a second descriptor: a pipe with what the worker's driver writes to its standard
+  /// output.
+  kKernelOutput = 1U << 0,
+};
+inline constexpr std::uint64_t kFeatures = kKernelOutput;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -36,7 +45,7 @@ Error tenant_name_error(std::string_view name, const std::string& source);
 struct Hello {
   enum class Role { tenant, control };
   std::uint32_t protocol = kProtocolVersion;
-  std::uint64_t features = 0;  // bit set; none defined yet
+  std::uint64_t features = kFeatures;  // bit set of Feature
   Role role = Role::tenant;
   // For role tenant only.
   std::optional<std::string> tenant;    // none: the user's name
@@ -47,7 +56,7 @@ struct Hello {
 
 struct Welcome {
   std::uint32_t protocol = kProtocolVersion;
-  std::uint64_t features = 0;
+  std::uint64_t features = 0;  // those of the hello that the daemon has, too
   // For role tenant only.
   std::uint32_t session = 0;
   std::string tenant;

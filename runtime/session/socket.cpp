@@ -12,8 +12,6 @@
 namespace fairgv::session {
 namespace {
 
-constexpr std::size_t kMaxDescriptors = 4;
-
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -95,23 +93,24 @@ Result<PeerCredentials> Socket::peer() const {
   return PeerCredentials{credentials.pid, credentials.uid, credentials.gid};
 }
 
-Result<void> Socket::send(std::string_view text, int fd) const {
-  if (text.size() > kMaxPacket) {
-    return Error{"a packet of " + std::to_string(text.size()) + " bytes is too long to send"};
+Result<void> Socket::send(std::string_view text, std::initializer_list<int> fds) const {
+  if (text.size() > kMaxPacket || fds.size() > kMaxDescriptors) {
+    return Error{"a packet of " + std::to_string(text.size()) + " bytes with " + std::to_string(fds.size()) +
+                 " descriptors is too long to send"};
   }
   iovec part{const_cast<char*>(text.data()), text.size()};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(sizeof(int))> space{};
-  if (fd >= 0) {
+  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> space{};
+  if (fds.size() != 0) {
     message.msg_control = space.data();
-    message.msg_controllen = space.size();
+    message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
     cmsghdr* const control = CMSG_FIRSTHDR(&message);
     control->cmsg_level = SOL_SOCKET;
     control->cmsg_type = SCM_RIGHTS;
-    control->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(control), &fd, sizeof(int));
+    control->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(control), fds.begin(), fds.size() * sizeof(int));
   }
   for (;;) {
     if (::sendmsg(fd_.get(), &message, MSG_NOSIGNAL) >= 0) return {};

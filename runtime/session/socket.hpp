@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,8 @@ namespace fairgv::session {
 
 /// The longest packet, in bytes. Longer ones are refused by both sides.
 inline constexpr std::size_t kMaxPacket = std::size_t{64} << 10;
+/// The most descriptors that come with a packet.
+inline constexpr std::size_t kMaxDescriptors = 4;
 
 /// Who opened the other end, as the kernel saw it at that moment.
 struct PeerCredentials {
@@ -60,9 +63,9 @@ class Socket {
   Result<void> set_nonblocking();
   Result<PeerCredentials> peer() const;
 
-  /// Sends one packet and, unless it is negative, a copy of descriptor `fd` with it. Fails if the packet is
-  /// too long, the peer is gone, or a non-blocking socket has no room.
-  Result<void> send(std::string_view text, int fd = -1) const;
+  /// Sends one packet and copies of up to kMaxDescriptors descriptors with it. Fails if the packet is too
+  /// long, the peer is gone, or a non-blocking socket has no room.
+  Result<void> send(std::string_view text, std::initializer_list<int> fds = {}) const;
   /// Takes one packet. An Error is for a broken socket or a packet beyond the limits: hang up then.
   Result<Packet> receive() const;
 

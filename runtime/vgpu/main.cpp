@@ -119,6 +119,8 @@ int run(int argc, char** argv) {
   }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
   std::signal(SIGPIPE, SIG_IGN);
+  // What kernels print must be in the pipe when their command is reported complete, or at least soon.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const session::Socket daemon{ring::UniqueFd(arguments.daemon_fd)};
   const auto status = serve(arguments, daemon);
   if (status) return status.value();

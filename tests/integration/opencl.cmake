@@ -8,6 +8,7 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_kernel_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_map_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_platform_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_printf_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_program_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_rect_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_thread_test.cpp)

@@ -38,7 +38,7 @@ TEST_F(Pair, KeepsPacketsWholeAndInOrder) {
 TEST_F(Pair, HandsOverADescriptorOfTheSameFile) {
   const ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
   ASSERT_EQ(::write(file.get(), "hello", 5), 5);
-  ASSERT_TRUE(near.send("here", file.get()));
+  ASSERT_TRUE(near.send("here", {file.get()}));
   const auto packet = far.receive();
   ASSERT_TRUE(packet);
   ASSERT_EQ(packet->fds.size(), 1u);
