@@ -21,12 +21,23 @@
   X(clGetCommandQueueInfo) X(clSetCommandQueueProperty) X(clSetDefaultDeviceCommandQueue) X(clFlush) X(clFinish)     \
   /* api_memory.cpp */                                                                                               \
   X(clCreateBuffer) X(clCreateBufferWithProperties) X(clCreateSubBuffer) X(clRetainMemObject) X(clReleaseMemObject)  \
-  X(clGetMemObjectInfo) X(clSetMemObjectDestructorCallback) X(clGetSupportedImageFormats)                            \
+  X(clGetMemObjectInfo) X(clSetMemObjectDestructorCallback)                                                          \
   /* api_transfer.cpp */                                                                                             \
   X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueReadBufferRect) X(clEnqueueWriteBufferRect)              \
   X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)                                                                   \
   /* api_copy.cpp */                                                                                                 \
   X(clEnqueueCopyBuffer) X(clEnqueueCopyBufferRect) X(clEnqueueFillBuffer) X(clEnqueueMigrateMemObjects)             \
+  /* api_image.cpp */                                                                                                \
+  X(clCreateImage) X(clCreateImageWithProperties) X(clCreateImage2D) X(clCreateImage3D)                              \
+  X(clGetSupportedImageFormats) X(clGetImageInfo)                                                                    \
+  /* api_image_transfer.cpp */                                                                                       \
+  X(clEnqueueReadImage) X(clEnqueueWriteImage) X(clEnqueueMapImage)                                                  \
+  /* api_image_copy.cpp */                                                                                           \
+  X(clEnqueueCopyImage) X(clEnqueueCopyImageToBuffer) X(clEnqueueCopyBufferToImage) X(clEnqueueFillImage)            \
+  /* api_sampler.cpp */                                                                                              \
+  X(clCreateSampler) X(clCreateSamplerWithProperties) X(clRetainSampler) X(clReleaseSampler) X(clGetSamplerInfo)     \
+  /* api_pipe.cpp */                                                                                                 \
+  X(clCreatePipe) X(clGetPipeInfo)                                                                                   \
   /* api_program.cpp */                                                                                              \
   X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clRetainProgram) X(clReleaseProgram)                   \
   X(clBuildProgram) X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clSetProgramReleaseCallback)                      \

@@ -144,7 +144,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl_uint num_me
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     if ((flags & ~kKnown) != 0) return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < num_mem_objects; ++i) {
-      if (const cl_int error = check_buffer(*queue, downcast<Memory>(mem_objects[i]))) return error;
+      if (const cl_int error = check_memory(*queue, downcast<Memory>(mem_objects[i]))) return error;
     }
     wire::EnqueueMarker call;
     return enqueue(*queue, call, wait_list, CL_COMMAND_MIGRATE_MEM_OBJECTS, event);

@@ -1,4 +1,4 @@
-// Entry points: buffers and sub-buffers.
+// Entry points: buffers and sub-buffers, and what all memory objects have in common.
 #include "icd/api.hpp"
 #include "icd/entry.hpp"
 #include "icd/memory.hpp"
@@ -93,7 +93,8 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
                          const void* buffer_create_info, cl_int* errcode_ret) {
   return create_entry<cl_mem>(errcode_ret, [&]() -> Outcome<cl_mem> {
     Memory* const parent = downcast<Memory>(buffer);
-    if (parent == nullptr || parent->parent() != nullptr) return CL_INVALID_MEM_OBJECT;
+    if (parent == nullptr || !parent->is_buffer() || parent->parent() != nullptr)
+      return CL_INVALID_MEM_OBJECT;
     if (buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION) return CL_INVALID_VALUE;
     if (buffer_create_info == nullptr) return CL_INVALID_VALUE;
     return make_sub_buffer(*parent, flags, *static_cast<const cl_buffer_region*>(buffer_create_info));
@@ -134,15 +135,6 @@ cl_int clSetMemObjectDestructorCallback(cl_mem memobj, void(CL_CALLBACK* pfn_not
     memory->add_destructor_callback([=](cl_mem handle) { pfn_notify(handle, user_data); });
     return CL_SUCCESS;
   });
-}
-
-// No device has images: there are no formats.
-cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags, cl_mem_object_type, cl_uint num_entries,
-                                  cl_image_format* image_formats, cl_uint* num_image_formats) {
-  if (downcast<Context>(context) == nullptr) return CL_INVALID_CONTEXT;
-  if (num_entries == 0 && image_formats != nullptr) return CL_INVALID_VALUE;
-  if (num_image_formats != nullptr) *num_image_formats = 0;
-  return CL_SUCCESS;
 }
 
 }  // namespace fairgv::icd

@@ -2,7 +2,7 @@
 #include "icd/api.hpp"
 #include "icd/checks.hpp"
 #include "icd/entry.hpp"
-#include "icd/memory_flags.hpp"
+#include "icd/image_transfers.hpp"
 #include "icd/transfer_commands.hpp"
 
 namespace fairgv::icd {
@@ -110,15 +110,6 @@ cl_int transfer_rect(const RectArguments& arguments, Direction direction) {
                       host);
 }
 
-/// Mapping is the host's access: for reading and for writing it needs the right.
-cl_int check_map(const Memory& memory, cl_map_flags flags) {
-  if (!are_map_flags(flags)) return CL_INVALID_VALUE;
-  const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
-  if ((flags & CL_MAP_READ) != 0 && !memory.host_may_read()) return CL_INVALID_OPERATION;
-  if (writes && !memory.host_may_write()) return CL_INVALID_OPERATION;
-  return CL_SUCCESS;
-}
-
 }  // namespace
 
 cl_int clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
@@ -191,10 +182,12 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, vo
     Queue* const queue = downcast<Queue>(command_queue);
     if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
     Memory* const memory = downcast<Memory>(memobj);
-    if (const cl_int error = check_buffer(*queue, memory)) return error;
+    if (const cl_int error = check_memory(*queue, memory)) return error;
     const WaitList wait_list(queue->context(), num_events_in_wait_list, event_wait_list);
     if (const cl_int error = wait_list.error()) return error;
-    return unmap_region({*queue, wait_list, false, CL_COMMAND_UNMAP_MEM_OBJECT, event}, *memory, mapped_ptr);
+    const TransferRequest request{*queue, wait_list, false, CL_COMMAND_UNMAP_MEM_OBJECT, event};
+    return memory->image() != nullptr ? unmap_image_box(request, *memory, mapped_ptr)
+                                      : unmap_region(request, *memory, mapped_ptr);
   });
 }
 

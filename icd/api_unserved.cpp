@@ -78,27 +78,6 @@ struct Unserved<Result (*)(Arguments...), error> {
 
 void add_unserved_entry_points(cl_icd_dispatch& table) {
 #define FAIRGV_UNSERVED(name, error) table.name = Unserved<decltype(table.name), error>::entry
-  // Images and samplers: CL_DEVICE_IMAGE_SUPPORT is CL_FALSE.
-  FAIRGV_UNSERVED(clCreateImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clCreateImageWithProperties, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clCreateImage2D, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clCreateImage3D, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clGetImageInfo, CL_INVALID_MEM_OBJECT);
-  FAIRGV_UNSERVED(clEnqueueReadImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueWriteImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueFillImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueCopyImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueCopyImageToBuffer, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueCopyBufferToImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueMapImage, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clCreateSampler, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clCreateSamplerWithProperties, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clRetainSampler, CL_INVALID_SAMPLER);
-  FAIRGV_UNSERVED(clReleaseSampler, CL_INVALID_SAMPLER);
-  FAIRGV_UNSERVED(clGetSamplerInfo, CL_INVALID_SAMPLER);
-  // Pipes: CL_DEVICE_PIPE_SUPPORT is CL_FALSE.
-  FAIRGV_UNSERVED(clCreatePipe, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clGetPipeInfo, CL_INVALID_MEM_OBJECT);
   // Shared virtual memory: CL_DEVICE_SVM_CAPABILITIES is 0.
   FAIRGV_UNSERVED(clSVMAlloc, CL_INVALID_OPERATION);
   FAIRGV_UNSERVED(clSVMFree, CL_INVALID_OPERATION);

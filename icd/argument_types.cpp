@@ -74,6 +74,7 @@ ArgumentType classify(const wire::KernelArgument& argument) {
   if (type.starts_with("image") && type.find("_t") != std::string_view::npos)
     return {ArgumentClass::image, 0};
   if (type == "sampler_t") return {ArgumentClass::sampler, 0};
+  if ((argument.type_qualifier & CL_KERNEL_ARG_TYPE_PIPE) != 0) return {ArgumentClass::pipe, 0};
   switch (argument.address_qualifier) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:
     case CL_KERNEL_ARG_ADDRESS_CONSTANT:

@@ -15,8 +15,9 @@ enum class ArgumentClass {
   memory,   // a pointer to global or constant memory: a cl_mem
   local,    // a pointer to local memory: a size
   value,    // anything passed by value
-  image,    // not served
-  sampler,  // not served
+  image,    // an image: a cl_mem
+  sampler,  // a cl_sampler
+  pipe,     // a pipe: a cl_mem
   unknown,  // the driver has no argument info: decided by what the application sets
 };
 

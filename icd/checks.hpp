@@ -2,18 +2,34 @@
 #pragma once
 
 #include "icd/memory.hpp"
+#include "icd/memory_flags.hpp"
 #include "icd/queue.hpp"
 
 namespace fairgv::icd {
 
-/// A buffer and a queue must be of the same context, and a sub-buffer aligned for the queue's device.
-inline cl_int check_buffer(const Queue& queue, const Memory* memory) {
+/// Any memory object: it and the queue must be of the same context, and a sub-buffer aligned for the queue's
+/// device.
+inline cl_int check_memory(const Queue& queue, const Memory* memory) {
   if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
   if (&memory->context() != &queue.context()) return CL_INVALID_CONTEXT;
-  if (memory->parent() == nullptr) return CL_SUCCESS;
+  if (!memory->is_buffer() || memory->parent() == nullptr) return CL_SUCCESS;
   const DeviceFacts* const facts = queue.device().facts();
   if (facts == nullptr) return CL_OUT_OF_RESOURCES;
   return memory->origin() % facts->address_alignment == 0 ? CL_SUCCESS : CL_MISALIGNED_SUB_BUFFER_OFFSET;
+}
+
+/// The same where only a buffer will do.
+inline cl_int check_buffer(const Queue& queue, const Memory* memory) {
+  return memory != nullptr && !memory->is_buffer() ? CL_INVALID_MEM_OBJECT : check_memory(queue, memory);
+}
+
+/// Mapping is the host's access: for reading and for writing it needs the right.
+inline cl_int check_map(const Memory& memory, cl_map_flags flags) {
+  if (!are_map_flags(flags)) return CL_INVALID_VALUE;
+  const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+  if ((flags & CL_MAP_READ) != 0 && !memory.host_may_read()) return CL_INVALID_OPERATION;
+  if (writes && !memory.host_may_write()) return CL_INVALID_OPERATION;
+  return CL_SUCCESS;
 }
 
 }  // namespace fairgv::icd

@@ -14,6 +14,7 @@
 #include "icd/platform.hpp"
 #include "icd/program.hpp"
 #include "icd/queue.hpp"
+#include "icd/sampler.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -43,6 +44,7 @@ void start_clean_in_child() {
   Program::pool().forget();
   Kernel::pool().forget();
   Event::pool().forget();
+  Sampler::pool().forget();
 }
 
 Result<std::unique_ptr<session::ClientSession>> connect() {

@@ -25,6 +25,12 @@ void Context::add_destructor_callback(std::function<void(cl_context)> callback) 
   destructor_callbacks_.push_back(std::move(callback));
 }
 
+const wire::InfoReply* Context::image_formats(cl_mem_flags flags, cl_mem_object_type type) {
+  return image_formats_.get({flags, type}, [&] {
+    return connection_.call(wire::GetSupportedImageFormats{id_, flags, type});
+  });
+}
+
 cl_int Context::info(cl_context_info param, const InfoSink& sink) const {
   switch (param) {
     case CL_CONTEXT_REFERENCE_COUNT:

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "icd/connection.hpp"
@@ -37,6 +38,10 @@ class Context : public Object<Context> {
 
   void add_destructor_callback(std::function<void(cl_context)> callback);
 
+  /// The driver's answer to clGetSupportedImageFormats, asked for once: a cl_image_format array. nullptr if
+  /// the session is lost.
+  const wire::InfoReply* image_formats(cl_mem_flags flags, cl_mem_object_type type);
+
   /// clGetContextInfo.
   cl_int info(cl_context_info param, const InfoSink& sink) const;
 
@@ -45,6 +50,7 @@ class Context : public Object<Context> {
   const wire::ObjectId id_;
   const std::vector<Device*> devices_;
   const std::vector<cl_context_properties> properties_;
+  InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;
   std::mutex mutex_;  // guards destructor_callbacks_
   std::vector<std::function<void(cl_context)>> destructor_callbacks_;
 };

@@ -3,7 +3,25 @@
 #include <algorithm>
 #include <cstring>
 
+#include "icd/sampler.hpp"
+
 namespace fairgv::icd {
+namespace {
+
+/// The handle that an argument's value is; it may be anything.
+template <class Handle>
+Handle handle_at(const void* value) {
+  Handle handle = nullptr;
+  std::memcpy(&handle, value, sizeof(handle));
+  return handle;
+}
+
+wire::ArgumentKind kind_of(const Memory& memory) {
+  if (memory.is_buffer()) return wire::ArgumentKind::memory;
+  return memory.image() != nullptr ? wire::ArgumentKind::image : wire::ArgumentKind::pipe;
+}
+
+}  // namespace
 
 Kernel::Kernel(Program& program, std::shared_ptr<const KernelTable> table,
                const wire::KernelDescription& description)
@@ -50,9 +68,11 @@ cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value)
     case ArgumentClass::value:
       return set_value(argument, bytes, value);
     case ArgumentClass::image:
-      return CL_INVALID_MEM_OBJECT;
+      return set_image(argument, description_.arguments[index].access_qualifier, bytes, value);
     case ArgumentClass::sampler:
-      return CL_INVALID_SAMPLER;
+      return set_sampler(argument, bytes, value);
+    case ArgumentClass::pipe:
+      return set_pipe(argument, bytes, value);
     case ArgumentClass::unknown:
       break;
   }
@@ -68,8 +88,40 @@ cl_int Kernel::set_memory(Argument& argument, std::size_t bytes, const void* val
     return CL_SUCCESS;
   }
   const Memory* const memory = find<Memory>(handle);
-  if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
+  if (memory == nullptr || !memory->is_buffer()) return CL_INVALID_MEM_OBJECT;
   store(argument, wire::ArgumentKind::memory, 0, memory->id().raw);
+  return CL_SUCCESS;
+}
+
+/// A kernel must not read an image that is only written, nor the other way round.
+cl_int Kernel::set_image(Argument& argument, cl_uint access, std::size_t bytes, const void* value) {
+  if (value == nullptr) return CL_INVALID_ARG_VALUE;
+  if (bytes != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
+  const Memory* const memory = find<Memory>(handle_at<cl_mem>(value));
+  if (memory == nullptr || memory->image() == nullptr) return CL_INVALID_MEM_OBJECT;
+  const bool refused =
+      (access == CL_KERNEL_ARG_ACCESS_READ_ONLY && (memory->flags() & CL_MEM_WRITE_ONLY) != 0) ||
+      (access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && (memory->flags() & CL_MEM_READ_ONLY) != 0);
+  if (refused) return CL_INVALID_ARG_VALUE;
+  store(argument, wire::ArgumentKind::image, 0, memory->id().raw);
+  return CL_SUCCESS;
+}
+
+cl_int Kernel::set_sampler(Argument& argument, std::size_t bytes, const void* value) {
+  if (value == nullptr) return CL_INVALID_ARG_VALUE;
+  if (bytes != sizeof(cl_sampler)) return CL_INVALID_ARG_SIZE;
+  const Sampler* const sampler = find<Sampler>(handle_at<cl_sampler>(value));
+  if (sampler == nullptr) return CL_INVALID_SAMPLER;
+  store(argument, wire::ArgumentKind::sampler, 0, sampler->id().raw);
+  return CL_SUCCESS;
+}
+
+cl_int Kernel::set_pipe(Argument& argument, std::size_t bytes, const void* value) {
+  if (value == nullptr) return CL_INVALID_ARG_VALUE;
+  if (bytes != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
+  const Memory* const memory = find<Memory>(handle_at<cl_mem>(value));
+  if (memory == nullptr || memory->pipe() == nullptr) return CL_INVALID_MEM_OBJECT;
+  store(argument, wire::ArgumentKind::pipe, 0, memory->id().raw);
   return CL_SUCCESS;
 }
 
@@ -93,10 +145,12 @@ cl_int Kernel::set_undescribed(Argument& argument, std::size_t bytes, const void
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
   if (value == nullptr) return set_local(argument, bytes, value);
   if (bytes == sizeof(cl_mem)) {
-    cl_mem handle = nullptr;
-    std::memcpy(&handle, value, sizeof(handle));
-    if (const Memory* const memory = find<Memory>(handle)) {
-      store(argument, wire::ArgumentKind::memory, 0, memory->id().raw);
+    if (const Memory* const memory = find<Memory>(handle_at<cl_mem>(value))) {
+      store(argument, kind_of(*memory), 0, memory->id().raw);
+      return CL_SUCCESS;
+    }
+    if (const Sampler* const sampler = find<Sampler>(handle_at<cl_sampler>(value))) {
+      store(argument, wire::ArgumentKind::sampler, 0, sampler->id().raw);
       return CL_SUCCESS;
     }
   }

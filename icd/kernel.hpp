@@ -85,11 +85,14 @@ class Kernel : public Object<Kernel> {
     bool changed = false;
     wire::ArgumentKind kind = wire::ArgumentKind::value;
     std::uint64_t bytes = 0;       // of a value or of local memory
-    std::uint64_t object = 0;      // raw id of a buffer
+    std::uint64_t object = 0;      // raw id of a memory object or a sampler
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
 
   cl_int set_memory(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_image(Argument& argument, cl_uint access, std::size_t bytes, const void* value);
+  cl_int set_sampler(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_pipe(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_local(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_value(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_undescribed(Argument& argument, std::size_t bytes, const void* value);

@@ -7,9 +7,7 @@
 namespace fairgv::icd {
 namespace {
 
-constexpr std::string_view kImages = "images are not served yet";
 constexpr std::string_view kSvm = "shared virtual memory is not served yet";
-constexpr std::string_view kPipes = "pipes are not served yet";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
 constexpr std::string_view kSubDevices = "sub-devices are not served yet";
 constexpr std::string_view kLinking = "separate compilation and linking are not served yet";
@@ -18,7 +16,7 @@ constexpr std::string_view kBuiltIn = "built-in kernels are not served yet";
 constexpr std::string_view kNative =
     "a native kernel is a function of the application; the worker cannot call it";
 constexpr std::string_view kExtensions = "extensions that add calls, objects or queries are not served yet";
-constexpr std::string_view kFeatures = "features of images, pipes and device queues are not served yet";
+constexpr std::string_view kFeatures = "features of device queues are not served yet";
 
 #define FAIRGV_MASK(param, action, bits, reason)    \
   Mask {                                            \
@@ -26,25 +24,7 @@ constexpr std::string_view kFeatures = "features of images, pipes and device que
   }
 
 constexpr std::array kDeviceMasks = {
-    FAIRGV_MASK(CL_DEVICE_IMAGE_SUPPORT, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_MAX_READ_IMAGE_ARGS, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE2D_MAX_WIDTH, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE2D_MAX_HEIGHT, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE3D_MAX_WIDTH, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE3D_MAX_HEIGHT, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE3D_MAX_DEPTH, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, zero, 0, kImages),
-    FAIRGV_MASK(CL_DEVICE_MAX_SAMPLERS, zero, 0, kImages),
     FAIRGV_MASK(CL_DEVICE_SVM_CAPABILITIES, zero, 0, kSvm),
-    FAIRGV_MASK(CL_DEVICE_PIPE_SUPPORT, zero, 0, kPipes),
-    FAIRGV_MASK(CL_DEVICE_MAX_PIPE_ARGS, zero, 0, kPipes),
-    FAIRGV_MASK(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, zero, 0, kPipes),
-    FAIRGV_MASK(CL_DEVICE_PIPE_MAX_PACKET_SIZE, zero, 0, kPipes),
     FAIRGV_MASK(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, zero, 0, kDeviceQueues),
     FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, zero, 0, kDeviceQueues),
     FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, zero, 0, kDeviceQueues),
@@ -70,7 +50,8 @@ constexpr std::array kDeviceMasks = {
 
 #undef FAIRGV_MASK
 
-/// Extensions that only change the kernel language or add queries whose answers are passed through.
+/// Extensions that only change the kernel language, what served calls accept, or add queries whose answers
+/// are passed through.
 constexpr std::string_view kServedExtensions[] = {
     "cl_khr_byte_addressable_store",
     "cl_khr_global_int32_base_atomics",
@@ -96,6 +77,10 @@ constexpr std::string_view kServedExtensions[] = {
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
     "cl_khr_work_group_uniform_arithmetic",
+    "cl_khr_3d_image_writes",
+    "cl_khr_depth_images",
+    "cl_khr_image2d_from_buffer",
+    "cl_khr_srgb_image_writes",
     "cl_khr_device_uuid",
     "cl_khr_pci_bus_info",
     "cl_khr_extended_versioning",
@@ -121,8 +106,7 @@ constexpr std::string_view kServedExtensions[] = {
 
 /// OpenCL C features of what is masked above (OpenCL C 3.0, 6.2.1).
 constexpr std::string_view kUnservedFeatures[] = {
-    "__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images",
-    "__opencl_c_pipes",  "__opencl_c_device_enqueue",
+    "__opencl_c_device_enqueue",
 };
 
 bool name_is_served(std::string_view name) {

@@ -27,11 +27,19 @@ Memory::Memory(Memory& parent, Shape shape, std::uint64_t origin)
       wire::CreateSubBuffer{id_, parent.id(), shape_.flags & kDriverFlags, origin, shape_.bytes});
 }
 
+Memory::Memory(Context& context, wire::ObjectId id, Ref<Memory> parent, Shape shape)
+    : context_(context), parent_(std::move(parent)), id_(id), shape_(std::move(shape)) {}
+
 Memory::~Memory() {
   for (auto callback = destructor_callbacks_.rbegin(); callback != destructor_callbacks_.rend(); ++callback) {
     (*callback)(handle());
   }
   context_->session().release_object(id_);
+}
+
+cl_mem_object_type Memory::type() const {
+  if (is_buffer()) return CL_MEM_OBJECT_BUFFER;
+  return image() != nullptr ? image()->type : cl_mem_object_type{CL_MEM_OBJECT_PIPE};
 }
 
 void Memory::add_mapping(MappedRegion region) {
@@ -58,7 +66,7 @@ void Memory::add_destructor_callback(std::function<void(cl_mem)> callback) {
 cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
   switch (param) {
     case CL_MEM_TYPE:
-      return sink.scalar(cl_mem_object_type{CL_MEM_OBJECT_BUFFER});
+      return sink.scalar(type());
     case CL_MEM_FLAGS:
       return sink.scalar(shape_.flags);
     case CL_MEM_SIZE:

@@ -1,13 +1,15 @@
-// A memory object: a buffer or a part of one (sub-buffer), and its mapped regions.
+// A memory object: a buffer or a part of one (sub-buffer), an image or a pipe, and its mapped regions.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "icd/context.hpp"
+#include "icd/image_shape.hpp"
 #include "icd/info.hpp"
 #include "icd/object.hpp"
 #include "icd/transfers.hpp"
@@ -22,6 +24,12 @@ struct MappedRegion {
   std::uint64_t bytes = 0;
   bool written = false;  // mapped for writing: unmapping writes it back
   StagingRef staging;
+  ImageBox box = {};  // of an image, instead of offset and bytes
+};
+
+struct PipeShape {
+  cl_uint packet_bytes = 0;
+  cl_uint max_packets = 0;
 };
 
 class Memory : public Object<Memory> {
@@ -35,12 +43,16 @@ class Memory : public Object<Memory> {
     std::uint64_t bytes = 0;
     std::byte* host_pointer = nullptr;  // with CL_MEM_USE_HOST_PTR
     std::vector<cl_mem_properties> properties;
+    std::variant<std::monostate, ImageShape, PipeShape> kind = {};  // nothing: a buffer
   };
 
   /// A buffer; `initial` holds its contents, if any, and is free again once the worker has read it.
   Memory(Context& context, Shape shape, wire::ArenaRange initial);
   /// A part of `parent` that begins at its byte `origin`.
   Memory(Memory& parent, Shape shape, std::uint64_t origin);
+  /// An image or a pipe, which the caller makes in the worker under `id`. `parent`: whose memory it is, or
+  /// null.
+  Memory(Context& context, wire::ObjectId id, Ref<Memory> parent, Shape shape);
   /// Calls the destructor callbacks, the latest first.
   ~Memory();
 
@@ -51,6 +63,12 @@ class Memory : public Object<Memory> {
   std::uint64_t bytes() const { return shape_.bytes; }
   std::uint64_t origin() const { return origin_; }
   std::byte* host_pointer() const { return shape_.host_pointer; }
+
+  bool is_buffer() const { return std::holds_alternative<std::monostate>(shape_.kind); }
+  /// Null unless it is an image, or a pipe.
+  const ImageShape* image() const { return std::get_if<ImageShape>(&shape_.kind); }
+  const PipeShape* pipe() const { return std::get_if<PipeShape>(&shape_.kind); }
+  cl_mem_object_type type() const;
 
   bool host_may_read() const { return (flags() & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0; }
   bool host_may_write() const { return (flags() & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0; }

@@ -47,6 +47,10 @@ cl_mem_flags inherited_flags(cl_mem_flags flags, cl_mem_flags parent) {
   return flags | (parent & kHostPointer);
 }
 
+cl_mem_flags device_access(cl_mem_flags flags) {
+  return flags & kDeviceAccess;
+}
+
 bool are_map_flags(cl_map_flags flags) {
   if ((flags & ~cl_map_flags{CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION}) != 0) return false;
   return (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0;

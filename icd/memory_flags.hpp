@@ -18,6 +18,10 @@ cl_mem_flags with_default_access(cl_mem_flags flags);
 /// What a sub-buffer does not say it has from its buffer.
 cl_mem_flags inherited_flags(cl_mem_flags flags, cl_mem_flags parent);
 
+/// What the driver is told: how the host may use an object is checked here, and where the application's
+/// memory lies means nothing in the worker.
+cl_mem_flags device_access(cl_mem_flags flags);
+
 /// Whether clEnqueueMapBuffer takes these flags.
 bool are_map_flags(cl_map_flags flags);
 

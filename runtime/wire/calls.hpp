@@ -19,6 +19,7 @@
 //    to reuse once the command has completed, ranges of other calls once the worker has consumed the record.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -206,6 +207,75 @@ struct CreateSubBuffer {
   FAIRGV_FIELDS(id, parent, flags, origin, bytes)
 };
 
+// ---- images, samplers, pipes
+// -----------------------------------------------------------------------------------
+
+/// A cl_image_format and what of a cl_image_desc the worker needs. Contents travel without gaps, so only an
+/// image that lies in another memory object has a row pitch of its own.
+struct ImageDescription {
+  std::uint32_t channel_order = 0;
+  std::uint32_t channel_type = 0;
+  std::uint32_t type = 0;  // cl_mem_object_type
+  std::uint64_t width = 0, height = 0, depth = 0, array_size = 0;
+  std::uint64_t row_pitch = 0;  // bytes, or 0
+  FAIRGV_FIELDS(channel_order, channel_type, type, width, height, depth, array_size, row_pitch)
+};
+
+/// The driver's cl_image_format array.
+struct GetSupportedImageFormats {
+  FAIRGV_CALL(GetSupportedImageFormats, 0x0310, InfoReply)
+  ObjectId context;
+  std::uint64_t flags = 0;  // cl_mem_flags
+  std::uint32_t type = 0;   // cl_mem_object_type
+  FAIRGV_FIELDS(context, flags, type)
+};
+
+struct CreateImage {
+  FAIRGV_CALL(CreateImage, 0x0311, void)
+  ObjectId id;
+  ObjectId context;
+  std::uint64_t flags = 0;  // as in CreateBuffer
+  ImageDescription description;
+  ArenaRange initial;  // initial contents, or bytes == 0
+  FAIRGV_FIELDS(id, context, flags, description, initial)
+};
+
+/// Whether it was made. If not, the id names a poisoned image, which the front end releases.
+struct ImageReply {
+  std::int32_t error = 0;
+  FAIRGV_FIELDS(error)
+};
+
+/// An image in the memory of a buffer or of another image. Which ones a driver takes only it knows.
+struct CreateImageFromMemory {
+  FAIRGV_CALL(CreateImageFromMemory, 0x0312, ImageReply)
+  ObjectId id;
+  ObjectId memory;
+  std::uint64_t flags = 0;
+  ImageDescription description;
+  FAIRGV_FIELDS(id, memory, flags, description)
+};
+
+struct CreateSampler {
+  FAIRGV_CALL(CreateSampler, 0x0313, void)
+  ObjectId id;
+  ObjectId context;
+  std::uint32_t normalized_coordinates = 0;  // cl_bool
+  std::uint32_t addressing_mode = 0;         // cl_addressing_mode
+  std::uint32_t filter_mode = 0;             // cl_filter_mode
+  FAIRGV_FIELDS(id, context, normalized_coordinates, addressing_mode, filter_mode)
+};
+
+struct CreatePipe {
+  FAIRGV_CALL(CreatePipe, 0x0314, void)
+  ObjectId id;
+  ObjectId context;
+  std::uint64_t flags = 0;
+  std::uint32_t packet_bytes = 0;
+  std::uint32_t max_packets = 0;
+  FAIRGV_FIELDS(id, context, flags, packet_bytes, max_packets)
+};
+
 // ---- programs and kernels
 // --------------------------------------------------------------------------------------
 
@@ -305,6 +375,9 @@ enum class ArgumentKind : std::uint32_t {
   memory = 1,  // `position` is the raw ObjectId of a buffer
   null_memory = 2,
   local = 3,  // `bytes` bytes of local memory
+  image = 4,  // as `memory`, for an image, a sampler, a pipe
+  sampler = 5,
+  pipe = 6,
 };
 
 /// An argument that changed since the kernel was last enqueued (all that were set, at the first time).
@@ -398,6 +471,63 @@ struct EnqueueFillBuffer {
   FAIRGV_FIELDS(command, buffer, offset, bytes, pattern)
 };
 
+/// A box of an image to the arena. `origin` and `region` are in elements, in the driver's coordinates;
+/// pitches are those in the arena, 0: no gaps. Also what a map that keeps the contents does.
+struct EnqueueReadImage {
+  FAIRGV_CALL(EnqueueReadImage, 0x0610, void)
+  Command command;
+  ObjectId image;
+  Extent3 origin, region;
+  std::uint64_t row_pitch = 0, slice_pitch = 0;
+  ArenaRange to;
+  FAIRGV_FIELDS(command, image, origin, region, row_pitch, slice_pitch, to)
+};
+
+struct EnqueueWriteImage {
+  FAIRGV_CALL(EnqueueWriteImage, 0x0611, void)
+  Command command;
+  ObjectId image;
+  Extent3 origin, region;
+  std::uint64_t row_pitch = 0, slice_pitch = 0;
+  ArenaRange from;
+  FAIRGV_FIELDS(command, image, origin, region, row_pitch, slice_pitch, from)
+};
+
+struct EnqueueCopyImage {
+  FAIRGV_CALL(EnqueueCopyImage, 0x0612, void)
+  Command command;
+  ObjectId source, destination;
+  Extent3 source_origin, destination_origin, region;
+  FAIRGV_FIELDS(command, source, destination, source_origin, destination_origin, region)
+};
+
+struct EnqueueCopyImageToBuffer {
+  FAIRGV_CALL(EnqueueCopyImageToBuffer, 0x0613, void)
+  Command command;
+  ObjectId image, buffer;
+  Extent3 origin, region;
+  std::uint64_t offset = 0;  // in the buffer
+  FAIRGV_FIELDS(command, image, buffer, origin, region, offset)
+};
+
+struct EnqueueCopyBufferToImage {
+  FAIRGV_CALL(EnqueueCopyBufferToImage, 0x0614, void)
+  Command command;
+  ObjectId buffer, image;
+  Extent3 origin, region;
+  std::uint64_t offset = 0;  // in the buffer
+  FAIRGV_FIELDS(command, buffer, image, origin, region, offset)
+};
+
+struct EnqueueFillImage {
+  FAIRGV_CALL(EnqueueFillImage, 0x0615, void)
+  Command command;
+  ObjectId image;
+  Extent3 origin, region;
+  std::array<std::uint32_t, 4> color{};  // four numbers of the kind that the format asks for
+  FAIRGV_FIELDS(command, image, origin, region, color)
+};
+
 /// Completes when its wait list has, or, with an empty one, when every earlier command of the queue has.
 /// clFinish is a marker that its caller waits for. Never reaches the driver.
 struct EnqueueMarker {
@@ -468,7 +598,11 @@ using AllCalls =
              GetKernelWorkGroupInfo, GetKernelSubGroupInfo, EnqueueKernel, EnqueueReadBuffer,
              EnqueueWriteBuffer, EnqueueReadBufferRect, EnqueueWriteBufferRect, EnqueueCopyBuffer,
              EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker, EnqueueBarrier, CreateUserEvent,
-             SetUserEventStatus, WatchEvent, ReleaseEvent>;
+             SetUserEventStatus, WatchEvent, ReleaseEvent,
+             // images, samplers, pipes
+             GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe,
+             EnqueueReadImage, EnqueueWriteImage, EnqueueCopyImage, EnqueueCopyImageToBuffer,
+             EnqueueCopyBufferToImage, EnqueueFillImage>;
 
 /// Notices, worker to front end.
 using AllNotices = TypeList<EventReached>;

@@ -5,12 +5,14 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_event_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_kernel_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_map_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_platform_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_printf_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_program_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_rect_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_sampler_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_thread_test.cpp)
 target_include_directories(opencl_api_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../..)
 target_link_libraries(opencl_api_test PRIVATE OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)

@@ -53,6 +53,7 @@ using QueueHandle = Handle<cl_command_queue, clReleaseCommandQueue>;
 using Buffer = Handle<cl_mem, clReleaseMemObject>;
 using ProgramHandle = Handle<cl_program, clReleaseProgram>;
 using KernelHandle = Handle<cl_kernel, clReleaseKernel>;
+using SamplerHandle = Handle<cl_sampler, clReleaseSampler>;
 using EventHandle = Handle<cl_event, clReleaseEvent>;
 
 using Bytes = std::vector<std::uint8_t>;

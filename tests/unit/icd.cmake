@@ -4,6 +4,7 @@ add_executable(icd_test
   ${CMAKE_CURRENT_LIST_DIR}/icd_dispatch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_documentation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_host_region_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_launch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_masks_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_memory_flags_test.cpp

@@ -55,7 +55,10 @@ TEST(ArgumentTypes, TheAddressSpaceDecidesWhatIsExpected) {
   EXPECT_EQ(0U, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "Record")).bytes);
 }
 
-TEST(ArgumentTypes, ImagesAndSamplersAreNeitherBuffersNorValues) {
+TEST(ArgumentTypes, ImagesSamplersAndPipesAreNeitherBuffersNorValues) {
+  wire::KernelArgument pipe = argument(CL_KERNEL_ARG_ADDRESS_GLOBAL, "int");
+  pipe.type_qualifier = CL_KERNEL_ARG_TYPE_PIPE;
+  EXPECT_EQ(ArgumentClass::pipe, classify(pipe).kind);
   EXPECT_EQ(ArgumentClass::image, classify(argument(CL_KERNEL_ARG_ADDRESS_GLOBAL, "image2d_t")).kind);
   EXPECT_EQ(ArgumentClass::sampler, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "sampler_t")).kind);
   EXPECT_EQ(ArgumentClass::value, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "image_size")).kind);

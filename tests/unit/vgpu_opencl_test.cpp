@@ -464,5 +464,47 @@ TEST_F(OpenClTest, ArenaRangesOutsideTheArenaEndTheSession) {
   loop = std::thread([] {});
 }
 
+/// 16 x 16 elements of 4 bytes.
+wire::ImageDescription small_image() {
+  wire::ImageDescription description;
+  description.channel_order = CL_RGBA;
+  description.channel_type = CL_UNORM_INT8;
+  description.type = CL_MEM_OBJECT_IMAGE2D;
+  description.width = 16;
+  description.height = 16;
+  return description;
+}
+
+TEST_F(OpenClTest, AnImageTransferThatItsPitchTakesBeyondItsArenaRangeEndsTheSession) {
+  const ObjectId image = client.new_object();
+  client.send(wire::CreateImage{image, context, CL_MEM_READ_WRITE, small_image(), {}});
+  const auto range = client.allocate(16 * 16 * 4).value();
+  client.send(wire::EnqueueReadImage{on(queue), image, {0, 0, 0}, {16, 16, 1}, 128, 0, range});
+  loop.join();
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->message.find("do not lie in the arena"), std::string::npos);
+  loop = std::thread([] {});
+}
+
+TEST_F(OpenClTest, AnImageWithLessContentsThanElementsEndsTheSession) {
+  const auto range = client.allocate(16 * 16 * 4).value();
+  client.send(wire::CreateImage{
+      client.new_object(), context, CL_MEM_READ_WRITE, small_image(), {range.offset, 16 * 16 * 4 - 1}});
+  loop.join();
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->message.find("do not lie in the arena"), std::string::npos);
+  loop = std::thread([] {});
+}
+
+TEST_F(OpenClTest, AnImageIsNoBufferToACommand) {
+  const ObjectId image = client.new_object();
+  client.send(wire::CreateImage{image, context, CL_MEM_READ_WRITE, small_image(), {}});
+  client.send(wire::EnqueueReadBuffer{on(queue), image, 0, client.allocate(64).value()});
+  loop.join();
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->message.find("names no buffer"), std::string::npos);
+  loop = std::thread([] {});
+}
+
 }  // namespace
 }  // namespace fairgv::vgpu

@@ -7,6 +7,31 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
+/// Has the argument keep the object that the front end named.
+template <class T>
+Result<void> take_object(wire::ObjectId id, const ObjectTable<Object>& objects, Argument& argument) {
+  auto object = objects.get<T>(id);
+  if (!object) return object.error();
+  argument.handle = object.value()->handle.get();
+  argument.object = std::move(object).value();
+  return {};
+}
+
+Result<void> take_object(const wire::ArgumentUpdate& update, const ObjectTable<Object>& objects,
+                         Argument& argument) {
+  const wire::ObjectId id{update.position};
+  switch (update.kind) {
+    case wire::ArgumentKind::image:
+      return take_object<Image>(id, objects, argument);
+    case wire::ArgumentKind::sampler:
+      return take_object<Sampler>(id, objects, argument);
+    case wire::ArgumentKind::pipe:
+      return take_object<Pipe>(id, objects, argument);
+    default:
+      return take_object<Buffer>(id, objects, argument);
+  }
+}
+
 Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate& update,
                                                       std::span<const std::byte> values,
                                                       const ObjectTable<Object>& objects) {
@@ -22,12 +47,12 @@ Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate
       argument->value.assign(value.begin(), value.end());
       break;
     }
-    case wire::ArgumentKind::memory: {
-      auto buffer = objects.get<Buffer>(wire::ObjectId{update.position});
-      if (!buffer) return buffer.error();
-      argument->memory = std::move(buffer).value();
+    case wire::ArgumentKind::memory:
+    case wire::ArgumentKind::image:
+    case wire::ArgumentKind::sampler:
+    case wire::ArgumentKind::pipe:
+      if (auto taken = take_object(update, objects, *argument); !taken) return taken.error();
       break;
-    }
     case wire::ArgumentKind::null_memory:
     case wire::ArgumentKind::local:
       break;
@@ -42,10 +67,11 @@ cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) 
   switch (argument.kind) {
     case wire::ArgumentKind::value:
       return clSetKernelArg(kernel, index, argument.bytes, argument.value.data());
-    case wire::ArgumentKind::memory: {
-      const cl_mem memory = argument.memory->handle.get();
-      return clSetKernelArg(kernel, index, sizeof(memory), &memory);
-    }
+    case wire::ArgumentKind::memory:
+    case wire::ArgumentKind::image:
+    case wire::ArgumentKind::sampler:
+    case wire::ArgumentKind::pipe:
+      return clSetKernelArg(kernel, index, sizeof(argument.handle), &argument.handle);
     case wire::ArgumentKind::null_memory: {
       const cl_mem none = nullptr;
       return clSetKernelArg(kernel, index, sizeof(none), &none);
@@ -73,7 +99,7 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before, co
     after->arguments[update.index] = std::move(argument).value();
   }
   for (const auto& argument : after->arguments) {
-    if (argument && argument->memory && after->error == CL_SUCCESS) after->error = argument->memory->error;
+    if (argument && argument->object && after->error == CL_SUCCESS) after->error = argument->object->error;
   }
   return std::shared_ptr<const ArgumentSet>(after);
 }

@@ -19,24 +19,24 @@
 namespace fairgv::vgpu::opencl {
 
 class Object;
-struct Buffer;
 
 /// One argument. Immutable: an argument set anew is a new Argument, so that identity means equality.
 struct Argument {
   wire::ArgumentKind kind = wire::ArgumentKind::value;
   std::size_t bytes = 0;                 // of the value, or of local memory
   std::vector<std::byte> value;          // kind value
-  std::shared_ptr<const Buffer> memory;  // kind memory
+  std::shared_ptr<const Object> object;  // kinds memory, image, sampler, pipe
+  void* handle = nullptr;                // the driver's, of the object
 };
 
 /// Arguments by index; null where never set.
 struct ArgumentSet {
   std::vector<std::shared_ptr<const Argument>> arguments;
-  cl_int error = CL_SUCCESS;  // of the first poisoned buffer among them
+  cl_int error = CL_SUCCESS;  // of the first poisoned object among them
 };
 
 /// A copy of `before` with the call's updates. An Error if the front end should have known better: an index
-/// beyond `argument_count`, a value outside `values`, an id that is no buffer's.
+/// beyond `argument_count`, a value outside `values`, an id that is not of the kind it should be.
 Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before, const wire::EnqueueKernel& call,
                                                    std::uint32_t argument_count,
                                                    const ObjectTable<Object>& objects);

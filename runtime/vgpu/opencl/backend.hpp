@@ -63,6 +63,21 @@ class Backend {
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);
 
+  // image_calls.cpp
+  Result<wire::InfoReply> handle(const wire::GetSupportedImageFormats& call);
+  Result<void> handle(const wire::CreateImage& call);
+  Result<wire::ImageReply> handle(const wire::CreateImageFromMemory& call);
+  Result<void> handle(const wire::CreateSampler& call);
+  Result<void> handle(const wire::CreatePipe& call);
+
+  // image_command_calls.cpp
+  Result<void> handle(const wire::EnqueueReadImage& call);
+  Result<void> handle(const wire::EnqueueWriteImage& call);
+  Result<void> handle(const wire::EnqueueCopyImage& call);
+  Result<void> handle(const wire::EnqueueCopyImageToBuffer& call);
+  Result<void> handle(const wire::EnqueueCopyBufferToImage& call);
+  Result<void> handle(const wire::EnqueueFillImage& call);
+
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
   Result<void> handle(const wire::SetUserEventStatus& call) {
@@ -79,9 +94,9 @@ class Backend {
 
   Result<void> marker(Work work, const wire::Command& command);
 
-  /// Queues a transfer that uses `buffers`: enqueue(cl_command_queue, const Waits&) hands it to the driver.
-  template <class Enqueue, class... Buffers>
-  Result<void> transfer(const wire::Command& command, Enqueue enqueue, const Buffers&... buffers);
+  /// Queues a transfer that uses `objects`: enqueue(cl_command_queue, const Waits&) hands it to the driver.
+  template <class Enqueue, class... Objects>
+  Result<void> transfer(const wire::Command& command, Enqueue enqueue, const Objects&... objects);
 
   const Driver& driver_;
   const ring::Segment& segment_;
@@ -89,5 +104,15 @@ class Backend {
   ObjectTable<Object> objects_;
   SlowLane slow_lane_;
 };
+
+template <class Enqueue, class... Objects>
+Result<void> Backend::transfer(const wire::Command& command, Enqueue enqueue, const Objects&... objects) {
+  auto queue = objects_.get<Queue>(command.queue);
+  if (!queue) return queue.error();
+  const cl_int error = first_error(*queue.value(), *objects...);
+  return executor_.enqueue(
+      std::make_shared<Transfer<Enqueue>>(std::move(queue).value(), error, std::move(enqueue)),
+      command.completion, command.wait_list);
+}
 
 }  // namespace fairgv::vgpu::opencl

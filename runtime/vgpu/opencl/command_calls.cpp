@@ -8,10 +8,6 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
-  return {extent.x, extent.y, extent.z};
-}
-
 /// x * y * z, or the largest number if that is beyond 64 bits.
 std::uint64_t volume(const wire::Extent3& extent) {
   std::uint64_t bytes = 0;
@@ -32,16 +28,6 @@ Result<std::byte*> Backend::arena(wire::ArenaRange range, std::uint64_t needed) 
                              range.bytes, range.offset, needed, arena.size())};
   }
   return arena.data() + range.offset;
-}
-
-template <class Enqueue, class... Buffers>
-Result<void> Backend::transfer(const wire::Command& command, Enqueue enqueue, const Buffers&... buffers) {
-  auto queue = objects_.get<Queue>(command.queue);
-  if (!queue) return queue.error();
-  const cl_int error = first_error(*queue.value(), *buffers...);
-  return executor_.enqueue(
-      std::make_shared<Transfer<Enqueue>>(std::move(queue).value(), error, std::move(enqueue)),
-      command.completion, command.wait_list);
 }
 
 Result<void> Backend::handle(const wire::EnqueueKernel& call) {

@@ -10,8 +10,14 @@
 
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
+#include "runtime/wire/calls.hpp"
 
 namespace fairgv::vgpu::opencl {
+
+/// Three sizes as OpenCL takes them.
+inline std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
+  return {extent.x, extent.y, extent.z};
+}
 
 /// The last three arguments of every clEnqueue*: what to wait for and where the event goes.
 struct Waits {

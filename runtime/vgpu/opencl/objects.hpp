@@ -20,7 +20,7 @@
 
 namespace fairgv::vgpu::opencl {
 
-enum class ObjectKind { context, queue, buffer, program, kernel };
+enum class ObjectKind { context, queue, buffer, program, kernel, image, sampler, pipe };
 
 class Object {
  public:
@@ -56,6 +56,28 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   static constexpr std::string_view kName = "buffer";
   std::shared_ptr<Context> context;
   std::shared_ptr<Buffer> parent;  // of a sub-buffer
+  MemoryHandle handle;
+};
+
+struct Image final : ObjectOf<Image, ObjectKind::image> {
+  static constexpr std::string_view kName = "image";
+  std::shared_ptr<Context> context;
+  std::shared_ptr<const Object> memory;  // whose memory it is, unless it has its own
+  std::shared_ptr<const Buffer> buffer;  // the same, of an image that is a buffer's row of elements
+  MemoryHandle handle;
+  cl_mem_object_type type = 0;
+  std::size_t element_bytes = 0;
+};
+
+struct Sampler final : ObjectOf<Sampler, ObjectKind::sampler> {
+  static constexpr std::string_view kName = "sampler";
+  std::shared_ptr<Context> context;
+  SamplerHandle handle;
+};
+
+struct Pipe final : ObjectOf<Pipe, ObjectKind::pipe> {
+  static constexpr std::string_view kName = "pipe";
+  std::shared_ptr<Context> context;
   MemoryHandle handle;
 };
 
