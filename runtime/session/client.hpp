@@ -44,8 +44,8 @@ class ClientSession {
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
-  /// In the child of a fork, which has this object but none of its threads: lets go of the daemon's socket, so
-  /// that the parent's session ends with the parent. Nothing else of the session may be used in the child.
+  /// In the child of a fork, which has this object but none of its threads: lets go of the daemon's socket,
+  /// so that the parent's session ends with the parent. Nothing else of the session may be used in the child.
   void disown_in_child() { socket_.reset(); }
 
   /// The worker or the daemon is gone; it does not come back.
@@ -88,8 +88,10 @@ class ClientSession {
   EventTimes times(wire::EventId event) const { return board_.times(event); }
   void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
 
-  /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time. Call once.
-  void set_notice_handler(std::function<void(const wire::EventReached&)> handler);
+  /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time, and, when the
+  /// session is lost and no notice is left, `on_loss`. Call once.
+  void set_notice_handler(std::function<void(const wire::EventReached&)> handler,
+                          std::function<void()> on_loss = {});
 
   // -- arena
 
@@ -176,6 +178,7 @@ class ClientSession {
   std::uint64_t last_tag_ = 0;
 
   std::function<void(const wire::EventReached&)> notice_handler_;
+  std::function<void()> loss_handler_;
   std::atomic<bool> stopping_{false};  // release in the destructor, acquire in the notice thread's wait
   std::thread watcher_;
   std::thread notifier_;
