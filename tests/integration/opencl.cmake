@@ -1,6 +1,7 @@
 # API behaviour on whatever platform is visible. The program links OpenCL and GoogleTest, nothing of the project:
 # once on the bare driver, once as a tenant, with the same expectations.
 add_executable(opencl_api_test
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_argument_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_buffer_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_device_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp

@@ -123,6 +123,7 @@ TEST_F(Links, CompileAgainstHeadersByName) {
   const ProgramHandle linked(link({user}, "", error));
   ASSERT_EQ(CL_SUCCESS, error);
   expect_even_numbers(linked);
+  if (is_bare_pocl()) return;  // which crashes
   EXPECT_EQ(CL_INVALID_VALUE, clCompileProgram(user, 0, nullptr, "", 1, headers, nullptr, nullptr, nullptr));
   EXPECT_EQ(CL_INVALID_VALUE, clCompileProgram(user, 0, nullptr, "", 0, headers, names, nullptr, nullptr));
 }
