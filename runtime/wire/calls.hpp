@@ -545,6 +545,13 @@ struct EnqueueBarrier {
   FAIRGV_FIELDS(command)
 };
 
+/// A launch of no work-items: only takes its place among the other commands. Never reaches the driver.
+struct EnqueueNothing {
+  FAIRGV_CALL(EnqueueNothing, 0x0512, void)
+  Command command;
+  FAIRGV_FIELDS(command)
+};
+
 // ---- events
 // ----------------------------------------------------------------------------------------------------
 
@@ -602,7 +609,8 @@ using AllCalls =
              EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker, EnqueueBarrier, CreateUserEvent,
              SetUserEventStatus, WatchEvent, ReleaseEvent, CreateSubDevices, ReleaseSubDevice, GetTimers,
              CompileProgram, LinkProgram, CreateProgramWithIl, SetSpecializationConstant,
-             CreateProgramWithBuiltInKernels, GetProgramDevices, CheckArgumentSize, SetKernelArguments>;
+             CreateProgramWithBuiltInKernels, GetProgramDevices, CheckArgumentSize, SetKernelArguments,
+             EnqueueNothing>;
 
 /// Notices, worker to front end.
 using AllNotices = TypeList<EventReached>;

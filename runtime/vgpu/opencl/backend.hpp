@@ -79,6 +79,7 @@ class Backend {
   Result<void> handle(const wire::EnqueueFillBuffer& call);
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);
+  Result<void> handle(const wire::EnqueueNothing& call);
 
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }

@@ -191,6 +191,10 @@ Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
   return marker(Work::barrier, call.command);
 }
 
+Result<void> Backend::handle(const wire::EnqueueNothing& call) {
+  return marker(Work::nothing, call.command);
+}
+
 Result<void> Backend::marker(Work work, const wire::Command& command) {
   const auto queue = objects_.get<Queue>(command.queue);
   if (!queue) return queue.error();
