@@ -114,10 +114,6 @@ cl_program clCreateProgramWithIL(cl_context context, const void* il, size_t leng
   });
 }
 
-cl_program clCreateProgramWithILKHR(cl_context context, const void* il, size_t length, cl_int* errcode_ret) {
-  return icd::clCreateProgramWithIL(context, il, length, errcode_ret);
-}
-
 cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_devices,
                                              const cl_device_id* device_list, const char* kernel_names,
                                              cl_int* errcode_ret) {
