@@ -12,7 +12,7 @@
   X(clGetExtensionFunctionAddress) X(clGetExtensionFunctionAddressForPlatform)                                       \
   /* api_device.cpp */                                                                                               \
   X(clGetDeviceIDs) X(clGetDeviceInfo) X(clRetainDevice) X(clReleaseDevice)                                          \
-  X(clGetDeviceAndHostTimer) X(clGetHostTimer)                                                                       \
+  X(clGetDeviceAndHostTimer) X(clGetHostTimer) X(clCreateSubDevices) X(clRetainDeviceEXT) X(clReleaseDeviceEXT)     \
   /* api_context.cpp */                                                                                              \
   X(clCreateContext) X(clCreateContextFromType) X(clRetainContext) X(clReleaseContext) X(clGetContextInfo)           \
   X(clSetContextDestructorCallback)                                                                                  \
@@ -40,7 +40,10 @@
   X(clCreatePipe) X(clGetPipeInfo)                                                                                   \
   /* api_program.cpp */                                                                                              \
   X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clRetainProgram) X(clReleaseProgram)                   \
-  X(clBuildProgram) X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clSetProgramReleaseCallback)                      \
+  X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clSetProgramReleaseCallback) X(clCreateProgramWithIL)               \
+  X(clCreateProgramWithBuiltInKernels) X(clSetProgramSpecializationConstant)                                         \
+  /* api_build.cpp */                                                                                                \
+  X(clBuildProgram) X(clCompileProgram) X(clLinkProgram)                                                             \
   /* api_kernel.cpp */                                                                                               \
   X(clCreateKernel) X(clCreateKernelsInProgram) X(clCloneKernel) X(clRetainKernel) X(clReleaseKernel)                \
   X(clSetKernelArg) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetKernelWorkGroupInfo)                             \

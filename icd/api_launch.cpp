@@ -43,7 +43,7 @@ cl_int launch(cl_command_queue command_queue, cl_kernel kernel_handle, const Ind
   const WaitList wait_list(queue->context(), wait_count, waits);
   if (const cl_int error = wait_list.error()) return error;
   if (space.is_empty()) {
-    wire::EnqueueMarker call;
+    wire::EnqueueNothing call;
     return enqueue(*queue, call, wait_list, type, event);
   }
   wire::EnqueueKernel call = make_call(*kernel, space);

@@ -1,4 +1,4 @@
-// Entry points: programs.
+// Entry points: programs, but for building them (api_build.cpp).
 #include "icd/api.hpp"
 #include "icd/entry.hpp"
 #include "icd/program.hpp"
@@ -52,16 +52,17 @@ bool may_print(std::span<const std::byte> binary) {
   return text.find("printf") != std::string_view::npos;
 }
 
-/// The devices of a build; none stands for all.
-cl_int read_build_devices(const Program& program, cl_uint count, const cl_device_id* handles,
-                          std::vector<Device*>& devices) {
-  if ((count == 0) != (handles == nullptr)) return CL_INVALID_VALUE;
-  for (cl_uint i = 0; i < count; ++i) {
-    Device* const device = downcast<Device>(handles[i]);
-    if (device == nullptr || !program.has_device(*device)) return CL_INVALID_DEVICE;
-    devices.push_back(device);
+/// A program that the worker is asked to make: `make(id)` sends the call and returns its error.
+template <class Make>
+Outcome<cl_program> make_program(Context& context, std::span<Device* const> devices, ProgramOrigin origin,
+                                 std::string intermediate, Make make) {
+  const wire::ObjectId id = context.session().new_object();
+  const cl_int error = make(id);
+  if (error != CL_SUCCESS) {
+    context.session().release_object(id);
+    return error;
   }
-  return CL_SUCCESS;
+  return Ref<Program>::make(context, id, devices, origin, std::move(intermediate)).publish();
 }
 
 }  // namespace
@@ -92,20 +93,69 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint num_devices, co
             read_binaries(*owner, num_devices, device_list, lengths, binaries, binary_status, read)) {
       return error;
     }
-    const wire::ObjectId id = owner->session().new_object();
-    const auto reply = owner->connection().call(
-        wire::CreateProgramWithBinary{id, owner->id(), read.indices, read.sizes, read.bytes});
-    if (reply && binary_status != nullptr) {
-      std::copy_n(reply->statuses.begin(), std::min<std::size_t>(num_devices, reply->statuses.size()),
-                  binary_status);
-    }
-    const cl_int error = reply ? reply->error : CL_OUT_OF_RESOURCES;
-    if (error != CL_SUCCESS) {
-      owner->session().release_object(id);
-      return error;
-    }
     if (may_print(read.bytes)) owner->session().kernel_output().expect();
-    return Ref<Program>::make(*owner, id, std::move(read.devices)).publish();
+    return make_program(*owner, read.devices, ProgramOrigin::binary, {}, [&](wire::ObjectId id) -> cl_int {
+      const auto reply = owner->connection().call(
+          wire::CreateProgramWithBinary{id, owner->id(), read.indices, read.sizes, read.bytes});
+      if (reply && binary_status != nullptr) {
+        std::copy_n(reply->statuses.begin(), std::min<std::size_t>(num_devices, reply->statuses.size()),
+                    binary_status);
+      }
+      return reply ? reply->error : CL_OUT_OF_RESOURCES;
+    });
+  });
+}
+
+cl_program clCreateProgramWithIL(cl_context context, const void* il, size_t length, cl_int* errcode_ret) {
+  return create_entry<cl_program>(errcode_ret, [&]() -> Outcome<cl_program> {
+    Context* const owner = downcast<Context>(context);
+    if (owner == nullptr) return CL_INVALID_CONTEXT;
+    if (il == nullptr || length == 0) return CL_INVALID_VALUE;
+    const std::span code(static_cast<const std::byte*>(il), length);
+    std::string copy(static_cast<const char*>(il), length);
+    return make_program(
+        *owner, owner->devices(), ProgramOrigin::intermediate, std::move(copy),
+        [&](wire::ObjectId id) -> cl_int {
+          const auto reply = owner->connection().call(wire::CreateProgramWithIl{id, owner->id(), code});
+          return reply ? reply->error : CL_OUT_OF_RESOURCES;
+        });
+  });
+}
+
+cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_devices,
+                                             const cl_device_id* device_list, const char* kernel_names,
+                                             cl_int* errcode_ret) {
+  return create_entry<cl_program>(errcode_ret, [&]() -> Outcome<cl_program> {
+    Context* const owner = downcast<Context>(context);
+    if (owner == nullptr) return CL_INVALID_CONTEXT;
+    if (num_devices == 0 || device_list == nullptr || kernel_names == nullptr) return CL_INVALID_VALUE;
+    std::vector<Device*> devices;
+    std::vector<wire::DeviceIndex> indices;
+    for (cl_uint i = 0; i < num_devices; ++i) {
+      Device* const device = downcast<Device>(device_list[i]);
+      if (device == nullptr || !owner->has_device(*device)) return CL_INVALID_DEVICE;
+      devices.push_back(device);
+      indices.push_back(device->index());
+    }
+    return make_program(*owner, devices, ProgramOrigin::built_in_kernels, {},
+                        [&](wire::ObjectId id) -> cl_int {
+                          const auto reply = owner->connection().call(
+                              wire::CreateProgramWithBuiltInKernels{id, owner->id(), indices, kernel_names});
+                          return reply ? reply->error : CL_OUT_OF_RESOURCES;
+                        });
+  });
+}
+
+cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, size_t spec_size,
+                                          const void* spec_value) {
+  return entry([&]() -> cl_int {
+    const Program* const object = downcast<Program>(program);
+    if (object == nullptr) return CL_INVALID_PROGRAM;
+    if (spec_value == nullptr) return CL_INVALID_VALUE;
+    const std::span value(static_cast<const std::byte*>(spec_value), spec_size);
+    const auto reply =
+        object->connection().call(wire::SetSpecializationConstant{object->id(), spec_id, value});
+    return reply ? reply->error : CL_OUT_OF_RESOURCES;
   });
 }
 
@@ -122,21 +172,6 @@ cl_int clReleaseProgram(cl_program program) {
   return entry([&]() -> cl_int {
     Program* const object = downcast<Program>(program);
     return object != nullptr && object->release() ? CL_SUCCESS : CL_INVALID_PROGRAM;
-  });
-}
-
-cl_int clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list,
-                      const char* options, void(CL_CALLBACK* pfn_notify)(cl_program, void*),
-                      void* user_data) {
-  return entry([&]() -> cl_int {
-    Program* const object = downcast<Program>(program);
-    if (object == nullptr) return CL_INVALID_PROGRAM;
-    if (pfn_notify == nullptr && user_data != nullptr) return CL_INVALID_VALUE;
-    std::vector<Device*> devices;
-    if (const cl_int error = read_build_devices(*object, num_devices, device_list, devices)) return error;
-    std::function<void()> notify;
-    if (pfn_notify != nullptr) notify = [=] { pfn_notify(program, user_data); };
-    return object->build(devices, options == nullptr ? "" : options, std::move(notify));
   });
 }
 

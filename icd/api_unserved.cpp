@@ -6,7 +6,6 @@
 #include "icd/event.hpp"
 #include "icd/kernel.hpp"
 #include "icd/memory.hpp"
-#include "icd/program.hpp"
 #include "icd/queue.hpp"
 
 #include <type_traits>
@@ -26,9 +25,6 @@ cl_int check_first(cl_command_queue handle) {
 }
 cl_int check_first(cl_mem handle) {
   return downcast<Memory>(handle) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
-}
-cl_int check_first(cl_program handle) {
-  return downcast<Program>(handle) ? CL_SUCCESS : CL_INVALID_PROGRAM;
 }
 cl_int check_first(cl_kernel handle) {
   return downcast<Kernel>(handle) ? CL_SUCCESS : CL_INVALID_KERNEL;
@@ -89,17 +85,8 @@ void add_unserved_entry_points(cl_icd_dispatch& table) {
   FAIRGV_UNSERVED(clEnqueueSVMMigrateMem, CL_INVALID_OPERATION);
   FAIRGV_UNSERVED(clSetKernelArgSVMPointer, CL_INVALID_OPERATION);
   FAIRGV_UNSERVED(clSetKernelExecInfo, CL_INVALID_OPERATION);
-  // Sub-devices: CL_DEVICE_PARTITION_PROPERTIES is 0.
-  FAIRGV_UNSERVED(clCreateSubDevices, CL_INVALID_VALUE);
+  // cl_ext_device_fission is not passed on: OpenCL 1.2 has its own functions for that.
   FAIRGV_UNSERVED(clCreateSubDevicesEXT, CL_INVALID_VALUE);
-  FAIRGV_UNSERVED(clRetainDeviceEXT, CL_INVALID_DEVICE);
-  FAIRGV_UNSERVED(clReleaseDeviceEXT, CL_INVALID_DEVICE);
-  // Compiling and linking apart, intermediate languages, built-in kernels.
-  FAIRGV_UNSERVED(clCompileProgram, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clLinkProgram, CL_LINKER_NOT_AVAILABLE);
-  FAIRGV_UNSERVED(clCreateProgramWithIL, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clSetProgramSpecializationConstant, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clCreateProgramWithBuiltInKernels, CL_INVALID_VALUE);
   // CL_DEVICE_EXECUTION_CAPABILITIES has no CL_EXEC_NATIVE_KERNEL.
   FAIRGV_UNSERVED(clEnqueueNativeKernel, CL_INVALID_OPERATION);
   // Graphics.

@@ -26,7 +26,8 @@ class Callbacks {
   ~Callbacks();
 
   /// Has `function` called once, when the event has reached `status` or failed; at once if it already has.
-  /// The event lives until then. False if the session is lost.
+  /// The event lives until then. If the session is lost before, it is called with CL_DEVICE_NOT_AVAILABLE.
+  /// False, and it is not called, if the session is lost by now.
   bool add(Event& event, std::int32_t status, Function function);
 
  private:
@@ -36,12 +37,17 @@ class Callbacks {
     Function function;
   };
 
+  using Entries = std::unordered_multimap<std::uint64_t, Entry>;  // by the event's id
+
   void run(const wire::EventReached& notice);
+  void run_all_lost();
+  /// The entry of the event and status; end() if there is none. With mutex_ held.
+  Entries::iterator find(std::uint64_t event, std::int32_t status);
 
   Connection& connection_;
   std::once_flag listening_;
-  std::mutex mutex_;                                       // guards entries_
-  std::unordered_multimap<std::uint64_t, Entry> entries_;  // by the event's id
+  std::mutex mutex_;  // guards entries_
+  Entries entries_;
 };
 
 }  // namespace fairgv::icd

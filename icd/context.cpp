@@ -7,6 +7,7 @@ Context::Context(Connection& connection, std::vector<Device*> devices,
     : connection_(connection),
       id_(connection.session().new_object()),
       devices_(std::move(devices)),
+      held_devices_(holds_on(devices_)),
       properties_(std::move(properties)) {
   std::vector<wire::DeviceIndex> indices;
   for (const Device* device : devices_) indices.push_back(device->index());
@@ -18,6 +19,14 @@ Context::~Context() {
     (*callback)(handle());
   }
   session().release_object(id_);
+}
+
+bool Context::has_device(const Device& device) const {
+  const Device* whole = &device;
+  while (whole != nullptr && std::find(devices_.begin(), devices_.end(), whole) == devices_.end()) {
+    whole = whole->parent();
+  }
+  return whole != nullptr;
 }
 
 void Context::add_destructor_callback(std::function<void(cl_context)> callback) {

@@ -32,9 +32,9 @@ class Context : public Object<Context> {
   session::ClientSession& session() const { return connection_.session(); }
   wire::ObjectId id() const { return id_; }
   std::span<Device* const> devices() const { return devices_; }
-  bool has_device(const Device& device) const {
-    return std::find(devices_.begin(), devices_.end(), &device) != devices_.end();
-  }
+  /// Whether the device, or one that it is part of, is one of the context's: some drivers take sub-devices
+  /// wherever they take the whole.
+  bool has_device(const Device& device) const;
 
   void add_destructor_callback(std::function<void(cl_context)> callback);
 
@@ -49,6 +49,7 @@ class Context : public Object<Context> {
   Connection& connection_;
   const wire::ObjectId id_;
   const std::vector<Device*> devices_;
+  const std::vector<Ref<Device>> held_devices_;
   const std::vector<cl_context_properties> properties_;
   InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;
   std::mutex mutex_;  // guards destructor_callbacks_

@@ -18,6 +18,42 @@ cl_version parse_version(std::string_view text) {
   return CL_MAKE_VERSION(major, minor, 0);
 }
 
+Device::~Device() {
+  Connection* const connection = Connection::get();
+  if (parent_ && connection != nullptr) connection->send(wire::ReleaseSubDevice{index_});
+}
+
+cl_int Device::retain_reference() {
+  if (parent_) retain();
+  return CL_SUCCESS;
+}
+
+cl_int Device::release_reference() {
+  return !parent_ || release() ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+cl_int Device::partition(std::span<const cl_device_partition_property> properties, cl_uint room,
+                         cl_device_id* made, cl_uint* count) {
+  Connection* const connection = Connection::get();
+  if (connection == nullptr) return CL_OUT_OF_RESOURCES;
+  const std::vector<std::int64_t> list(properties.begin(), properties.end());
+  const auto counted = connection->call(wire::CreateSubDevices{index_, 1, list});
+  if (!counted) return CL_OUT_OF_RESOURCES;
+  if (counted->error != CL_SUCCESS) return counted->error;
+  if (made != nullptr && room < counted->count) return CL_INVALID_VALUE;
+  if (made != nullptr) {
+    const auto split = connection->call(wire::CreateSubDevices{index_, 0, list});
+    if (!split) return CL_OUT_OF_RESOURCES;
+    if (split->error != CL_SUCCESS) return split->error;
+    const std::size_t devices = std::min<std::size_t>(split->devices.size(), room);
+    for (std::size_t i = 0; i < devices; ++i) {
+      made[i] = Ref<Device>::make(*this, split->devices[i]).publish();
+    }
+  }
+  if (count != nullptr) *count = counted->count;
+  return CL_SUCCESS;
+}
+
 const wire::InfoReply* Device::raw_info(cl_device_info param) {
   return info_.get(param, [&]() -> std::optional<wire::InfoReply> {
     Connection* const connection = Connection::get();
@@ -35,11 +71,9 @@ cl_int Device::info(cl_device_info param, const InfoSink& sink) {
     case CL_DEVICE_TYPE:
       return sink.scalar(type_);
     case CL_DEVICE_PARENT_DEVICE:
-      return sink.scalar(cl_device_id{nullptr});
-    case CL_DEVICE_PARTITION_TYPE:
-      return sink.bytes(nullptr, 0);
+      return sink.scalar(parent_ ? parent_->handle() : cl_device_id{nullptr});
     case CL_DEVICE_REFERENCE_COUNT:
-      return sink.scalar(cl_uint{1});
+      return sink.scalar(parent_ ? cl_uint{references()} : cl_uint{1});
     default: {
       const wire::InfoReply* const reply = raw_info(param);
       return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);

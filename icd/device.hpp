@@ -1,5 +1,7 @@
-// A device: one entry of the worker's device list. Devices live as long as the process and are the same in
-// the child of a fork; only root devices exist, so retaining and releasing them does nothing.
+// A device: one entry of the worker's device list, or a part of another device.
+//
+// Root devices live as long as the process and are the same in the child of a fork; retaining and releasing
+// them does nothing. Sub-devices are counted, and hold what they are part of.
 #pragma once
 
 #include <array>
@@ -7,6 +9,8 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "icd/info.hpp"
 #include "icd/object.hpp"
@@ -39,10 +43,28 @@ class Device : public Object<Device> {
 
   Device(Platform& platform, wire::DeviceIndex index, cl_device_type type)
       : platform_(platform), index_(index), type_(type) {}
+  /// A sub-device that the worker knows by `index`.
+  Device(Device& parent, wire::DeviceIndex index)
+      : platform_(parent.platform_), index_(index), type_(parent.type_), parent_(parent) {}
+  ~Device();
+
+  /// Sub-devices belong to the connection: the child of a fork has none of its parent's.
+  bool alive() const { return Object::alive() && (!parent_ || process_generation_ == process_generation); }
 
   Platform& platform() const { return platform_; }
   wire::DeviceIndex index() const { return index_; }
   cl_device_type type() const { return type_; }
+  /// What a sub-device was split from; null for a root device.
+  Device* parent() const { return parent_.get(); }
+
+  /// clRetainDevice, clReleaseDevice.
+  cl_int retain_reference();
+  cl_int release_reference();
+
+  /// clCreateSubDevices. `properties` has its final 0. With room for fewer than the partition makes, fails.
+  /// `made` and `count` may be null.
+  cl_int partition(std::span<const cl_device_partition_property> properties, cl_uint room, cl_device_id* made,
+                   cl_uint* count);
 
   /// clGetDeviceInfo.
   cl_int info(cl_device_info param, const InfoSink& sink);
@@ -68,11 +90,20 @@ class Device : public Object<Device> {
   Platform& platform_;
   const wire::DeviceIndex index_;
   const cl_device_type type_;
+  const Ref<Device> parent_;
+  const std::uint32_t process_generation_ = process_generation;
   InfoCache<cl_device_info> info_;
   std::mutex facts_mutex_;
   std::optional<DeviceFacts> facts_;  // guarded by facts_mutex_ until ready
   std::atomic<const DeviceFacts*> ready_{nullptr};
 };
+
+/// A hold on each.
+inline std::vector<Ref<Device>> holds_on(std::span<Device* const> devices) {
+  std::vector<Ref<Device>> held;
+  for (Device* device : devices) held.emplace_back(*device);
+  return held;
+}
 
 /// "OpenCL 3.0 …" or "OpenCL C 1.2 …" as a cl_version; 1.0 if it reads otherwise.
 cl_version parse_version(std::string_view text);

@@ -23,6 +23,8 @@ FAIRGV_EXPORT void* clGetExtensionFunctionAddress(const char* function_name) {
   const std::string_view name = function_name;
   if (name == "clIcdGetPlatformIDsKHR") return reinterpret_cast<void*>(&::clIcdGetPlatformIDsKHR);
   if (name == "clGetPlatformInfo") return reinterpret_cast<void*>(&::clGetPlatformInfo);
+  // cl_khr_il_program's function is the one that OpenCL 2.1 took over.
+  if (name == "clCreateProgramWithILKHR") return reinterpret_cast<void*>(&fairgv::icd::clCreateProgramWithIL);
   return nullptr;
 }
 

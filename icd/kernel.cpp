@@ -66,7 +66,7 @@ cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value)
     case ArgumentClass::local:
       return set_local(argument, bytes, value);
     case ArgumentClass::value:
-      return set_value(argument, bytes, value);
+      return set_value(index, bytes, value);
     case ArgumentClass::image:
       return set_image(argument, description_.arguments[index].access_qualifier, bytes, value);
     case ArgumentClass::sampler:
@@ -76,7 +76,7 @@ cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value)
     case ArgumentClass::unknown:
       break;
   }
-  return set_undescribed(argument, bytes, value);
+  return set_undescribed(index, bytes, value);
 }
 
 cl_int Kernel::set_memory(Argument& argument, std::size_t bytes, const void* value) {
@@ -132,16 +132,29 @@ cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* valu
   return CL_SUCCESS;
 }
 
-cl_int Kernel::set_value(Argument& argument, std::size_t bytes, const void* value) {
+/// The driver decides what size a value may have: it alone knows the program's own types, and some take a
+/// float3 in 12 bytes. It is asked once for each size that is not what the type's name says.
+cl_int Kernel::check_size(cl_uint index, std::size_t bytes) {
+  Argument& argument = arguments_[index];
+  if (bytes == argument.type.bytes || bytes == argument.accepted) [[likely]]
+    return CL_SUCCESS;
+  const auto reply = program_->connection().call(wire::CheckArgumentSize{id_, index, bytes});
+  if (!reply) return CL_OUT_OF_RESOURCES;
+  if (reply->error == CL_SUCCESS) argument.accepted = bytes;
+  return reply->error;
+}
+
+cl_int Kernel::set_value(cl_uint index, std::size_t bytes, const void* value) {
   if (value == nullptr) return CL_INVALID_ARG_VALUE;
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
-  if (argument.type.bytes != 0 && bytes != argument.type.bytes) return CL_INVALID_ARG_SIZE;
-  store_value(argument, bytes, value);
+  if (const cl_int error = check_size(index, bytes)) return error;
+  store_value(arguments_[index], bytes, value);
   return CL_SUCCESS;
 }
 
 /// Without the driver's description, a handle of ours is recognised by being one.
-cl_int Kernel::set_undescribed(Argument& argument, std::size_t bytes, const void* value) {
+cl_int Kernel::set_undescribed(cl_uint index, std::size_t bytes, const void* value) {
+  Argument& argument = arguments_[index];
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
   if (value == nullptr) return set_local(argument, bytes, value);
   if (bytes == sizeof(cl_mem)) {
@@ -154,6 +167,7 @@ cl_int Kernel::set_undescribed(Argument& argument, std::size_t bytes, const void
       return CL_SUCCESS;
     }
   }
+  if (const cl_int error = check_size(index, bytes)) return error;
   store_value(argument, bytes, value);
   return CL_SUCCESS;
 }
@@ -275,7 +289,10 @@ cl_int Kernel::info(cl_kernel_info param, const InfoSink& sink) {
 
 cl_int Kernel::argument_info(cl_uint index, cl_kernel_arg_info param, const InfoSink& sink) const {
   if (index >= description_.argument_count) return CL_INVALID_ARG_INDEX;
-  if (index >= description_.arguments.size()) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+  // The worker always asks the driver for it; the application must have asked, too.
+  if (index >= description_.arguments.size() || !program_->describes_arguments()) {
+    return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+  }
   const wire::KernelArgument& argument = description_.arguments[index];
   switch (param) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
@@ -299,9 +316,19 @@ const wire::InfoReply* Kernel::raw_group_info(wire::DeviceIndex device, cl_kerne
   });
 }
 
+/// Tells the worker what a launch would tell it.
+void Kernel::send_arguments() {
+  const std::lock_guard lock(mutex_);
+  if (changed_ == 0) return;
+  collect_changes();
+  if (program_->connection().send(wire::SetKernelArguments{id_, updates_, values_})) mark_known();
+}
+
 cl_int Kernel::group_info(const Device& device, cl_kernel_work_group_info param, const InfoSink& sink) {
-  // The one answer that changes: local memory given as an argument counts.
-  if (param == CL_KERNEL_LOCAL_MEM_SIZE) {
+  // One answer changes: local memory given as an argument counts. And the number of a sub-device may come to
+  // mean another one.
+  if (param == CL_KERNEL_LOCAL_MEM_SIZE || device.parent() != nullptr) {
+    send_arguments();
     const auto reply = program_->connection().call(wire::GetKernelWorkGroupInfo{id_, device.index(), param});
     return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
   }

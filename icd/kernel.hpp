@@ -85,6 +85,7 @@ class Kernel : public Object<Kernel> {
     bool changed = false;
     wire::ArgumentKind kind = wire::ArgumentKind::value;
     std::uint64_t bytes = 0;       // of a value or of local memory
+    std::uint64_t accepted = 0;    // bytes of a value that the driver is known to take
     std::uint64_t object = 0;      // raw id of a memory object or a sampler
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
@@ -94,12 +95,14 @@ class Kernel : public Object<Kernel> {
   cl_int set_sampler(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_pipe(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_local(Argument& argument, std::size_t bytes, const void* value);
-  cl_int set_value(Argument& argument, std::size_t bytes, const void* value);
-  cl_int set_undescribed(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_value(cl_uint index, std::size_t bytes, const void* value);
+  cl_int set_undescribed(cl_uint index, std::size_t bytes, const void* value);
+  cl_int check_size(cl_uint index, std::size_t bytes);
   void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t object);
   void store_value(Argument& argument, std::size_t bytes, const void* value);
   void mark_set(Argument& argument);
   void collect_changes();
+  void send_arguments();
   void mark_known();
   const wire::InfoReply* raw_group_info(wire::DeviceIndex device, cl_kernel_work_group_info param);
   std::optional<KernelLimits> fetch_limits(Device& device);

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::string_view kSvm = "shared virtual memory is not served yet";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
-constexpr std::string_view kSubDevices = "sub-devices are not served yet";
-constexpr std::string_view kLinking = "separate compilation and linking are not served yet";
-constexpr std::string_view kIntermediate = "programs in intermediate languages are not served yet";
-constexpr std::string_view kBuiltIn = "built-in kernels are not served yet";
 constexpr std::string_view kNative =
     "a native kernel is a function of the application; the worker cannot call it";
 constexpr std::string_view kExtensions = "extensions that add calls, objects or queries are not served yet";
@@ -31,15 +27,6 @@ constexpr std::array kDeviceMasks = {
     FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, zero, 0, kDeviceQueues),
     FAIRGV_MASK(CL_DEVICE_MAX_ON_DEVICE_QUEUES, zero, 0, kDeviceQueues),
     FAIRGV_MASK(CL_DEVICE_MAX_ON_DEVICE_EVENTS, zero, 0, kDeviceQueues),
-    FAIRGV_MASK(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, zero, 0, kSubDevices),
-    FAIRGV_MASK(CL_DEVICE_PARTITION_PROPERTIES, zero, 0, kSubDevices),
-    FAIRGV_MASK(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, zero, 0, kSubDevices),
-    FAIRGV_MASK(CL_DEVICE_LINKER_AVAILABLE, zero, 0, kLinking),
-    FAIRGV_MASK(CL_DEVICE_IL_VERSION, empty, 0, kIntermediate),
-    FAIRGV_MASK(CL_DEVICE_ILS_WITH_VERSION, empty, 0, kIntermediate),
-    FAIRGV_MASK(CL_DEVICE_SPIR_VERSIONS, refuse, 0, kIntermediate),
-    FAIRGV_MASK(CL_DEVICE_BUILT_IN_KERNELS, empty, 0, kBuiltIn),
-    FAIRGV_MASK(CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, empty, 0, kBuiltIn),
     FAIRGV_MASK(CL_DEVICE_EXECUTION_CAPABILITIES, keep_bits, CL_EXEC_KERNEL, kNative),
     FAIRGV_MASK(CL_DEVICE_EXTENSIONS, keep_names, 0, kExtensions),
     FAIRGV_MASK(CL_DEVICE_EXTENSIONS_WITH_VERSION, keep_names, 0, kExtensions),
@@ -60,6 +47,8 @@ constexpr std::string_view kServedExtensions[] = {
     "cl_khr_local_int32_extended_atomics",
     "cl_khr_int64_base_atomics",
     "cl_khr_int64_extended_atomics",
+    "cl_khr_il_program",
+    "cl_khr_spir",
     "cl_khr_fp16",
     "cl_khr_fp64",
     "cl_khr_select_fprounding_mode",
@@ -136,15 +125,6 @@ void keep_bits(std::uint64_t bits, wire::InfoReply& reply) {
   std::memcpy(reply.value.data(), &answer, size);
 }
 
-void make_empty(cl_device_info param, wire::InfoReply& reply) {
-  const bool is_string = param == CL_DEVICE_IL_VERSION || param == CL_DEVICE_BUILT_IN_KERNELS;
-  if (is_string) {
-    replace_string(reply, "");
-  } else {
-    reply.value.clear();
-  }
-}
-
 }  // namespace
 
 std::span<const Mask> device_masks() {
@@ -191,12 +171,7 @@ void mask_device_info(cl_device_info param, wire::InfoReply& reply) {
   if (reply.error != CL_SUCCESS) return;
   switch (mask->action) {
     case MaskAction::zero:
-      // A list of partition schemes ends with its first 0.
-      if (param == CL_DEVICE_PARTITION_PROPERTIES) reply.value.resize(sizeof(cl_device_partition_property));
       std::fill(reply.value.begin(), reply.value.end(), std::byte{0});
-      break;
-    case MaskAction::empty:
-      make_empty(param, reply);
       break;
     case MaskAction::keep_bits:
       keep_bits(mask->bits, reply);

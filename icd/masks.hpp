@@ -14,7 +14,6 @@ namespace fairgv::icd {
 
 enum class MaskAction {
   zero,  // the answer keeps its size, every byte is 0: CL_FALSE, no capability, a limit of 0, an empty string
-  empty,       // a list without elements
   keep_bits,   // only the bits in `bits` are passed on
   keep_names,  // names that are not served are taken out (extensions, OpenCL C features)
   refuse,      // CL_INVALID_VALUE: belongs to an extension that is not served

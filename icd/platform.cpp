@@ -130,8 +130,6 @@ cl_int Platform::info(cl_platform_info param, const InfoSink& sink) {
       return sink.string("FairGV");
     case CL_PLATFORM_ICD_SUFFIX_KHR:
       return sink.string("FAIRGV");
-    case CL_PLATFORM_HOST_TIMER_RESOLUTION:
-      return sink.scalar(cl_ulong{0});  // no timers: clGetHostTimer answers CL_INVALID_OPERATION
     default: {
       const wire::InfoReply* const reply = raw_info(param);
       return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);

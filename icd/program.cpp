@@ -1,47 +1,32 @@
 #include "icd/program.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <cstring>
 
 namespace fairgv::icd {
-namespace {
-
-std::string working_directory() {
-  std::array<char, PATH_MAX> path{};
-  return ::getcwd(path.data(), path.size()) == nullptr ? std::string() : std::string(path.data());
-}
-
-std::vector<wire::DeviceIndex> indices_of(std::span<Device* const> devices) {
-  std::vector<wire::DeviceIndex> indices;
-  for (const Device* device : devices) indices.push_back(device->index());
-  return indices;
-}
-
-}  // namespace
 
 Program::Program(Context& context, std::string source)
     : context_(context),
       id_(context.session().new_object()),
       devices_(context.devices().begin(), context.devices().end()),
-      source_(std::move(source)),
-      from_source_(true),
-      builds_(devices_.size()) {
+      origin_(ProgramOrigin::source),
+      source_(std::move(source)) {
   // A kernel that prints by way of an included file is not known to: its output comes as well, if a little
   // later.
   if (source_.find("printf") != std::string::npos) context.session().kernel_output().expect();
   connection().send(wire::CreateProgramWithSource{id_, context.id(), source_});
+  fetch_devices();
 }
 
-Program::Program(Context& context, wire::ObjectId id, std::vector<Device*> devices)
+Program::Program(Context& context, wire::ObjectId id, std::span<Device* const> devices, ProgramOrigin origin,
+                 std::string intermediate)
     : context_(context),
       id_(id),
-      devices_(std::move(devices)),
-      from_source_(false),
-      builds_(devices_.size()) {}
+      devices_(devices.begin(), devices.end()),
+      origin_(origin),
+      source_(std::move(intermediate)) {
+  fetch_devices();
+}
 
 Program::~Program() {
   for (auto callback = release_callbacks_.rbegin(); callback != release_callbacks_.rend(); ++callback) {
@@ -50,8 +35,35 @@ Program::~Program() {
   context_->session().release_object(id_);
 }
 
-bool Program::has_device(const Device& device) const {
-  return std::find(devices_.begin(), devices_.end(), &device) != devices_.end();
+/// A driver may make a program for the devices that sub-devices are part of instead.
+void Program::fetch_devices() {
+  const auto is_root = [](const Device* device) { return device->parent() == nullptr; };
+  // A link's devices are those that it is asked for.
+  if (origin_ != ProgramOrigin::link && !std::all_of(devices_.begin(), devices_.end(), is_root)) {
+    const auto reply = connection().call(wire::GetProgramDevices{id_});
+    if (reply && reply->error == CL_SUCCESS) {
+      std::vector<Device*> found;
+      for (const wire::DeviceIndex index : reply->devices) {
+        for (Device* device : devices_) {
+          while (device != nullptr && device->index() != index) device = device->parent();
+          if (device == nullptr) continue;
+          found.push_back(device);
+          break;
+        }
+      }
+      if (!found.empty()) devices_ = std::move(found);
+    }
+  }
+  held_devices_ = holds_on(devices_);
+  builds_.resize(devices_.size());
+}
+
+std::optional<std::size_t> Program::position_of(const Device& device) const {
+  for (const Device* whole = &device; whole != nullptr; whole = whole->parent()) {
+    const auto found = std::find(devices_.begin(), devices_.end(), whole);
+    if (found != devices_.end()) return static_cast<std::size_t>(found - devices_.begin());
+  }
+  return std::nullopt;
 }
 
 void Program::add_release_callback(std::function<void(cl_program)> callback) {
@@ -59,71 +71,32 @@ void Program::add_release_callback(std::function<void(cl_program)> callback) {
   release_callbacks_.push_back(std::move(callback));
 }
 
-// ---- building
-// --------------------------------------------------------------------------------------------------
-
-cl_int Program::start_build(std::span<Device* const> devices, const std::string& options) {
-  if (attached_kernels_.load(std::memory_order_relaxed) != 0) return CL_INVALID_OPERATION;
-  const std::lock_guard lock(mutex_);
-  const auto selected = [&](std::size_t i) {
-    return std::find(devices.begin(), devices.end(), devices_[i]) != devices.end();
-  };
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (selected(i) && builds_[i].status == CL_BUILD_IN_PROGRESS) return CL_INVALID_OPERATION;
-  }
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (selected(i)) builds_[i] = {CL_BUILD_IN_PROGRESS, options};
-  }
-  kernels_.reset();
-  return CL_SUCCESS;
-}
-
-cl_int Program::end_build(std::span<Device* const> devices, std::int32_t status) {
-  const std::lock_guard lock(mutex_);
-  for (const Device* device : devices) {
-    const auto i =
-        static_cast<std::size_t>(std::find(devices_.begin(), devices_.end(), device) - devices_.begin());
-    builds_[i].status = status == CL_COMPLETE ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-  }
-  return status == CL_COMPLETE ? CL_SUCCESS : status;
-}
-
-cl_int Program::build(std::span<Device* const> devices, std::string options, std::function<void()> notify) {
-  if (devices.empty()) devices = devices_;
-  if (const cl_int error = start_build(devices, options)) return error;
-  const Ref<Event> end = Event::make_internal(connection());
-  if (!end) return end_build(devices, CL_OUT_OF_RESOURCES);
-  const std::vector<wire::DeviceIndex> indices = indices_of(devices);
-  const std::string directory = working_directory();
-  if (!connection().send(wire::BuildProgram{id_, indices, options, directory, end->id()})) {
-    return end_build(devices, CL_OUT_OF_RESOURCES);
-  }
-  if (!notify) {
-    const std::int32_t status = end->wait();
-    return end_build(devices, connection().session().lost() ? CL_OUT_OF_RESOURCES : status);
-  }
-  const auto ended = [self = Ref<Program>(*this),
-                      built = std::vector<Device*>(devices.begin(), devices.end()),
-                      notify = std::move(notify)](std::int32_t status) {
-    self->end_build(built, status);
-    notify();
-  };
-  return connection().callbacks().add(*end, CL_COMPLETE, ended) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
-}
+// ---- what the builds came to
+// ---------------------------------------------------------------------------------
 
 Program::Build Program::build_of(const Device& device) const {
+  const auto position = position_of(device);
   const std::lock_guard lock(mutex_);
-  const auto found = std::find(devices_.begin(), devices_.end(), &device);
-  return builds_[static_cast<std::size_t>(found - devices_.begin())];
+  return position ? builds_[*position] : Build{};
 }
 
 bool Program::is_built_for(const Device& device) const {
-  return has_device(device) && build_of(device).status == CL_BUILD_SUCCESS;
+  if (!has_device(device)) return false;
+  const Build build = build_of(device);
+  // Built-in kernels need no build, but drivers may want one; those that do refuse kernels by themselves.
+  if (origin_ == ProgramOrigin::built_in_kernels && build.status == CL_BUILD_NONE) return true;
+  return build.status == CL_BUILD_SUCCESS && build.executable;
 }
 
 bool Program::is_built() const {
   return std::any_of(devices_.begin(), devices_.end(),
                      [this](const Device* device) { return is_built_for(*device); });
+}
+
+bool Program::describes_arguments() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(builds_.begin(), builds_.end(),
+                     [](const Build& build) { return build.describes_arguments; });
 }
 
 bool Program::allows_non_uniform_groups() const {
@@ -205,9 +178,10 @@ cl_int Program::info(cl_program_info param, const InfoSink& sink) {
       return sink.array(std::span<const cl_device_id>(handles));
     }
     case CL_PROGRAM_SOURCE:
-      return from_source_ ? sink.string(source_) : worker_info(param, sink);
+      return origin_ == ProgramOrigin::source ? sink.string(source_) : worker_info(param, sink);
     case CL_PROGRAM_IL:
-      return sink.bytes(nullptr, 0);
+      return origin_ == ProgramOrigin::intermediate ? sink.bytes(source_.data(), source_.size())
+                                                    : sink.bytes(nullptr, 0);
     case CL_PROGRAM_BINARIES:
       return binaries(sink);
     case CL_PROGRAM_NUM_KERNELS: {
@@ -230,7 +204,11 @@ cl_int Program::build_info(const Device& device, cl_program_build_info param, co
       return sink.string(build.options);
     default: {
       // The worker is still busy with the program: nothing to tell yet.
-      if (build.status == CL_BUILD_IN_PROGRESS && param == CL_PROGRAM_BUILD_LOG) return sink.string("");
+      if (build.status == CL_BUILD_IN_PROGRESS) {
+        if (param == CL_PROGRAM_BUILD_LOG) return sink.string("");
+        if (param == CL_PROGRAM_BINARY_TYPE)
+          return sink.scalar(cl_program_binary_type{CL_PROGRAM_BINARY_TYPE_NONE});
+      }
       const auto reply = connection().call(wire::GetProgramBuildInfo{id_, device.index(), param});
       return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
     }

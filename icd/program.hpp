@@ -1,10 +1,11 @@
-// A program object: its source or binaries, its builds, and the table of its kernels.
+// A program object: what it was made from, its builds, and the table of its kernels.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ namespace fairgv::icd {
 /// The kernels of one build; shared by the kernel objects made from it.
 using KernelTable = std::vector<wire::KernelDescription>;
 
+/// What a program was made from.
+enum class ProgramOrigin { source, binary, intermediate, built_in_kernels, link };
+
+/// What the worker's slow lane does with a program.
+enum class BuildStep { build, compile, link };
+
 class Program : public Object<Program> {
  public:
   using Handle = cl_program;
@@ -27,8 +34,9 @@ class Program : public Object<Program> {
 
   /// A program from source, for all devices of the context.
   Program(Context& context, std::string source);
-  /// A program from binaries that the worker has accepted under `id`.
-  Program(Context& context, wire::ObjectId id, std::vector<Device*> devices);
+  /// A program that the worker knows by `id`. `intermediate`: the code that it was made from, if any.
+  Program(Context& context, wire::ObjectId id, std::span<Device* const> devices, ProgramOrigin origin,
+          std::string intermediate = {});
   /// Calls the release callbacks, the latest first.
   ~Program();
 
@@ -36,16 +44,36 @@ class Program : public Object<Program> {
   Connection& connection() const { return context_->connection(); }
   wire::ObjectId id() const { return id_; }
   std::span<Device* const> devices() const { return devices_; }
-  bool has_device(const Device& device) const;
+  /// Whether the device, or the one that it is part of, is one of the program's.
+  bool has_device(const Device& device) const { return position_of(device).has_value(); }
+  /// Whether it was made from something that can be compiled.
+  bool has_source() const {
+    return origin_ == ProgramOrigin::source || origin_ == ProgramOrigin::intermediate;
+  }
 
-  /// clBuildProgram for some of the program's devices (none: all). Waits for the end of the build, unless
-  /// `notify` is given, which is then called from the notice thread.
-  cl_int build(std::span<Device* const> devices, std::string options, std::function<void()> notify);
+  // Building (program_build.cpp). Each is for some of the program's devices (none: all) and waits for the
+  // end, unless `notify` is given, which is then called from the notice thread. `options` may be null.
+
+  /// clBuildProgram.
+  cl_int build(std::span<Device* const> devices, const char* options, std::function<void()> notify);
+  /// clCompileProgram. The headers are alive.
+  cl_int compile(std::span<Device* const> devices, const char* options, std::vector<wire::Header> headers,
+                 std::function<void()> notify);
+  /// clLinkProgram, for a program of ProgramOrigin::link; once.
+  cl_int link(std::span<Device* const> devices, const char* options, std::span<Program* const> inputs,
+              std::function<void()> notify);
+  /// Whether the program has been compiled, or linked to a library, and so can be linked. Asks the worker
+  /// about binaries.
+  bool is_linkable();
+  /// Whether the driver made no program at all when it failed to link.
+  bool is_unmade();
 
   /// Whether kernels can be made for the device.
   bool is_built_for(const Device& device) const;
-  /// Whether the latest build succeeded for any device.
+  /// Whether kernels can be made for any device.
   bool is_built() const;
+  /// Whether the application asked to keep what clGetKernelArgInfo tells.
+  bool describes_arguments() const;
   /// Whether work-groups may be of different sizes: only programs of OpenCL C 2.0 and later that did not
   /// promise otherwise (OpenCL 3.0, 5.8).
   bool allows_non_uniform_groups() const;
@@ -67,10 +95,17 @@ class Program : public Object<Program> {
   struct Build {
     cl_build_status status = CL_BUILD_NONE;
     std::string options;
+    bool executable = false;  // once it succeeds: neither a compiled object nor a library
+    bool describes_arguments = false;
   };
 
-  cl_int start_build(std::span<Device* const> devices, const std::string& options);
-  cl_int end_build(std::span<Device* const> devices, std::int32_t status);
+  std::optional<std::size_t> position_of(const Device& device) const;
+  void fetch_devices();
+  template <class Call>
+  cl_int run(BuildStep step, std::span<Device* const> devices, const char* options, Call& call,
+             std::function<void()> notify);
+  cl_int start_build(std::span<const std::size_t> positions, const Build& build);
+  cl_int end_build(std::span<const std::size_t> positions, std::int32_t status);
   Build build_of(const Device& device) const;
   cl_int kernel_names(const InfoSink& sink);
   cl_int binaries(const InfoSink& sink);
@@ -78,9 +113,10 @@ class Program : public Object<Program> {
 
   const Ref<Context> context_;
   const wire::ObjectId id_;
-  const std::vector<Device*> devices_;
-  const std::string source_;
-  const bool from_source_;
+  std::vector<Device*> devices_;  // constant after construction, like the next
+  std::vector<Ref<Device>> held_devices_;
+  const ProgramOrigin origin_;
+  const std::string source_;  // or intermediate code
   std::atomic<std::uint32_t> attached_kernels_{0};
 
   mutable std::mutex mutex_;   // guards what follows

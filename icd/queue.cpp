@@ -41,7 +41,7 @@ cl_int Queue::info(cl_command_queue_info param, const InfoSink& sink) {
     case CL_QUEUE_CONTEXT:
       return sink.scalar(context_->handle());
     case CL_QUEUE_DEVICE:
-      return sink.scalar(device_.handle());
+      return sink.scalar(device_->handle());
     case CL_QUEUE_REFERENCE_COUNT:
       return sink.scalar(cl_uint{references()});
     case CL_QUEUE_PROPERTIES:

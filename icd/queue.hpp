@@ -25,7 +25,7 @@ class Queue : public Object<Queue> {
 
   Context& context() const { return *context_; }
   Connection& connection() const { return context_->connection(); }
-  Device& device() const { return device_; }
+  Device& device() const { return *device_; }
   wire::ObjectId id() const { return id_; }
   bool has_profiling() const { return (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0; }
 
@@ -40,7 +40,7 @@ class Queue : public Object<Queue> {
 
  private:
   const Ref<Context> context_;
-  Device& device_;
+  const Ref<Device> device_;
   const wire::ObjectId id_;
   const cl_command_queue_properties properties_;
   const std::vector<cl_queue_properties> property_list_;

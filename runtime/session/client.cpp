@@ -151,8 +151,10 @@ void ClientSession::abandon() {
   segment_.close();
 }
 
-void ClientSession::set_notice_handler(std::function<void(const wire::EventReached&)> handler) {
+void ClientSession::set_notice_handler(std::function<void(const wire::EventReached&)> handler,
+                                       std::function<void()> on_loss) {
   notice_handler_ = std::move(handler);
+  loss_handler_ = std::move(on_loss);
   notifier_ = quiet_thread([this] { deliver_notices(); });
 }
 
@@ -182,8 +184,12 @@ void ClientSession::deliver_notices() {
   for (;;) {
     ring::wait(segment_.header().notice_bell, budget,
                [&] { return notices.has_record() || lost() || stopping(); });
-    // What was posted before the session ended is still delivered; then nothing is left but to be joined.
-    if (!notices.has_record()) ring::wait(segment_.header().notice_bell, budget, stopping);
+    // What was posted before the session ended is still delivered; then nothing is left but to say so and be
+    // joined.
+    if (!notices.has_record()) {
+      if (loss_handler_ && !stopping()) loss_handler_();
+      ring::wait(segment_.header().notice_bell, budget, stopping);
+    }
     if (stopping()) return;
     ring::RecordHeader header;
     std::span<const std::byte> payload;

@@ -99,8 +99,10 @@ class ClientSession {
   EventTimes times(wire::EventId event) const { return board_.times(event); }
   void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
 
-  /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time. Call once.
-  void set_notice_handler(std::function<void(const wire::EventReached&)> handler);
+  /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time, and, when the
+  /// session is lost and no notice is left, `on_loss`. Call once.
+  void set_notice_handler(std::function<void(const wire::EventReached&)> handler,
+                          std::function<void()> on_loss = {});
 
   // -- arena
 
@@ -190,6 +192,7 @@ class ClientSession {
   std::uint64_t last_tag_ = 0;
 
   std::function<void(const wire::EventReached&)> notice_handler_;
+  std::function<void()> loss_handler_;
   std::atomic<bool> stopping_{false};  // release in the destructor, acquire in the notice thread's wait
   std::thread watcher_;
   std::thread notifier_;

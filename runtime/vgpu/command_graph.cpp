@@ -114,7 +114,7 @@ void CommandGraph::order_out_of_order(Node& node, bool named_waits) {
   if (const NodePtr barrier = lane.barrier_.lock(); barrier && !barrier->ended()) {
     depend(node, *barrier, false);
   }
-  const bool waits_for_all = node.work_ != Work::device && !named_waits;
+  const bool waits_for_all = (node.work_ == Work::marker || node.work_ == Work::barrier) && !named_waits;
   if (waits_for_all) {
     for (const auto& open : lane.open_) {
       if (const NodePtr earlier = open.lock(); earlier && !earlier->ended()) depend(node, *earlier, false);

@@ -43,6 +43,7 @@ enum class Work : std::uint8_t {
   device,   // runs on the device
   marker,   // ends when its wait list (or, without one, every earlier node of its lane) has ended
   barrier,  // a marker that later nodes of its lane wait for
+  nothing,  // a launch of no work-items: a command in every respect, but for the device
   user,     // a user event: ends when the front end says so; has no lane
   host,     // something the worker does itself, a build: ends when the worker says so; has no lane
 };
@@ -89,8 +90,8 @@ class Node : public std::enable_shared_from_this<Node> {
   bool doomed() const { return wait_failed_ || error_ != 0; }
   /// Ends without the device, as soon as nothing before it is left.
   bool ends_by_itself() const {
-    return !was_issued_ &&
-           (work_ == Work::marker || work_ == Work::barrier || (work_ == Work::device && doomed()));
+    return !was_issued_ && (work_ == Work::marker || work_ == Work::barrier || work_ == Work::nothing ||
+                            (work_ == Work::device && doomed()));
   }
   std::int32_t result() const { return wait_failed_ && !was_issued_ ? kWaitListFailed : error_; }
 

@@ -119,6 +119,31 @@ struct KernelsReply {
   FAIRGV_FIELDS(error, kernels)
 };
 
+/// Answer of a call that only succeeds or fails.
+struct ErrorReply {
+  std::int32_t error = 0;  // a CL code
+  FAIRGV_FIELDS(error)
+};
+
+struct SubDevicesReply {
+  std::int32_t error = 0;
+  std::uint32_t count = 0;           // how many the partition makes
+  std::vector<DeviceIndex> devices;  // as many, or none if they were only counted
+  FAIRGV_FIELDS(error, count, devices)
+};
+
+struct DevicesReply {
+  std::int32_t error = 0;
+  std::vector<DeviceIndex> devices;
+  FAIRGV_FIELDS(error, devices)
+};
+
+struct TimersReply {
+  std::int32_t error = 0;
+  std::uint64_t device = 0, host = 0;  // nanoseconds of the driver's clocks
+  FAIRGV_FIELDS(error, device, host)
+};
+
 // ---- session
 // ---------------------------------------------------------------------------------------------------
 
@@ -156,6 +181,31 @@ struct ReleaseObject {
   FAIRGV_CALL(ReleaseObject, 0x0005, void)
   ObjectId id;
   FAIRGV_FIELDS(id)
+};
+
+/// Splits a device. The worker gives each new sub-device an index, which is as good as one of the topology
+/// in every call until ReleaseSubDevice.
+struct CreateSubDevices {
+  FAIRGV_CALL(CreateSubDevices, 0x0010, SubDevicesReply)
+  DeviceIndex device = 0;
+  std::uint8_t only_count = 0;
+  std::span<const std::int64_t> properties;  // cl_device_partition_property, with the final 0
+  FAIRGV_FIELDS(device, only_count, properties)
+};
+
+/// The front end is done with a sub-device; its index may be given to another one.
+struct ReleaseSubDevice {
+  FAIRGV_CALL(ReleaseSubDevice, 0x0011, void)
+  DeviceIndex device = 0;
+  FAIRGV_FIELDS(device)
+};
+
+/// The driver's clocks: the host's, and the device's as well if it is asked for.
+struct GetTimers {
+  FAIRGV_CALL(GetTimers, 0x0012, TimersReply)
+  DeviceIndex device = 0;
+  std::uint8_t only_host = 0;
+  FAIRGV_FIELDS(device, only_host)
 };
 
 // ---- contexts and queues
@@ -332,6 +382,70 @@ struct DescribeKernels {
   FAIRGV_FIELDS(program)
 };
 
+/// A program that is compiled against has its source under `name` for #include.
+struct Header {
+  ObjectId program;
+  std::string name;
+  FAIRGV_FIELDS(program, name)
+};
+
+/// clCompileProgram; runs and ends as BuildProgram does.
+struct CompileProgram {
+  FAIRGV_CALL(CompileProgram, 0x0410, void)
+  ObjectId program;
+  std::span<const DeviceIndex> devices;  // empty: all of the program's
+  std::string_view options;
+  std::string_view directory;
+  std::vector<Header> headers;
+  EventId completion;
+  FAIRGV_FIELDS(program, devices, options, directory, headers, completion)
+};
+
+/// clLinkProgram: makes the program `id`; runs and ends as BuildProgram does. The program is poisoned until
+/// then, and if the driver makes none.
+struct LinkProgram {
+  FAIRGV_CALL(LinkProgram, 0x0411, void)
+  ObjectId id;
+  ObjectId context;
+  std::span<const DeviceIndex> devices;  // empty: all of the context's
+  std::string_view options;
+  std::span<const ObjectId> inputs;
+  EventId completion;
+  FAIRGV_FIELDS(id, context, devices, options, inputs, completion)
+};
+
+struct CreateProgramWithIl {
+  FAIRGV_CALL(CreateProgramWithIl, 0x0412, ErrorReply)
+  ObjectId id;
+  ObjectId context;
+  std::span<const std::byte> il;
+  FAIRGV_FIELDS(id, context, il)
+};
+
+struct SetSpecializationConstant {
+  FAIRGV_CALL(SetSpecializationConstant, 0x0413, ErrorReply)
+  ObjectId program;
+  std::uint32_t constant = 0;
+  std::span<const std::byte> value;
+  FAIRGV_FIELDS(program, constant, value)
+};
+
+struct CreateProgramWithBuiltInKernels {
+  FAIRGV_CALL(CreateProgramWithBuiltInKernels, 0x0414, ErrorReply)
+  ObjectId id;
+  ObjectId context;
+  std::span<const DeviceIndex> devices;
+  std::string_view names;  // separated by semicolons
+  FAIRGV_FIELDS(id, context, devices, names)
+};
+
+/// The devices that the driver associates with a program: for sub-devices, some drivers name their roots.
+struct GetProgramDevices {
+  FAIRGV_CALL(GetProgramDevices, 0x0415, DevicesReply)
+  ObjectId program;
+  FAIRGV_FIELDS(program)
+};
+
 struct CreateKernel {
   FAIRGV_CALL(CreateKernel, 0x0500, void)
   ObjectId id;
@@ -357,6 +471,15 @@ struct GetKernelSubGroupInfo {
       0;  // the size the application offers for the answer; some parameters depend on it
   std::span<const std::byte> input;
   FAIRGV_FIELDS(kernel, device, param, output_bytes, input)
+};
+
+/// Whether the driver takes so many bytes as the value of an argument: CL_SUCCESS or clSetKernelArg's error.
+struct CheckArgumentSize {
+  FAIRGV_CALL(CheckArgumentSize, 0x0510, ErrorReply)
+  ObjectId kernel;
+  std::uint32_t index = 0;
+  std::uint64_t bytes = 0;
+  FAIRGV_FIELDS(kernel, index, bytes)
 };
 
 // ---- commands
@@ -386,6 +509,15 @@ struct ArgumentUpdate {
   ArgumentKind kind = ArgumentKind::value;
   std::uint64_t bytes = 0;
   std::uint64_t position = 0;
+};
+
+/// What a launch would say of the kernel's arguments, without one: for queries that depend on them.
+struct SetKernelArguments {
+  FAIRGV_CALL(SetKernelArguments, 0x0511, void)
+  ObjectId kernel;
+  std::span<const ArgumentUpdate> updates;
+  std::span<const std::byte> values;
+  FAIRGV_FIELDS(kernel, updates, values)
 };
 
 struct EnqueueKernel {
@@ -543,6 +675,13 @@ struct EnqueueBarrier {
   FAIRGV_FIELDS(command)
 };
 
+/// A launch of no work-items: only takes its place among the other commands. Never reaches the driver.
+struct EnqueueNothing {
+  FAIRGV_CALL(EnqueueNothing, 0x0512, void)
+  Command command;
+  FAIRGV_FIELDS(command)
+};
+
 // ---- events
 // ----------------------------------------------------------------------------------------------------
 
@@ -602,7 +741,12 @@ using AllCalls =
              // images, samplers, pipes
              GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe,
              EnqueueReadImage, EnqueueWriteImage, EnqueueCopyImage, EnqueueCopyImageToBuffer,
-             EnqueueCopyBufferToImage, EnqueueFillImage>;
+             EnqueueCopyBufferToImage, EnqueueFillImage,
+             // devices, programs, kernels
+             CreateSubDevices, ReleaseSubDevice, GetTimers,
+             CompileProgram, LinkProgram, CreateProgramWithIl, SetSpecializationConstant,
+             CreateProgramWithBuiltInKernels, GetProgramDevices, CheckArgumentSize, SetKernelArguments,
+             EnqueueNothing>;
 
 /// Notices, worker to front end.
 using AllNotices = TypeList<EventReached>;

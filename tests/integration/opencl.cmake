@@ -1,12 +1,15 @@
 # API behaviour on whatever platform is visible. The program links OpenCL and GoogleTest, nothing of the project:
 # once on the bare driver, once as a tenant, with the same expectations.
 add_executable(opencl_api_test
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_argument_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_buffer_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_device_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_event_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_kernel_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_map_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_platform_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_printf_test.cpp

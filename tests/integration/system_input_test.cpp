@@ -14,7 +14,9 @@ struct Case {
   std::vector<const char*> expect;  // what the line must mention
 };
 
-void PrintTo(const Case& test, std::ostream* out) { *out << test.name; }  // GoogleTest would print its bytes
+void PrintTo(const Case& test, std::ostream* out) {
+  *out << test.name;
+}  // GoogleTest would print its bytes
 
 std::string bin(const std::string& program) {
   return harness::beside(program);

@@ -1,6 +1,7 @@
 // The client's session against a worker that this test plays over a real segment.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <thread>
 
@@ -246,6 +247,21 @@ TEST_F(Fixture, NoticesArriveInOrderOnTheSessionsThread) {
   std::unique_lock lock(mutex);
   arrived.wait(lock, [&] { return seen.size() == 10; });
   for (int i = 0; i < 10; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(Fixture, LossIsToldOnceAfterTheLastNotice) {
+  std::atomic<int> notices{0};
+  std::atomic<int> notices_before_loss{-1};
+  worker->notify({wire::EventId::make(0, 1), 0, 0});
+  worker->notify({wire::EventId::make(0, 1), 0, 1});
+  worker->close();
+  session->set_notice_handler([&](const wire::EventReached&) { ++notices; },
+                              [&] {
+                                EXPECT_EQ(notices_before_loss.exchange(notices), -1);
+                                notices_before_loss.notify_one();
+                              });
+  notices_before_loss.wait(-1);
+  EXPECT_EQ(notices_before_loss, 2);
 }
 
 }  // namespace

@@ -238,6 +238,18 @@ TEST_F(CommandGraphTest, AMarkerOfAnOutOfOrderQueueWaitsForEverythingBeforeItAnd
   EXPECT_EQ(marker(lane)->ended(), false);  // `behind` has not ended
 }
 
+TEST_F(CommandGraphTest, ALaunchOfNothingWaitsForWhatALaunchWouldWaitFor) {
+  const auto free = out_of_order();
+  command(free);
+  EXPECT_TRUE(add(Work::nothing, free)->ended());
+  const auto lane = in_order();
+  const auto before = command(lane);
+  const auto nothing = add(Work::nothing, lane);
+  EXPECT_FALSE(nothing->ended());
+  run(before);
+  EXPECT_TRUE(nothing->ended());
+}
+
 TEST_F(CommandGraphTest, AMarkerWithAWaitListWaitsForThatAlone) {
   const auto lane = out_of_order();
   const auto named = command(lane);

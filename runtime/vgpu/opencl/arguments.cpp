@@ -84,17 +84,19 @@ cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) 
 
 }  // namespace
 
-Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before, const wire::EnqueueKernel& call,
+Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
+                                                   std::span<const wire::ArgumentUpdate> updates,
+                                                   std::span<const std::byte> values,
                                                    std::uint32_t argument_count,
                                                    const ObjectTable<Object>& objects) {
   auto after = std::make_shared<ArgumentSet>();
   after->arguments = before.arguments;
   after->arguments.resize(argument_count);
-  for (const wire::ArgumentUpdate& update : call.updates) {
+  for (const wire::ArgumentUpdate& update : updates) {
     if (update.index >= argument_count) {
       return Error{fmt::format("argument {} of a kernel that has {}", update.index, argument_count)};
     }
-    auto argument = make_argument(update, call.values, objects);
+    auto argument = make_argument(update, values, objects);
     if (!argument) return argument.error();
     after->arguments[update.index] = std::move(argument).value();
   }

@@ -35,9 +35,11 @@ struct ArgumentSet {
   cl_int error = CL_SUCCESS;  // of the first poisoned object among them
 };
 
-/// A copy of `before` with the call's updates. An Error if the front end should have known better: an index
+/// A copy of `before` with a call's updates. An Error if the front end should have known better: an index
 /// beyond `argument_count`, a value outside `values`, an id that is not of the kind it should be.
-Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before, const wire::EnqueueKernel& call,
+Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
+                                                   std::span<const wire::ArgumentUpdate> updates,
+                                                   std::span<const std::byte> values,
                                                    std::uint32_t argument_count,
                                                    const ObjectTable<Object>& objects);
 

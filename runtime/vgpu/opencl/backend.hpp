@@ -23,7 +23,7 @@ namespace fairgv::vgpu::opencl {
 class Backend {
  public:
   /// All three outlive the back end.
-  Backend(const Driver& driver, const ring::Segment& segment, Executor& executor)
+  Backend(Driver& driver, const ring::Segment& segment, Executor& executor)
       : driver_(driver), segment_(segment), executor_(executor) {}
 
   // query_calls.cpp
@@ -37,6 +37,11 @@ class Backend {
   Result<wire::InfoReply> handle(const wire::GetKernelWorkGroupInfo& call);
   Result<wire::InfoReply> handle(const wire::GetKernelSubGroupInfo& call);
 
+  // device_calls.cpp
+  Result<wire::SubDevicesReply> handle(const wire::CreateSubDevices& call);
+  Result<void> handle(const wire::ReleaseSubDevice& call);
+  Result<wire::TimersReply> handle(const wire::GetTimers& call);
+
   // object_calls.cpp
   Result<void> handle(const wire::ReleaseObject& call);
   Result<void> handle(const wire::CreateContext& call);
@@ -48,8 +53,20 @@ class Backend {
   // program_calls.cpp
   Result<void> handle(const wire::CreateProgramWithSource& call);
   Result<wire::BinaryReply> handle(const wire::CreateProgramWithBinary& call);
+  Result<wire::ErrorReply> handle(const wire::CreateProgramWithIl& call);
+  Result<wire::ErrorReply> handle(const wire::CreateProgramWithBuiltInKernels& call);
+  Result<wire::ErrorReply> handle(const wire::SetSpecializationConstant& call);
+  Result<wire::DevicesReply> handle(const wire::GetProgramDevices& call);
+
+  // build_calls.cpp
   Result<void> handle(const wire::BuildProgram& call);
+  Result<void> handle(const wire::CompileProgram& call);
+  Result<void> handle(const wire::LinkProgram& call);
+
+  // kernel_calls.cpp
   Result<void> handle(const wire::CreateKernel& call);
+  Result<wire::ErrorReply> handle(const wire::CheckArgumentSize& call);
+  Result<void> handle(const wire::SetKernelArguments& call);
 
   // command_calls.cpp
   Result<void> handle(const wire::EnqueueKernel& call);
@@ -62,6 +79,7 @@ class Backend {
   Result<void> handle(const wire::EnqueueFillBuffer& call);
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);
+  Result<void> handle(const wire::EnqueueNothing& call);
 
   // image_calls.cpp
   Result<wire::InfoReply> handle(const wire::GetSupportedImageFormats& call);
@@ -89,6 +107,11 @@ class Backend {
  private:
   /// The driver's id of a device that the front end named.
   Result<cl_device_id> device(wire::DeviceIndex index) const;
+  /// A program by its id; a finished link's result is in it.
+  Result<std::shared_ptr<Program>> program(wire::ObjectId id) const;
+  /// Has `job`, which returns a CL code, run on the slow lane and `completion` end with what it returns.
+  template <class Job>
+  Result<void> run_build(wire::EventId completion, Job job);
   /// Where the range lies in this process; an Error if it is not in the arena, or shorter than `needed`.
   Result<std::byte*> arena(wire::ArenaRange range, std::uint64_t needed) const;
 
@@ -98,7 +121,7 @@ class Backend {
   template <class Enqueue, class... Objects>
   Result<void> transfer(const wire::Command& command, Enqueue enqueue, const Objects&... objects);
 
-  const Driver& driver_;
+  Driver& driver_;
   const ring::Segment& segment_;
   Executor& executor_;
   ObjectTable<Object> objects_;

@@ -41,7 +41,7 @@ Result<void> Backend::handle(const wire::EnqueueKernel& call) {
   }
   // A poisoned kernel's arguments do not matter.
   if (!call.updates.empty() && kernel->error == CL_SUCCESS) {
-    auto arguments = updated(*kernel->arguments, call, kernel->argument_count, objects_);
+    auto arguments = updated(*kernel->arguments, call.updates, call.values, kernel->argument_count, objects_);
     if (!arguments) return arguments.error();
     kernel->arguments = std::move(arguments).value();
   }
@@ -175,6 +175,10 @@ Result<void> Backend::handle(const wire::EnqueueMarker& call) {
 
 Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
   return marker(Work::barrier, call.command);
+}
+
+Result<void> Backend::handle(const wire::EnqueueNothing& call) {
+  return marker(Work::nothing, call.command);
 }
 
 Result<void> Backend::marker(Work work, const wire::Command& command) {

@@ -17,7 +17,8 @@ Platform describe(cl_platform_id id) {
   int major = 0;
   int minor = 0;
   std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor);  // defined by the specification, 4.1
-  return {id, major >= 2, major > 2 || (major == 2 && minor >= 1)};
+  const auto at_least_2 = [&](int wanted) { return major > 2 || (major == 2 && minor >= wanted); };
+  return {id, at_least_2(0), at_least_2(1), at_least_2(2)};
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Result<Driver> Driver::open() {
     for (cl_device_id device : devices) {
       cl_device_type type = 0;
       clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
-      driver.devices_.push_back({device, index, type});
+      const auto root = static_cast<wire::DeviceIndex>(driver.devices_.size());
+      driver.devices_.push_back({device, index, type, root, nullptr});
     }
   }
   if (driver.devices_.empty()) {
@@ -49,6 +51,7 @@ Result<Driver> Driver::open() {
   }
   // A device without a turn cannot be shared.
   if (driver.devices_.size() > session::kMaxDevices) driver.devices_.resize(session::kMaxDevices);
+  driver.root_count_ = driver.devices_.size();
   return driver;
 }
 
@@ -72,12 +75,48 @@ std::string Driver::device_name(wire::DeviceIndex device) const {
 Result<std::vector<cl_device_id>> Driver::ids(std::span<const wire::DeviceIndex> devices) const {
   std::vector<cl_device_id> ids;
   for (const wire::DeviceIndex device : devices) {
-    if (device >= devices_.size()) {
+    if (device >= devices_.size() || devices_[device].id == nullptr) {
       return Error{fmt::format("device {} of {} does not exist", device, devices_.size())};
     }
     ids.push_back(devices_[device].id);
   }
   return ids;
+}
+
+wire::DeviceIndex Driver::free_index() {
+  const auto free = std::find_if(devices_.begin(), devices_.end(),
+                                 [](const Device& device) { return device.id == nullptr; });
+  const auto index = static_cast<wire::DeviceIndex>(free - devices_.begin());
+  if (free == devices_.end()) devices_.emplace_back();
+  return index;
+}
+
+std::optional<std::vector<wire::DeviceIndex>> Driver::add_sub_devices(wire::DeviceIndex parent,
+                                                                      std::span<const cl_device_id> ids) {
+  std::vector<std::shared_ptr<const void>> owners;
+  for (const cl_device_id id : ids) {
+    owners.emplace_back(id, [id, whole = devices_[parent].owner](const void*) { clReleaseDevice(id); });
+  }
+  const auto live = static_cast<std::size_t>(std::count_if(
+      devices_.begin(), devices_.end(), [](const Device& device) { return device.id != nullptr; }));
+  if (live - root_count_ + ids.size() > kMostSubDevices) return std::nullopt;
+
+  std::vector<wire::DeviceIndex> indices;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const wire::DeviceIndex index = free_index();
+    const Device& whole = devices_[parent];
+    devices_[index] = {ids[i], whole.platform, whole.type, whole.root, std::move(owners[i])};
+    indices.push_back(index);
+  }
+  return indices;
+}
+
+Result<void> Driver::release_sub_device(wire::DeviceIndex device) {
+  if (device < root_count_ || device >= devices_.size() || devices_[device].id == nullptr) {
+    return Error{fmt::format("{} is no sub-device", device)};
+  }
+  devices_[device] = {};
+  return {};
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -2,12 +2,18 @@
 //
 // The worker's loader is given a vendor directory without FairGV's own ICD (by the daemon, who starts the
 // worker).
+//
+// Sub-devices are numbered after the devices of the topology, so that a device index names either. Turns
+// belong to root devices: a sub-device runs in the turn of the device that it is part of.
 #pragma once
 
 #include <CL/cl.h>
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,22 +27,31 @@ struct Platform {
   cl_platform_id id = nullptr;
   bool is_2_0 = false;  // version 2.0 or later: which functions it has
   bool is_2_1 = false;
+  bool is_2_2 = false;
 };
 
 struct Device {
   cl_device_id id = nullptr;
   wire::PlatformIndex platform = 0;
   cl_device_type type = 0;
+  /// What is scheduled: itself, or the device that it is part of.
+  wire::DeviceIndex root = 0;
+  /// Of a sub-device: the driver's reference, and that of the device it was split from. Whatever the driver
+  /// makes for a sub-device must hold it.
+  std::shared_ptr<const void> owner;
 };
 
-/// Lists everything once; constant afterwards, and may be read from any thread.
+/// Lists platforms and devices once; from then on only sub-devices come and go. The loop thread's.
 class Driver {
  public:
   /// An Error if there is no platform or no device.
   static Result<Driver> open();
 
   const std::vector<Platform>& platforms() const { return platforms_; }
+  /// The devices of the topology, by index, followed by sub-devices. Those that were released have no id.
   const std::vector<Device>& devices() const { return devices_; }
+  /// The devices of the topology.
+  std::span<const Device> root_devices() const { return std::span(devices_).first(root_count_); }
 
   /// Whether a device is the host's own CPU.
   bool has_host_device() const;
@@ -44,12 +59,24 @@ class Driver {
   std::string platform_name(wire::PlatformIndex platform) const;
   std::string device_name(wire::DeviceIndex device) const;
 
-  /// The driver's ids of `devices`, or an Error if one is out of range.
+  /// The driver's ids of `devices`, or an Error if one does not exist.
   Result<std::vector<cl_device_id>> ids(std::span<const wire::DeviceIndex> devices) const;
 
+  /// Gives sub-devices of `parent`, whose references it takes, indices. Nothing if there are too many.
+  std::optional<std::vector<wire::DeviceIndex>> add_sub_devices(wire::DeviceIndex parent,
+                                                                std::span<const cl_device_id> ids);
+  /// Lets go of a sub-device. An Error if there is none of that index.
+  Result<void> release_sub_device(wire::DeviceIndex device);
+
  private:
+  /// The most sub-devices at a time.
+  static constexpr std::size_t kMostSubDevices = 4096;
+
+  wire::DeviceIndex free_index();
+
   std::vector<Platform> platforms_;
   std::vector<Device> devices_;
+  std::size_t root_count_ = 0;
 };
 
 /// Asks one of the clGet*Info functions for the size of an answer, then for the answer.

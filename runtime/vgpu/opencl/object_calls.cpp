@@ -37,6 +37,9 @@ Result<void> Backend::handle(const wire::CreateContext& call) {
   if (ids.value().empty()) return Error{"a context without devices"};
   auto context = std::make_shared<Context>();
   context->devices.assign(call.devices.begin(), call.devices.end());
+  for (const wire::DeviceIndex device : call.devices) {
+    if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
+  }
   const Platform& platform = driver_.platforms()[driver_.devices()[call.devices.front()].platform];
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               reinterpret_cast<cl_context_properties>(platform.id), 0};
@@ -55,7 +58,8 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
 
   auto queue = std::make_shared<Queue>();
   queue->context = std::move(context).value();
-  queue->lane = std::make_shared<Lane>(in_order, call.device, profiling);
+  queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root, profiling);
+  queue->sub_device = driver_.devices()[call.device].owner;
   queue->error = queue->context->error;
   if (queue->error == CL_SUCCESS) {
     const Platform& platform = driver_.platforms()[driver_.devices()[call.device].platform];

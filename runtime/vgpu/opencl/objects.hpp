@@ -3,11 +3,12 @@
 //
 // An object that the driver refused to make is poisoned: it has no handle and remembers the error, which
 // surfaces in the status of every command that uses it. The loop thread's, except that builds use a Program's
-// handle on the slow lane.
+// handle on the slow lane, which nobody moves meanwhile.
 #pragma once
 
 #include <CL/cl.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -43,12 +44,14 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   static constexpr std::string_view kName = "context";
   ContextHandle handle;
   std::vector<wire::DeviceIndex> devices;
+  std::vector<std::shared_ptr<const void>> sub_devices;  // that the driver's context uses
 };
 
 struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   static constexpr std::string_view kName = "queue";
   std::shared_ptr<Context> context;
   std::shared_ptr<Lane> lane;
+  std::shared_ptr<const void> sub_device;  // that the driver's queue is on, if it is one
   QueueHandle handle;
 };
 
@@ -81,10 +84,26 @@ struct Pipe final : ObjectOf<Pipe, ObjectKind::pipe> {
   MemoryHandle handle;
 };
 
+/// What a link on the slow lane makes.
+struct Linked {
+  ProgramHandle handle;
+  cl_int error = CL_SUCCESS;
+  std::atomic<bool> done{false};  // release on the slow lane, acquire in Program::settle()
+};
+
 struct Program final : ObjectOf<Program, ObjectKind::program> {
   static constexpr std::string_view kName = "program";
   std::shared_ptr<Context> context;
   ProgramHandle handle;
+  std::shared_ptr<Linked> linking;  // until the loop thread has taken the result over
+
+  /// Takes over what a link has made, once it has.
+  void settle() {
+    if (!linking || !linking->done.load(std::memory_order_acquire)) return;
+    handle = std::move(linking->handle);
+    error = linking->error;
+    linking.reset();
+  }
 };
 
 struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
@@ -96,6 +115,9 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();
   /// What the driver's kernel has been given.
   DriverArguments on_driver;
+
+  /// Gives the driver's kernel what the next launch uses.
+  void apply_arguments() { on_driver.apply(handle.get(), arguments); }
 };
 
 /// The first error among objects that a command uses, or CL_SUCCESS.

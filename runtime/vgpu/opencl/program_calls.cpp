@@ -1,55 +1,29 @@
-// Programs and kernels. Builds run on the slow lane.
-#include <fcntl.h>
+// Programs: made at once, from whatever they are made from; see build_calls.cpp for what is done with them.
 #include <fmt/core.h>
-#include <unistd.h>
+
+#include <algorithm>
 
 #include "runtime/vgpu/opencl/backend.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// The process' working directory is elsewhere while this lives. For the slow lane only: one at a time.
-class WorkingDirectory {
- public:
-  explicit WorkingDirectory(const std::string& path)
-      : before_(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    // A directory that the worker may not enter only breaks relative includes, which the build log will say.
-    moved_ = before_ && !path.empty() && ::chdir(path.c_str()) == 0;
-  }
-  ~WorkingDirectory() {
-    if (moved_) [[maybe_unused]]
-      const int result = ::fchdir(before_.get());
-  }
-  WorkingDirectory(const WorkingDirectory&) = delete;
-  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+using IlFunction = decltype(&clCreateProgramWithIL);
 
- private:
-  ring::UniqueFd before_;
-  bool moved_ = false;
-};
-
-struct Build {
-  std::shared_ptr<Program> program;
-  std::vector<cl_device_id> devices;
-  std::string options;
-  std::string directory;
-
-  cl_int run() const {
-    if (program->error != CL_SUCCESS) return program->error;
-    const WorkingDirectory directory_of_application(directory);
-    // The front end answers clGetKernelArgInfo itself, and some drivers keep it only if asked.
-    const cl_int error = build(options + " -cl-kernel-arg-info");
-    return error == CL_INVALID_BUILD_OPTIONS ? build(options) : error;
-  }
-
- private:
-  cl_int build(const std::string& with) const {
-    return clBuildProgram(program->handle.get(), static_cast<cl_uint>(devices.size()),
-                          devices.empty() ? nullptr : devices.data(), with.c_str(), nullptr, nullptr);
-  }
-};
+/// OpenCL 2.1's function, or the extension's (which is the same) before that; null if there is neither.
+IlFunction il_function(const Platform& platform) {
+  if (platform.is_2_1) return &clCreateProgramWithIL;
+  return reinterpret_cast<IlFunction>(
+      clGetExtensionFunctionAddressForPlatform(platform.id, "clCreateProgramWithILKHR"));
+}
 
 }  // namespace
+
+Result<std::shared_ptr<Program>> Backend::program(wire::ObjectId id) const {
+  auto found = objects_.get<Program>(id);
+  if (found) found.value()->settle();
+  return found;
+}
 
 Result<void> Backend::handle(const wire::CreateProgramWithSource& call) {
   auto context = objects_.get<Context>(call.context);
@@ -98,35 +72,79 @@ Result<wire::BinaryReply> Backend::handle(const wire::CreateProgramWithBinary& c
   return reply;
 }
 
-Result<void> Backend::handle(const wire::BuildProgram& call) {
-  auto program = objects_.get<Program>(call.program);
-  if (!program) return program.error();
-  auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
-  auto node = executor_.begin_host_work(call.completion);
-  if (!node) return node.error();
-  slow_lane_.run(
-      [this, node = std::move(node).value(),
-       build = Build{std::move(program).value(), std::move(ids).value(), std::string(call.options),
-                     std::string(call.directory)}] { executor_.end_host_work(*node, build.run()); });
-  return {};
+Result<wire::ErrorReply> Backend::handle(const wire::CreateProgramWithIl& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  auto program = std::make_shared<Program>();
+  program->context = std::move(context).value();
+  program->error = program->context->error;
+  if (program->error == CL_SUCCESS) {
+    const Device& device = driver_.devices()[program->context->devices.front()];
+    const IlFunction create = il_function(driver_.platforms()[device.platform]);
+    program->error = CL_INVALID_OPERATION;
+    if (create != nullptr) {
+      program->handle = ProgramHandle(
+          create(program->context->handle.get(), call.il.data(), call.il.size(), &program->error));
+    }
+  }
+  const wire::ErrorReply reply{program->error};
+  if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
+  return reply;
 }
 
-Result<void> Backend::handle(const wire::CreateKernel& call) {
-  auto program = objects_.get<Program>(call.program);
+Result<wire::ErrorReply> Backend::handle(const wire::CreateProgramWithBuiltInKernels& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  const auto ids = driver_.ids(call.devices);
+  if (!ids) return ids.error();
+  auto program = std::make_shared<Program>();
+  program->context = std::move(context).value();
+  program->error = program->context->error;
+  if (program->error == CL_SUCCESS) {
+    program->handle = ProgramHandle(clCreateProgramWithBuiltInKernels(
+        program->context->handle.get(), static_cast<cl_uint>(ids.value().size()), ids.value().data(),
+        std::string(call.names).c_str(), &program->error));
+  }
+  // PoCL 3.1 returns null with its error variable as it was.
+  if (!program->handle && program->error == CL_SUCCESS) program->error = CL_INVALID_VALUE;
+  const wire::ErrorReply reply{program->error};
+  if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
+  return reply;
+}
+
+Result<wire::ErrorReply> Backend::handle(const wire::SetSpecializationConstant& call) {
+  const auto program = this->program(call.program);
   if (!program) return program.error();
-  auto kernel = std::make_shared<Kernel>();
-  kernel->program = std::move(program).value();
-  kernel->error = kernel->program->error;
-  if (kernel->error == CL_SUCCESS) {
-    kernel->handle = KernelHandle(
-        clCreateKernel(kernel->program->handle.get(), std::string(call.kernel).c_str(), &kernel->error));
+  if (program.value()->error != CL_SUCCESS) return wire::ErrorReply{program.value()->error};
+  const Device& device = driver_.devices()[program.value()->context->devices.front()];
+  if (!driver_.platforms()[device.platform].is_2_2) return wire::ErrorReply{CL_INVALID_OPERATION};
+  return wire::ErrorReply{clSetProgramSpecializationConstant(program.value()->handle.get(), call.constant,
+                                                             call.value.size(), call.value.data())};
+}
+
+Result<wire::DevicesReply> Backend::handle(const wire::GetProgramDevices& call) {
+  const auto program = this->program(call.program);
+  if (!program) return program.error();
+  wire::DevicesReply reply;
+  reply.error = program.value()->error;
+  if (reply.error != CL_SUCCESS) return reply;
+  const cl_program handle = program.value()->handle.get();
+  cl_uint count = 0;
+  reply.error = clGetProgramInfo(handle, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
+  std::vector<cl_device_id> ids(count);
+  if (reply.error == CL_SUCCESS && count != 0) {
+    reply.error =
+        clGetProgramInfo(handle, CL_PROGRAM_DEVICES, ids.size() * sizeof(ids[0]), ids.data(), nullptr);
   }
-  if (kernel->error == CL_SUCCESS) {
-    kernel->error = clGetKernelInfo(kernel->handle.get(), CL_KERNEL_NUM_ARGS, sizeof(kernel->argument_count),
-                                    &kernel->argument_count, nullptr);
+  if (reply.error != CL_SUCCESS) return reply;
+  const auto& devices = driver_.devices();
+  for (const cl_device_id id : ids) {
+    const auto found =
+        std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.id == id; });
+    if (found != devices.end())
+      reply.devices.push_back(static_cast<wire::DeviceIndex>(found - devices.begin()));
   }
-  return objects_.insert(call.id, std::move(kernel));
+  return reply;
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -103,7 +103,7 @@ Result<cl_device_id> Backend::device(wire::DeviceIndex index) const {
 Result<wire::TopologyReply> Backend::handle(const wire::GetTopology&) {
   wire::TopologyReply reply;
   reply.platform_count = static_cast<std::uint32_t>(driver_.platforms().size());
-  for (const Device& device : driver_.devices()) reply.devices.push_back({device.platform, device.type});
+  for (const Device& device : driver_.root_devices()) reply.devices.push_back({device.platform, device.type});
   return reply;
 }
 
@@ -125,7 +125,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetDeviceInfo& call) {
 }
 
 Result<wire::InfoReply> Backend::handle(const wire::GetProgramBuildInfo& call) {
-  const auto program = objects_.get<Program>(call.program);
+  const auto program = this->program(call.program);
   if (!program) return program.error();
   const auto id = device(call.device);
   if (!id) return id.error();
@@ -137,7 +137,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetProgramBuildInfo& call) {
 }
 
 Result<wire::InfoReply> Backend::handle(const wire::GetProgramInfo& call) {
-  const auto program = objects_.get<Program>(call.program);
+  const auto program = this->program(call.program);
   if (!program) return program.error();
   if (program.value()->error != CL_SUCCESS) return wire::InfoReply{program.value()->error, {}};
   const cl_program handle = program.value()->handle.get();
@@ -145,7 +145,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetProgramInfo& call) {
 }
 
 Result<wire::KernelsReply> Backend::handle(const wire::DescribeKernels& call) {
-  const auto program = objects_.get<Program>(call.program);
+  const auto program = this->program(call.program);
   if (!program) return program.error();
   wire::KernelsReply reply;
   reply.error = program.value()->error;
@@ -171,6 +171,8 @@ Result<wire::InfoReply> Backend::handle(const wire::GetKernelWorkGroupInfo& call
   const auto id = device(call.device);
   if (!id) return id.error();
   if (kernel.value()->error != CL_SUCCESS) return wire::InfoReply{kernel.value()->error, {}};
+  // Local memory given as an argument counts.
+  if (call.param == CL_KERNEL_LOCAL_MEM_SIZE) kernel.value()->apply_arguments();
   return get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetKernelWorkGroupInfo(kernel.value()->handle.get(), id.value(), call.param, size, value,
                                     size_ret);

@@ -1,0 +1,137 @@
+// Building, compiling and linking: each a message to the worker's slow lane, and an event that shows its end.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <numeric>
+
+#include "icd/program.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+std::string working_directory() {
+  std::array<char, PATH_MAX> path{};
+  return ::getcwd(path.data(), path.size()) == nullptr ? std::string() : std::string(path.data());
+}
+
+std::vector<wire::DeviceIndex> indices_of(std::span<Device* const> devices) {
+  std::vector<wire::DeviceIndex> indices;
+  for (const Device* device : devices) indices.push_back(device->index());
+  return indices;
+}
+
+/// Whether the option stands in the list by itself.
+bool has_option(std::string_view options, std::string_view option) {
+  for (std::size_t at = options.find(option); at != std::string_view::npos;
+       at = options.find(option, at + 1)) {
+    const std::size_t end = at + option.size();
+    if ((at == 0 || options[at - 1] == ' ') && (end == options.size() || options[end] == ' ')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+cl_int Program::start_build(std::span<const std::size_t> positions, const Build& build) {
+  if (attached_kernels_.load(std::memory_order_relaxed) != 0) return CL_INVALID_OPERATION;
+  const std::lock_guard lock(mutex_);
+  const auto in_progress = [this](std::size_t position) {
+    return builds_[position].status == CL_BUILD_IN_PROGRESS;
+  };
+  if (std::any_of(positions.begin(), positions.end(), in_progress)) return CL_INVALID_OPERATION;
+  for (const std::size_t position : positions) builds_[position] = build;
+  kernels_.reset();
+  return CL_SUCCESS;
+}
+
+cl_int Program::end_build(std::span<const std::size_t> positions, std::int32_t status) {
+  const std::lock_guard lock(mutex_);
+  for (const std::size_t position : positions) {
+    builds_[position].status = status == CL_COMPLETE ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+  }
+  return status == CL_COMPLETE ? CL_SUCCESS : status;
+}
+
+template <class Call>
+cl_int Program::run(BuildStep step, std::span<Device* const> devices, const char* options, Call& call,
+                    std::function<void()> notify) {
+  Build build{CL_BUILD_IN_PROGRESS, options == nullptr ? "" : options};
+  build.executable =
+      step == BuildStep::build || (step == BuildStep::link && !has_option(build.options, "-create-library"));
+  // Where no options at all are given, drivers tell what they know.
+  build.describes_arguments = options == nullptr || has_option(build.options, "-cl-kernel-arg-info");
+
+  std::vector<std::size_t> positions;
+  for (const Device* device : devices) positions.push_back(*position_of(*device));
+  if (devices.empty()) {
+    positions.resize(devices_.size());
+    std::iota(positions.begin(), positions.end(), std::size_t{0});
+  }
+  if (const cl_int error = start_build(positions, build)) return error;
+  const Ref<Event> end = Event::make_internal(connection());
+  if (!end) return end_build(positions, CL_OUT_OF_RESOURCES);
+
+  const std::vector<wire::DeviceIndex> indices = indices_of(devices);
+  call.devices = indices;
+  call.options = build.options;
+  call.completion = end->id();
+  if (!connection().send(call)) return end_build(positions, CL_OUT_OF_RESOURCES);
+  if (!notify) {
+    const std::int32_t status = end->wait();
+    return end_build(positions, connection().session().lost() ? CL_OUT_OF_RESOURCES : status);
+  }
+  const auto ended = [self = Ref<Program>(*this), positions,
+                      notify = std::move(notify)](std::int32_t status) {
+    self->end_build(positions, status);
+    notify();
+  };
+  return connection().callbacks().add(*end, CL_COMPLETE, ended) ? CL_SUCCESS
+                                                                : end_build(positions, CL_OUT_OF_RESOURCES);
+}
+
+cl_int Program::build(std::span<Device* const> devices, const char* options, std::function<void()> notify) {
+  const std::string directory = working_directory();
+  wire::BuildProgram call;
+  call.program = id_;
+  call.directory = directory;
+  return run(BuildStep::build, devices, options, call, std::move(notify));
+}
+
+cl_int Program::compile(std::span<Device* const> devices, const char* options,
+                        std::vector<wire::Header> headers, std::function<void()> notify) {
+  if (!has_source()) return CL_INVALID_OPERATION;
+  const std::string directory = working_directory();
+  wire::CompileProgram call;
+  call.program = id_;
+  call.directory = directory;
+  call.headers = std::move(headers);
+  return run(BuildStep::compile, devices, options, call, std::move(notify));
+}
+
+cl_int Program::link(std::span<Device* const> devices, const char* options, std::span<Program* const> inputs,
+                     std::function<void()> notify) {
+  std::vector<wire::ObjectId> ids;
+  for (const Program* input : inputs) ids.push_back(input->id());
+  wire::LinkProgram call;
+  call.id = id_;
+  call.context = context_->id();
+  call.inputs = ids;
+  return run(BuildStep::link, devices, options, call, std::move(notify));
+}
+
+bool Program::is_linkable() {
+  return std::any_of(devices_.begin(), devices_.end(), [this](const Device* device) {
+    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+    build_info(*device, CL_PROGRAM_BINARY_TYPE, {sizeof(type), &type, nullptr});
+    return type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+  });
+}
+
+bool Program::is_unmade() {
+  cl_uint count = 0;
+  return worker_info(CL_PROGRAM_NUM_DEVICES, {sizeof(count), &count, nullptr}) != CL_SUCCESS;
+}
+
+}  // namespace fairgv::icd

@@ -1,0 +1,175 @@
+// Building, compiling and linking programs: on the slow lane, one after the other.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+/// The process' working directory is elsewhere while this lives. For the slow lane only: one at a time.
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path)
+      : before_(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    // A directory that the worker may not enter only breaks relative includes, which the build log will say.
+    moved_ = before_ && !path.empty() && ::chdir(path.c_str()) == 0;
+  }
+  ~WorkingDirectory() {
+    if (moved_) [[maybe_unused]]
+      const int result = ::fchdir(before_.get());
+  }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+
+ private:
+  ring::UniqueFd before_;
+  bool moved_ = false;
+};
+
+/// What all three have in common. Handles are taken on the loop thread, which owns the programs.
+struct Job {
+  std::vector<std::shared_ptr<Program>> programs;  // that are used, kept alive
+  cl_int error = CL_SUCCESS;                       // of the first poisoned one
+  std::vector<cl_device_id> devices;
+  std::string options;
+  std::string directory;
+
+  cl_program use(std::shared_ptr<Program> program) {
+    if (error == CL_SUCCESS) error = program->error;
+    return programs.emplace_back(std::move(program))->handle.get();
+  }
+  cl_uint device_count() const { return static_cast<cl_uint>(devices.size()); }
+  const cl_device_id* device_list() const { return devices.empty() ? nullptr : devices.data(); }
+};
+
+/// The front end wants to know arguments' types, and some drivers keep them only if asked. `refusal` is what
+/// such a driver says that does not know the option.
+template <class Function>
+cl_int with_argument_info(const std::string& options, cl_int refusal, Function function) {
+  const cl_int error = function((options + " -cl-kernel-arg-info").c_str());
+  return error == refusal ? function(options.c_str()) : error;
+}
+
+struct Build : Job {
+  cl_program program = nullptr;
+
+  cl_int operator()() const {
+    if (error != CL_SUCCESS) return error;
+    const WorkingDirectory directory_of_application(directory);
+    return with_argument_info(options, CL_INVALID_BUILD_OPTIONS, [this](const char* with) {
+      return clBuildProgram(program, device_count(), device_list(), with, nullptr, nullptr);
+    });
+  }
+};
+
+struct Compile : Job {
+  cl_program program = nullptr;
+  std::vector<cl_program> headers;
+  std::vector<std::string> header_names;
+
+  cl_int operator()() const {
+    if (error != CL_SUCCESS) return error;
+    std::vector<const char*> names;
+    for (const std::string& name : header_names) names.push_back(name.c_str());
+    const WorkingDirectory directory_of_application(directory);
+    return with_argument_info(options, CL_INVALID_COMPILER_OPTIONS, [&](const char* with) {
+      return clCompileProgram(program, device_count(), device_list(), with,
+                              static_cast<cl_uint>(headers.size()),
+                              headers.empty() ? nullptr : headers.data(),
+                              names.empty() ? nullptr : names.data(), nullptr, nullptr);
+    });
+  }
+};
+
+struct Link : Job {
+  std::shared_ptr<Context> context;
+  std::vector<cl_program> inputs;
+  std::shared_ptr<Linked> result;
+
+  cl_int operator()() const {
+    cl_int ended = error != CL_SUCCESS ? error : context->error;
+    if (ended == CL_SUCCESS) {
+      // Without options a driver has no reason to withhold what it knows of arguments.
+      result->handle = ProgramHandle(clLinkProgram(
+          context->handle.get(), device_count(), device_list(), options.empty() ? nullptr : options.c_str(),
+          static_cast<cl_uint>(inputs.size()), inputs.data(), nullptr, nullptr, &ended));
+    }
+    // A program that did not link has a log.
+    result->error = result->handle ? CL_SUCCESS : ended;
+    result->done.store(true, std::memory_order_release);
+    return ended;
+  }
+};
+
+}  // namespace
+
+template <class Job>
+Result<void> Backend::run_build(wire::EventId completion, Job job) {
+  auto node = executor_.begin_host_work(completion);
+  if (!node) return node.error();
+  slow_lane_.run([this, node = std::move(node).value(), job = std::move(job)] {
+    executor_.end_host_work(*node, job());
+  });
+  return {};
+}
+
+Result<void> Backend::handle(const wire::BuildProgram& call) {
+  auto program = this->program(call.program);
+  if (!program) return program.error();
+  auto ids = driver_.ids(call.devices);
+  if (!ids) return ids.error();
+  Build build;
+  build.program = build.use(std::move(program).value());
+  build.devices = std::move(ids).value();
+  build.options = call.options;
+  build.directory = call.directory;
+  return run_build(call.completion, std::move(build));
+}
+
+Result<void> Backend::handle(const wire::CompileProgram& call) {
+  auto program = this->program(call.program);
+  if (!program) return program.error();
+  auto ids = driver_.ids(call.devices);
+  if (!ids) return ids.error();
+  Compile compile;
+  compile.program = compile.use(std::move(program).value());
+  compile.devices = std::move(ids).value();
+  compile.options = call.options;
+  compile.directory = call.directory;
+  for (const wire::Header& header : call.headers) {
+    auto source = this->program(header.program);
+    if (!source) return source.error();
+    compile.headers.push_back(compile.use(std::move(source).value()));
+    compile.header_names.push_back(header.name);
+  }
+  return run_build(call.completion, std::move(compile));
+}
+
+Result<void> Backend::handle(const wire::LinkProgram& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  auto ids = driver_.ids(call.devices);
+  if (!ids) return ids.error();
+  if (call.inputs.empty()) return Error{"a link of nothing"};
+  Link link;
+  link.devices = std::move(ids).value();
+  link.options = call.options;
+  for (const wire::ObjectId id : call.inputs) {
+    auto input = this->program(id);
+    if (!input) return input.error();
+    link.inputs.push_back(link.use(std::move(input).value()));
+  }
+  link.context = std::move(context).value();
+  link.result = std::make_shared<Linked>();
+
+  auto made = std::make_shared<Program>();
+  made->context = link.context;
+  made->error = CL_INVALID_PROGRAM_EXECUTABLE;  // until it is linked
+  made->linking = link.result;
+  if (auto inserted = objects_.insert(call.id, std::move(made)); !inserted) return inserted;
+  return run_build(call.completion, std::move(link));
+}
+
+}  // namespace fairgv::vgpu::opencl

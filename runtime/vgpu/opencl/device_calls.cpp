@@ -1,0 +1,50 @@
+// Sub-devices and the driver's clocks.
+#include <fmt/core.h>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+Result<wire::SubDevicesReply> Backend::handle(const wire::CreateSubDevices& call) {
+  const auto id = device(call.device);
+  if (!id) return id.error();
+  if (call.properties.empty() || call.properties.back() != 0) {
+    return Error{"a list of partition properties without an end"};
+  }
+  static_assert(sizeof(cl_device_partition_property) == sizeof(std::int64_t));
+  const auto* const properties =
+      reinterpret_cast<const cl_device_partition_property*>(call.properties.data());
+  wire::SubDevicesReply reply;
+  reply.error = clCreateSubDevices(id.value(), properties, 0, nullptr, &reply.count);
+  if (reply.error != CL_SUCCESS || call.only_count != 0 || reply.count == 0) return reply;
+  std::vector<cl_device_id> made(reply.count);
+  reply.error = clCreateSubDevices(id.value(), properties, reply.count, made.data(), nullptr);
+  if (reply.error != CL_SUCCESS) return reply;
+  auto indices = driver_.add_sub_devices(call.device, made);
+  if (!indices) return wire::SubDevicesReply{CL_OUT_OF_RESOURCES, 0, {}};
+  reply.devices = std::move(*indices);
+  return reply;
+}
+
+Result<void> Backend::handle(const wire::ReleaseSubDevice& call) {
+  return driver_.release_sub_device(call.device);
+}
+
+Result<wire::TimersReply> Backend::handle(const wire::GetTimers& call) {
+  const auto id = device(call.device);
+  if (!id) return id.error();
+  // Both came with OpenCL 2.1.
+  if (!driver_.platforms()[driver_.devices()[call.device].platform].is_2_1) {
+    return wire::TimersReply{CL_INVALID_OPERATION, 0, 0};
+  }
+  wire::TimersReply reply;
+  cl_ulong device_time = 0;
+  cl_ulong host_time = 0;
+  reply.error = call.only_host != 0 ? clGetHostTimer(id.value(), &host_time)
+                                    : clGetDeviceAndHostTimer(id.value(), &device_time, &host_time);
+  reply.device = device_time;
+  reply.host = host_time;
+  return reply;
+}
+
+}  // namespace fairgv::vgpu::opencl

@@ -1,0 +1,60 @@
+// Kernels and their arguments.
+#include <fmt/core.h>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+/// A value longer than any driver takes (CL_DEVICE_MAX_PARAMETER_SIZE is a few thousand bytes).
+constexpr std::uint64_t kLongestValue = std::uint64_t{1} << 20;
+
+}  // namespace
+
+Result<void> Backend::handle(const wire::CreateKernel& call) {
+  auto program = this->program(call.program);
+  if (!program) return program.error();
+  auto kernel = std::make_shared<Kernel>();
+  kernel->program = std::move(program).value();
+  kernel->error = kernel->program->error;
+  if (kernel->error == CL_SUCCESS) {
+    kernel->handle = KernelHandle(
+        clCreateKernel(kernel->program->handle.get(), std::string(call.kernel).c_str(), &kernel->error));
+  }
+  if (kernel->error == CL_SUCCESS) {
+    kernel->error = clGetKernelInfo(kernel->handle.get(), CL_KERNEL_NUM_ARGS, sizeof(kernel->argument_count),
+                                    &kernel->argument_count, nullptr);
+  }
+  return objects_.insert(call.id, std::move(kernel));
+}
+
+Result<wire::ErrorReply> Backend::handle(const wire::CheckArgumentSize& call) {
+  const auto kernel = objects_.get<Kernel>(call.kernel);
+  if (!kernel) return kernel.error();
+  wire::ErrorReply reply{kernel.value()->error};
+  if (reply.error != CL_SUCCESS) return reply;
+  if (call.bytes > kLongestValue) return wire::ErrorReply{CL_INVALID_ARG_SIZE};
+  // Tried on a kernel that is thrown away: the real one has arguments to keep.
+  const std::string name = get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetKernelInfo(kernel.value()->handle.get(), CL_KERNEL_FUNCTION_NAME, size, value, size_ret);
+  });
+  const KernelHandle scratch(
+      clCreateKernel(kernel.value()->program->handle.get(), name.c_str(), &reply.error));
+  if (reply.error != CL_SUCCESS) return reply;
+  const std::vector<std::byte> value(call.bytes);
+  reply.error = clSetKernelArg(scratch.get(), call.index, value.size(), value.data());
+  return reply;
+}
+
+Result<void> Backend::handle(const wire::SetKernelArguments& call) {
+  const auto kernel = objects_.get<Kernel>(call.kernel);
+  if (!kernel) return kernel.error();
+  if (kernel.value()->error != CL_SUCCESS) return {};  // a poisoned kernel's arguments do not matter
+  auto arguments = updated(*kernel.value()->arguments, call.updates, call.values,
+                           kernel.value()->argument_count, objects_);
+  if (!arguments) return arguments.error();
+  kernel.value()->arguments = std::move(arguments).value();
+  return {};
+}
+
+}  // namespace fairgv::vgpu::opencl
