@@ -30,6 +30,7 @@ enum class Kind : std::uint32_t {
   program,
   kernel,
   event,
+  command_buffer,
 };
 
 /// Base of class T. T names its `Handle` (cl_context...), its `kKind`, and whether it is the same in the

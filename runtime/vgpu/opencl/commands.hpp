@@ -10,6 +10,7 @@
 
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
+#include "runtime/wire/calls.hpp"
 
 namespace fairgv::vgpu::opencl {
 
@@ -64,6 +65,8 @@ class Launch final : public QueueCommand {
     bool has_local = false;
     std::array<std::size_t, 3> offset{}, global{}, local{};
   };
+
+  static Range range_of(const wire::EnqueueKernel& call);
 
   Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
       : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments)),

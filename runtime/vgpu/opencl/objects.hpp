@@ -20,7 +20,7 @@
 
 namespace fairgv::vgpu::opencl {
 
-enum class ObjectKind { context, queue, buffer, program, kernel };
+enum class ObjectKind { context, queue, buffer, program, kernel, command_buffer };
 
 class Object {
  public:
