@@ -40,10 +40,6 @@ cl_int check_target(const CommandBuffer* buffer, cl_command_queue queue,
   return mutable_handle != nullptr ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-wire::Extent3 extent(const size_t* values) {
-  return {values[0], values[1], values[2]};
-}
-
 cl_int record_launch(CommandBuffer& buffer, Kernel& kernel, const IndexSpace& space,
                      const SyncPoints& points) {
   if (const cl_int error = check_launch(buffer.queue(), kernel, space)) return error;

@@ -7,10 +7,6 @@
 namespace fairgv::icd {
 namespace {
 
-wire::Extent3 extent(const size_t* values) {
-  return {values[0], values[1], values[2]};
-}
-
 /// The buffer in which an object's bytes really lie, and from where.
 struct Place {
   const Memory* buffer;

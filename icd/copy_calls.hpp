@@ -11,6 +11,11 @@
 
 namespace fairgv::icd {
 
+/// Three numbers as the application gives them.
+inline wire::Extent3 extent(const size_t* values) {
+  return {values[0], values[1], values[2]};
+}
+
 /// clEnqueueCopyBuffer: bytes.
 cl_int make_copy(const Memory& source, const Memory& destination, std::size_t source_offset,
                  std::size_t destination_offset, std::size_t bytes, wire::EnqueueCopyBuffer& call);

@@ -2,6 +2,7 @@
 # once on the bare driver, once as a tenant, with the same expectations.
 add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_buffer_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_event_test.cpp

@@ -7,10 +7,6 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
-  return {extent.x, extent.y, extent.z};
-}
-
 /// One run of everything recorded.
 class Replay final : public QueueCommand {
  public:

@@ -8,10 +8,6 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
-  return {extent.x, extent.y, extent.z};
-}
-
 /// x * y * z, or the largest number if that is beyond 64 bits.
 std::uint64_t volume(const wire::Extent3& extent) {
   std::uint64_t bytes = 0;

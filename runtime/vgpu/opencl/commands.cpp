@@ -44,9 +44,6 @@ void QueueCommand::read_times(cl_event handle) {
 }
 
 Launch::Range Launch::range_of(const wire::EnqueueKernel& call) {
-  const auto sizes = [](const wire::Extent3& extent) {
-    return std::array<std::size_t, 3>{extent.x, extent.y, extent.z};
-  };
   return {.dimensions = call.dimensions,
           .has_offset = call.has_global_offset != 0,
           .has_local = call.has_local_size != 0,

@@ -14,6 +14,11 @@
 
 namespace fairgv::vgpu::opencl {
 
+/// Three numbers as the driver takes them.
+inline std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
+  return {extent.x, extent.y, extent.z};
+}
+
 /// The last three arguments of every clEnqueue*: what to wait for and where the event goes.
 struct Waits {
   cl_uint count;
