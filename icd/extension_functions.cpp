@@ -54,6 +54,7 @@ const OwnFunction* find_own(std::string_view name) {
 struct Answers {
   std::mutex mutex;
   std::map<std::pair<wire::PlatformIndex, std::string>, void*> addresses;
+  std::vector<std::unique_ptr<ExtensionFunction>> made;
 };
 
 Answers& answers() {
@@ -70,8 +71,9 @@ std::optional<bool> driver_has(const Platform& platform, std::string_view name) 
   return reply->error == CL_SUCCESS;
 }
 
-void* make_function(wire::PlatformIndex platform, const wire::ExtensionSignature& signature) {
-  const auto* const made = new ExtensionFunction(
+std::unique_ptr<ExtensionFunction> make_function(wire::PlatformIndex platform,
+                                                 const wire::ExtensionSignature& signature) {
+  return std::make_unique<ExtensionFunction>(
       signature,
       [platform](std::string_view name,
                  const ExtensionArguments& arguments) -> std::optional<wire::ExtensionReply> {
@@ -80,7 +82,6 @@ void* make_function(wire::PlatformIndex platform, const wire::ExtensionSignature
         return connection->call(
             wire::CallExtension{platform, name, arguments.scalars(), arguments.contents()});
       });
-  return made->address();
 }
 
 }  // namespace
@@ -98,7 +99,9 @@ void* extension_function(Platform& platform, std::string_view name) {
   if (!has) return nullptr;
   void* address = nullptr;
   if (*has) {
-    address = own != nullptr ? own->address : make_function(platform.index(), *signature);
+    address = own != nullptr
+                  ? own->address
+                  : known.made.emplace_back(make_function(platform.index(), *signature))->address();
   }
   known.addresses.emplace(key, address);
   return address;
