@@ -3,6 +3,8 @@
 // served, and with which error it answers, is listed in api_unserved.cpp.
 #pragma once
 
+#include <string_view>
+
 #include "icd/cl.hpp"
 
 // clang-format off
@@ -56,16 +58,29 @@
   /* api_sync.cpp */                                                                                                 \
   X(clEnqueueMarker) X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrier) X(clEnqueueBarrierWithWaitList)              \
   X(clEnqueueWaitForEvents)
+
+/// Entry points of extensions, which no loader dispatches: applications ask for their addresses.
+#define FAIRGV_COMMAND_BUFFER_ENTRY_POINTS(X)                                                                        \
+  /* api_command_buffer.cpp */                                                                                       \
+  X(clCreateCommandBufferKHR) X(clRetainCommandBufferKHR) X(clReleaseCommandBufferKHR)                               \
+  X(clFinalizeCommandBufferKHR) X(clEnqueueCommandBufferKHR) X(clGetCommandBufferInfoKHR)                            \
+  X(clCommandBarrierWithWaitListKHR) X(clCommandCopyBufferKHR) X(clCommandCopyBufferRectKHR)                         \
+  X(clCommandCopyBufferToImageKHR) X(clCommandCopyImageKHR) X(clCommandCopyImageToBufferKHR)                         \
+  X(clCommandFillBufferKHR) X(clCommandFillImageKHR) X(clCommandNDRangeKernelKHR)
 // clang-format on
 
 namespace fairgv::icd {
 
 #define FAIRGV_DECLARE(name) decltype(::name) name;
 FAIRGV_SERVED_ENTRY_POINTS(FAIRGV_DECLARE)
+FAIRGV_COMMAND_BUFFER_ENTRY_POINTS(FAIRGV_DECLARE)
 #undef FAIRGV_DECLARE
 
 /// clIcdGetPlatformIDsKHR (cl_khr_icd): what the loader asks first.
 cl_int icd_get_platform_ids(cl_uint num_entries, cl_platform_id* platforms, cl_uint* num_platforms);
+
+/// The address of a function that ICD loaders look up by name (cl_khr_icd), or nullptr (export.cpp).
+void* loader_function(std::string_view name);
 
 /// Fills the slots of the table that are not served (api_unserved.cpp).
 void add_unserved_entry_points(cl_icd_dispatch& table);

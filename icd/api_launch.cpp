@@ -7,32 +7,6 @@
 namespace fairgv::icd {
 namespace {
 
-wire::Extent3 extent(cl_uint dimensions, const size_t* values, std::uint64_t missing) {
-  if (values == nullptr) return {0, 0, 0};
-  return {values[0], dimensions > 1 ? values[1] : missing, dimensions > 2 ? values[2] : missing};
-}
-
-wire::EnqueueKernel make_call(const Kernel& kernel, const IndexSpace& space) {
-  wire::EnqueueKernel call;
-  call.kernel = kernel.id();
-  call.dimensions = space.dimensions;
-  call.has_local_size = space.local != nullptr;
-  call.has_global_offset = space.offset != nullptr;
-  call.global_offset = extent(space.dimensions, space.offset, 0);
-  call.global_size = extent(space.dimensions, space.global, 1);
-  call.local_size = extent(space.dimensions, space.local, 1);
-  return call;
-}
-
-cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space) {
-  if (&kernel.context() != &queue.context()) return CL_INVALID_CONTEXT;
-  const DeviceFacts* const device = queue.device().facts();
-  const KernelLimits* const limits = kernel.limits(queue.device());
-  if (device == nullptr || limits == nullptr) return CL_OUT_OF_RESOURCES;
-  if (!limits->executable) return CL_INVALID_PROGRAM_EXECUTABLE;
-  return check_index_space(space, *device, *limits);
-}
-
 cl_int launch(cl_command_queue command_queue, cl_kernel kernel_handle, const IndexSpace& space,
               cl_command_type type, cl_uint wait_count, const cl_event* waits, cl_event* event) {
   Queue* const queue = downcast<Queue>(command_queue);
@@ -46,7 +20,7 @@ cl_int launch(cl_command_queue command_queue, cl_kernel kernel_handle, const Ind
     wire::EnqueueNothing call;
     return enqueue(*queue, call, wait_list, type, event);
   }
-  wire::EnqueueKernel call = make_call(*kernel, space);
+  wire::EnqueueKernel call = make_launch(*kernel, space);
   return kernel->send_changes([&](auto updates, auto values) {
     call.updates = updates;
     call.values = values;

@@ -3,6 +3,7 @@
 
 #include "icd/api.hpp"
 #include "icd/entry.hpp"
+#include "icd/extension_functions.hpp"
 #include "icd/platform.hpp"
 
 namespace fairgv::icd {
@@ -43,8 +44,28 @@ cl_int clUnloadPlatformCompiler(cl_platform_id platform) {
   return downcast<Platform>(platform) == nullptr ? CL_INVALID_PLATFORM : CL_SUCCESS;
 }
 
+// Deprecated: it has no platform to ask, so the first one is.
+void* clGetExtensionFunctionAddress(const char* function_name) {
+  if (function_name == nullptr) return nullptr;
+  void* address = loader_function(function_name);
+  entry([&] {
+    if (address != nullptr) return CL_SUCCESS;
+    const auto platforms = Platform::all();
+    if (!platforms.empty()) address = extension_function(*platforms.front(), function_name);
+    return CL_SUCCESS;
+  });
+  return address;
+}
+
 void* clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char* function_name) {
-  return downcast<Platform>(platform) == nullptr ? nullptr : clGetExtensionFunctionAddress(function_name);
+  Platform* const object = downcast<Platform>(platform);
+  if (object == nullptr || function_name == nullptr) return nullptr;
+  void* address = loader_function(function_name);
+  entry([&] {
+    if (address == nullptr) address = extension_function(*object, function_name);
+    return CL_SUCCESS;
+  });
+  return address;
 }
 
 }  // namespace fairgv::icd

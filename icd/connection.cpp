@@ -7,8 +7,10 @@
 #include <mutex>
 #include <string_view>
 
+#include "icd/command_buffer.hpp"
 #include "icd/context.hpp"
 #include "icd/event.hpp"
+#include "icd/extension_functions.hpp"
 #include "icd/kernel.hpp"
 #include "icd/memory.hpp"
 #include "icd/platform.hpp"
@@ -45,6 +47,8 @@ void start_clean_in_child() {
   Kernel::pool().forget();
   Event::pool().forget();
   Sampler::pool().forget();
+  CommandBuffer::pool().forget();
+  forget_extension_functions();
 }
 
 Result<std::unique_ptr<session::ClientSession>> connect() {

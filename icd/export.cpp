@@ -18,20 +18,16 @@ FAIRGV_EXPORT cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info
 }
 
 FAIRGV_EXPORT void* clGetExtensionFunctionAddress(const char* function_name) {
-  if (function_name == nullptr) return nullptr;
-  // Loaders may ask for these two here instead of asking the dynamic linker.
-  const std::string_view name = function_name;
-  if (name == "clIcdGetPlatformIDsKHR") return reinterpret_cast<void*>(&::clIcdGetPlatformIDsKHR);
-  if (name == "clGetPlatformInfo") return reinterpret_cast<void*>(&::clGetPlatformInfo);
-  // cl_khr_il_program's function is the one that OpenCL 2.1 took over.
-  if (name == "clCreateProgramWithILKHR") return reinterpret_cast<void*>(&fairgv::icd::clCreateProgramWithIL);
-  return nullptr;
+  return fairgv::icd::clGetExtensionFunctionAddress(function_name);
 }
 
 namespace fairgv::icd {
 
-void* clGetExtensionFunctionAddress(const char* function_name) {
-  return ::clGetExtensionFunctionAddress(function_name);
+void* loader_function(std::string_view name) {
+  // Loaders may ask for these two here instead of asking the dynamic linker.
+  if (name == "clIcdGetPlatformIDsKHR") return reinterpret_cast<void*>(&::clIcdGetPlatformIDsKHR);
+  if (name == "clGetPlatformInfo") return reinterpret_cast<void*>(&::clGetPlatformInfo);
+  return nullptr;
 }
 
 }  // namespace fairgv::icd

@@ -27,6 +27,11 @@ cl_int check_required_size(const IndexSpace& space, const KernelLimits& kernel) 
   return CL_SUCCESS;
 }
 
+wire::Extent3 extent(cl_uint dimensions, const size_t* values, std::uint64_t missing) {
+  if (values == nullptr) return {0, 0, 0};
+  return {values[0], dimensions > 1 ? values[1] : missing, dimensions > 2 ? values[2] : missing};
+}
+
 }  // namespace
 
 bool IndexSpace::is_empty() const {
@@ -44,6 +49,27 @@ cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, con
   }
   if (kernel.required_group_size[0] != 0) return check_required_size(space, kernel);
   return space.local == nullptr ? CL_SUCCESS : check_local_size(space, device, kernel);
+}
+
+cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space) {
+  if (&kernel.context() != &queue.context()) return CL_INVALID_CONTEXT;
+  const DeviceFacts* const device = queue.device().facts();
+  const KernelLimits* const limits = kernel.limits(queue.device());
+  if (device == nullptr || limits == nullptr) return CL_OUT_OF_RESOURCES;
+  if (!limits->executable) return CL_INVALID_PROGRAM_EXECUTABLE;
+  return check_index_space(space, *device, *limits);
+}
+
+wire::EnqueueKernel make_launch(const Kernel& kernel, const IndexSpace& space) {
+  wire::EnqueueKernel call;
+  call.kernel = kernel.id();
+  call.dimensions = space.dimensions;
+  call.has_local_size = space.local != nullptr;
+  call.has_global_offset = space.offset != nullptr;
+  call.global_offset = extent(space.dimensions, space.offset, 0);
+  call.global_size = extent(space.dimensions, space.global, 1);
+  call.local_size = extent(space.dimensions, space.local, 1);
+  return call;
 }
 
 }  // namespace fairgv::icd

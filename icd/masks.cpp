@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "icd/extension_functions.hpp"
+
 namespace fairgv::icd {
 namespace {
 
@@ -11,7 +13,8 @@ constexpr std::string_view kSvm = "shared virtual memory is not served yet";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
 constexpr std::string_view kNative =
     "a native kernel is a function of the application; the worker cannot call it";
-constexpr std::string_view kExtensions = "extensions that add calls, objects or queries are not served yet";
+constexpr std::string_view kExtensions =
+    "extensions with functions are passed on when all of these are served";
 constexpr std::string_view kFeatures = "features of device queues are not served yet";
 
 #define FAIRGV_MASK(param, action, bits, reason)    \
@@ -31,15 +34,13 @@ constexpr std::array kDeviceMasks = {
     FAIRGV_MASK(CL_DEVICE_EXTENSIONS, keep_names, 0, kExtensions),
     FAIRGV_MASK(CL_DEVICE_EXTENSIONS_WITH_VERSION, keep_names, 0, kExtensions),
     FAIRGV_MASK(CL_DEVICE_OPENCL_C_FEATURES, keep_names, 0, kFeatures),
-    FAIRGV_MASK(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, refuse, 0, kExtensions),
-    FAIRGV_MASK(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, refuse, 0, kExtensions),
 };
 
 #undef FAIRGV_MASK
 
 /// Extensions that only change the kernel language, what served calls accept, or add queries whose answers
 /// are passed through.
-constexpr std::string_view kServedExtensions[] = {
+constexpr std::string_view kLanguageExtensions[] = {
     "cl_khr_byte_addressable_store",
     "cl_khr_global_int32_base_atomics",
     "cl_khr_global_int32_extended_atomics",
@@ -55,7 +56,6 @@ constexpr std::string_view kServedExtensions[] = {
     "cl_khr_integer_dot_product",
     "cl_khr_expect_assume",
     "cl_khr_extended_bit_ops",
-    "cl_khr_subgroups",
     "cl_khr_subgroup_ballot",
     "cl_khr_subgroup_clustered_reduce",
     "cl_khr_subgroup_extended_types",
@@ -74,6 +74,7 @@ constexpr std::string_view kServedExtensions[] = {
     "cl_khr_pci_bus_info",
     "cl_khr_extended_versioning",
     "cl_khr_initialize_memory",
+    "cl_khr_spir",
     "cl_ext_float_atomics",
     "cl_nv_compiler_options",
     "cl_nv_device_attribute_query",
@@ -132,8 +133,9 @@ std::span<const Mask> device_masks() {
 }
 
 bool extension_is_served(std::string_view name) {
-  return std::find(std::begin(kServedExtensions), std::end(kServedExtensions), name) !=
-         std::end(kServedExtensions);
+  const bool needs_no_functions = std::find(std::begin(kLanguageExtensions), std::end(kLanguageExtensions),
+                                            name) != std::end(kLanguageExtensions);
+  return needs_no_functions || extension_functions_are_served(name);
 }
 
 std::string served_extensions(std::string_view all) {
@@ -167,7 +169,6 @@ void mask_device_info(cl_device_info param, wire::InfoReply& reply) {
   const auto mask = std::find_if(kDeviceMasks.begin(), kDeviceMasks.end(),
                                  [param](const Mask& candidate) { return candidate.param == param; });
   if (mask == kDeviceMasks.end()) return;
-  if (mask->action == MaskAction::refuse) reply = {CL_INVALID_VALUE, {}};
   if (reply.error != CL_SUCCESS) return;
   switch (mask->action) {
     case MaskAction::zero:
@@ -182,8 +183,6 @@ void mask_device_info(cl_device_info param, wire::InfoReply& reply) {
       } else {
         keep_served_versions(reply);
       }
-      break;
-    case MaskAction::refuse:
       break;
   }
 }

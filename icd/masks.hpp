@@ -16,7 +16,6 @@ enum class MaskAction {
   zero,  // the answer keeps its size, every byte is 0: CL_FALSE, no capability, a limit of 0, an empty string
   keep_bits,   // only the bits in `bits` are passed on
   keep_names,  // names that are not served are taken out (extensions, OpenCL C features)
-  refuse,      // CL_INVALID_VALUE: belongs to an extension that is not served
 };
 
 struct Mask {
@@ -33,7 +32,8 @@ std::span<const Mask> device_masks();
 /// Applies the masks to the driver's answer to clGetDeviceInfo.
 void mask_device_info(cl_device_info param, wire::InfoReply& reply);
 
-/// Whether an extension of the driver's is passed on.
+/// Whether an extension of the driver's is passed on: if it only changes the kernel language or adds queries
+/// (the list is in masks.cpp), or if it adds functions and all of them are served (extension_functions.hpp).
 bool extension_is_served(std::string_view name);
 
 /// Filters a list of extensions separated by spaces.

@@ -31,6 +31,7 @@ enum class Kind : std::uint32_t {
   kernel,
   event,
   sampler,
+  command_buffer,
 };
 
 /// Base of class T. T names its `Handle` (cl_context...), its `kKind`, and whether it is the same in the

@@ -26,6 +26,7 @@ class Platform : public Object<Platform> {
   /// In the child of a fork: what is cached stays out of reach of locks that other threads held.
   static void forget_connection();
 
+  wire::PlatformIndex index() const { return index_; }
   std::span<Device* const> devices() const { return devices_; }
 
   /// Devices whose type shares a bit with `type`, or the default one.

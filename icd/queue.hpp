@@ -27,6 +27,7 @@ class Queue : public Object<Queue> {
   Connection& connection() const { return context_->connection(); }
   Device& device() const { return *device_; }
   wire::ObjectId id() const { return id_; }
+  cl_command_queue_properties properties() const { return properties_; }
   bool has_profiling() const { return (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0; }
 
   /// Counts a command, after it was sent.

@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +43,12 @@ Result<void> decode_and_handle(Backend& backend, Replies& replies, std::span<con
   return {};
 }
 
-inline constexpr std::size_t kOpcodes = 0x800;
+template <class... Calls>
+consteval std::size_t opcode_count(wire::TypeList<Calls...>) {
+  return std::max({std::size_t{Calls::opcode}...}) + 1;
+}
+
+inline constexpr std::size_t kOpcodes = opcode_count(wire::AllCalls{});
 
 template <class Backend, class... Calls>
 consteval auto handlers(wire::TypeList<Calls...>) {

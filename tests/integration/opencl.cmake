@@ -4,8 +4,11 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_argument_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_buffer_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_device_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_error_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_event_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_extension_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_kernel_test.cpp

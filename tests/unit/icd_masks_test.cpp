@@ -7,6 +7,7 @@
 #include <string>
 
 #include "icd/masks.hpp"
+#include "runtime/wire/extension_signatures.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -69,11 +70,6 @@ TEST(Masks, KeepTheBitsThatAreServed) {
       value_of<cl_device_exec_capabilities>(masked(CL_DEVICE_EXECUTION_CAPABILITIES, reply_with(both))));
 }
 
-TEST(Masks, RefuseQueriesOfExtensionsThatAreNotServed) {
-  EXPECT_EQ(CL_INVALID_VALUE,
-            masked(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, reply_with(cl_bitfield{1})).error);
-}
-
 TEST(Masks, KeepTheDriversErrors) {
   wire::InfoReply reply;
   reply.error = CL_INVALID_VALUE;
@@ -81,14 +77,24 @@ TEST(Masks, KeepTheDriversErrors) {
 }
 
 TEST(Masks, KeepOnlyServedExtensionsInBothForms) {
-  const char* const all = "cl_khr_fp64 cl_khr_command_buffer  cl_khr_gl_event cl_khr_int64_base_atomics";
+  const char* const all = "cl_khr_fp64 cl_khr_gl_sharing  cl_khr_semaphore cl_khr_int64_base_atomics";
   EXPECT_EQ("cl_khr_fp64 cl_khr_int64_base_atomics", text_of(masked(CL_DEVICE_EXTENSIONS, reply_with(all))));
   const std::array<cl_name_version, 2> versions{cl_name_version{7, "cl_khr_fp64"},
-                                                cl_name_version{8, "cl_khr_command_buffer"}};
+                                                cl_name_version{8, "cl_khr_gl_sharing"}};
   const auto kept =
       value_of<cl_name_version>(masked(CL_DEVICE_EXTENSIONS_WITH_VERSION, reply_with(versions)));
   EXPECT_STREQ("cl_khr_fp64", kept.name);
   EXPECT_EQ(7U, kept.version);
+}
+
+TEST(Masks, PassOnExtensionsWhoseFunctionsAreAllServed) {
+  EXPECT_TRUE(extension_is_served("cl_khr_command_buffer"));  // by entry points of ours
+  EXPECT_TRUE(extension_is_served("cl_khr_subgroups"));
+  for (const wire::ExtensionSignature& row : wire::kExtensionSignatures) {
+    EXPECT_TRUE(extension_is_served(row.extension)) << row.function;
+  }
+  EXPECT_FALSE(extension_is_served("cl_khr_command_buffer_mutable_dispatch"));
+  EXPECT_FALSE(extension_is_served(""));
 }
 
 TEST(Masks, KeepFeaturesThatNeedNoQueuesOnTheDevice) {

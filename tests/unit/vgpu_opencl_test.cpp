@@ -116,6 +116,16 @@ class OpenClTest : public ::testing::Test {
     call.values = std::as_bytes(std::span(&factor, 1));
     client.send(call);
   }
+  /// A command buffer that fills `buffer` with 2.5 and copies `bytes` bytes of it, in that order.
+  ObjectId record_fill_and_copy(ObjectId buffer, ObjectId copy, std::uint64_t bytes) {
+    const ObjectId id = client.new_object();
+    client.send(wire::CreateCommandBuffer{id, queue});
+    const float value = 2.5F;
+    client.send(wire::RecordFillBuffer{{id, {}}, {{}, buffer, 0, 64, std::as_bytes(std::span(&value, 1))}});
+    const std::uint32_t filled[] = {1};
+    client.send(wire::RecordCopyBuffer{{id, filled}, {{}, buffer, copy, 0, 0, bytes}});
+    return id;
+  }
   std::int32_t end(EventId event) {
     const std::int32_t status = client.wait(event);
     client.release_event(event);
@@ -444,6 +454,61 @@ TEST_F(OpenClTest, ProfiledCommandsTellTheirTimes) {
   EXPECT_LE(times.submitted, times.started);
   EXPECT_LT(times.started, times.ended);
   EXPECT_LE(times.ended, times.completed);
+}
+
+TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
+  const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
+  const auto copy = make_buffer(std::vector<float>(16, 0.0F));
+  const ObjectId recorded = record_fill_and_copy(buffer, copy, 64);
+  const auto finalized = client.call(wire::FinalizeCommandBuffer{recorded});
+  ASSERT_TRUE(finalized);
+  EXPECT_EQ(finalized->error, CL_SUCCESS);
+  EXPECT_EQ(read(copy, 16), std::vector<float>(16, 0.0F));
+  const EventId event = client.new_event();
+  client.send(wire::EnqueueCommandBuffer{on(queue, event), recorded});
+  EXPECT_EQ(end(event), CL_COMPLETE);
+  EXPECT_EQ(read(copy, 16), std::vector<float>(16, 2.5F));
+}
+
+TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinalized) {
+  const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
+  const auto copy = make_buffer(std::vector<float>(16, 0.0F));
+  const ObjectId recorded = record_fill_and_copy(buffer, copy, 128);
+  const auto finalized = client.call(wire::FinalizeCommandBuffer{recorded});
+  ASSERT_TRUE(finalized);
+  EXPECT_EQ(finalized->error, CL_INVALID_VALUE);
+}
+
+TEST_F(OpenClTest, ASyncPointThatWasNotRecordedEndsTheSession) {
+  const auto recorded = client.new_object();
+  client.send(wire::CreateCommandBuffer{recorded, queue});
+  const std::uint32_t points[] = {1};
+  client.send(wire::RecordBarrier{{recorded, points}});
+  loop.join();
+  ASSERT_TRUE(broken);
+  EXPECT_EQ(broken->message, "RecordBarrier: sync point 1 of 0 recorded commands");
+  loop = std::thread([] {});
+}
+
+TEST_F(OpenClTest, ACommandBufferThatWasNotFinalizedEndsTheSession) {
+  const auto recorded = client.new_object();
+  client.send(wire::CreateCommandBuffer{recorded, queue});
+  client.send(wire::EnqueueCommandBuffer{on(queue), recorded});
+  loop.join();
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->message.find("not finalized"), std::string::npos);
+  loop = std::thread([] {});
+}
+
+TEST_F(OpenClTest, ExtensionFunctionsAreFoundAndCalledOnlyFromTheTable) {
+  const auto unknown = client.call(wire::FindExtensionFunction{0, "clDoWhatIMeanKHR"});
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->error, CL_INVALID_VALUE);
+  EXPECT_FALSE(client.call(wire::CallExtension{0, "clReleaseCommandBufferKHR", {}, {}}));
+  loop.join();
+  ASSERT_TRUE(broken);
+  EXPECT_EQ(broken->message, "CallExtension: a function 'clReleaseCommandBufferKHR' that no table has");
+  loop = std::thread([] {});
 }
 
 TEST_F(OpenClTest, ABrokenCallEndsTheSessionAndSaysWhy) {

@@ -17,6 +17,7 @@
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/vgpu/slow_lane.hpp"
 #include "runtime/wire/calls.hpp"
+#include "runtime/wire/extension_signatures.hpp"
 
 namespace fairgv::vgpu::opencl {
 
@@ -96,6 +97,24 @@ class Backend {
   Result<void> handle(const wire::EnqueueCopyBufferToImage& call);
   Result<void> handle(const wire::EnqueueFillImage& call);
 
+  // command_buffer_calls.cpp
+  Result<void> handle(const wire::CreateCommandBuffer& call);
+  Result<void> handle(const wire::RecordBarrier& call);
+  Result<void> handle(const wire::RecordCopyBuffer& call);
+  Result<void> handle(const wire::RecordCopyBufferRect& call);
+  Result<void> handle(const wire::RecordFillBuffer& call);
+  Result<void> handle(const wire::RecordKernel& call);
+  Result<wire::StatusReply> handle(const wire::RecordCopyBufferToImage& call);
+  Result<wire::StatusReply> handle(const wire::RecordCopyImage& call);
+  Result<wire::StatusReply> handle(const wire::RecordCopyImageToBuffer& call);
+  Result<wire::StatusReply> handle(const wire::RecordFillImage& call);
+  Result<wire::StatusReply> handle(const wire::FinalizeCommandBuffer& call);
+  Result<void> handle(const wire::EnqueueCommandBuffer& call);
+
+  // extension_calls.cpp
+  Result<wire::StatusReply> handle(const wire::FindExtensionFunction& call);
+  Result<wire::ExtensionReply> handle(const wire::CallExtension& call);
+
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
   Result<void> handle(const wire::SetUserEventStatus& call) {
@@ -115,7 +134,23 @@ class Backend {
   /// Where the range lies in this process; an Error if it is not in the arena, or shorter than `needed`.
   Result<std::byte*> arena(wire::ArenaRange range, std::uint64_t needed) const;
 
+  /// The driver's function of that name, or nullptr; an Error if there is no such platform.
+  Result<void*> extension_function(wire::PlatformIndex platform, std::string_view name) const;
+  /// The driver's handle for an object that an extension's function is called with; see FindHandle.
+  Result<void*> driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const;
+
   Result<void> marker(Work work, const wire::Command& command);
+
+  /// The kernel of a launch, with the arguments that came with the call.
+  Result<std::shared_ptr<Kernel>> launched(const wire::EnqueueKernel& call);
+
+  /// Records a command that uses `objects`: record(CommandBuffer&, const RecordWaits&) hands it to the
+  /// driver. What the driver said, or the error of a poisoned object.
+  template <class Record, class... Objects>
+  Result<cl_int> record(const wire::Recording& recording, Record record, const Objects&... objects);
+  /// For commands whose sender does not wait: a refusal poisons the buffer, and the command counts
+  /// nevertheless.
+  Result<void> recorded(const wire::Recording& recording, Result<cl_int> outcome);
 
   /// Queues a transfer that uses `objects`: enqueue(cl_command_queue, const Waits&) hands it to the driver.
   template <class Enqueue, class... Objects>

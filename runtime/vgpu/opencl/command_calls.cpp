@@ -30,30 +30,29 @@ Result<std::byte*> Backend::arena(wire::ArenaRange range, std::uint64_t needed) 
   return arena.data() + range.offset;
 }
 
-Result<void> Backend::handle(const wire::EnqueueKernel& call) {
-  auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
-  auto found = objects_.get<Kernel>(call.kernel);
-  if (!found) return found.error();
-  std::shared_ptr<Kernel> kernel = std::move(found).value();
+Result<std::shared_ptr<Kernel>> Backend::launched(const wire::EnqueueKernel& call) {
+  auto kernel = objects_.get<Kernel>(call.kernel);
+  if (!kernel) return kernel.error();
   if (call.dimensions < 1 || call.dimensions > 3) {
     return Error{fmt::format("a launch in {} dimensions", call.dimensions)};
   }
   // A poisoned kernel's arguments do not matter.
-  if (!call.updates.empty() && kernel->error == CL_SUCCESS) {
-    auto arguments = updated(*kernel->arguments, call.updates, call.values, kernel->argument_count, objects_);
+  if (!call.updates.empty() && kernel.value()->error == CL_SUCCESS) {
+    auto arguments = updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->argument_count, objects_);
     if (!arguments) return arguments.error();
-    kernel->arguments = std::move(arguments).value();
+    kernel.value()->arguments = std::move(arguments).value();
   }
-  Launch::Range range;
-  range.dimensions = call.dimensions;
-  range.has_offset = call.has_global_offset != 0;
-  range.has_local = call.has_local_size != 0;
-  range.offset = sizes(call.global_offset);
-  range.global = sizes(call.global_size);
-  range.local = sizes(call.local_size);
-  return executor_.enqueue(std::make_shared<Launch>(std::move(queue).value(), std::move(kernel), range),
-                           call.command.completion, call.command.wait_list);
+  return kernel;
+}
+
+Result<void> Backend::handle(const wire::EnqueueKernel& call) {
+  auto queue = objects_.get<Queue>(call.command.queue);
+  if (!queue) return queue.error();
+  auto kernel = launched(call);
+  if (!kernel) return kernel.error();
+  return executor_.enqueue(
+      std::make_shared<Launch>(std::move(queue).value(), std::move(kernel).value(), Launch::range_of(call)),
+      call.command.completion, call.command.wait_list);
 }
 
 Result<void> Backend::handle(const wire::EnqueueReadBuffer& call) {

@@ -43,6 +43,15 @@ void QueueCommand::read_times(cl_event handle) {
   has_times_ = true;
 }
 
+Launch::Range Launch::range_of(const wire::EnqueueKernel& call) {
+  return {.dimensions = call.dimensions,
+          .has_offset = call.has_global_offset != 0,
+          .has_local = call.has_local_size != 0,
+          .offset = sizes(call.global_offset),
+          .global = sizes(call.global_size),
+          .local = sizes(call.local_size)};
+}
+
 cl_int Launch::enqueue(cl_command_queue queue, const Waits& waits) {
   const cl_int error = kernel_->on_driver.apply(kernel_->handle.get(), arguments_);
   if (error != CL_SUCCESS) return error;

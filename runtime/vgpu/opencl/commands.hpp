@@ -14,7 +14,7 @@
 
 namespace fairgv::vgpu::opencl {
 
-/// Three sizes as OpenCL takes them.
+/// Three numbers as the driver takes them.
 inline std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
   return {extent.x, extent.y, extent.z};
 }
@@ -70,6 +70,8 @@ class Launch final : public QueueCommand {
     bool has_local = false;
     std::array<std::size_t, 3> offset{}, global{}, local{};
   };
+
+  static Range range_of(const wire::EnqueueKernel& call);
 
   Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
       : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments)),

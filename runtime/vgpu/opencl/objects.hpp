@@ -21,7 +21,7 @@
 
 namespace fairgv::vgpu::opencl {
 
-enum class ObjectKind { context, queue, buffer, program, kernel, image, sampler, pipe };
+enum class ObjectKind { context, queue, buffer, program, kernel, image, sampler, pipe, command_buffer };
 
 class Object {
  public:

@@ -1,0 +1,81 @@
+// The front end's half of a call from the table of signatures (runtime/wire/extension_signatures.hpp): the
+// arguments, as libffi hands them over, become a message, and its reply goes where the out-arguments lead.
+// Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "icd/cl.hpp"
+#include "runtime/wire/calls.hpp"
+#include "runtime/wire/extension_cif.hpp"
+#include "runtime/wire/extension_signatures.hpp"
+
+namespace fairgv::icd {
+
+class ExtensionArguments {
+ public:
+  /// `arguments[i]` points to argument number i of the signature's type. Looks at what the in- and
+  /// out-arguments lead to.
+  ExtensionArguments(const wire::ExtensionSignature& signature, void* const* arguments);
+
+  /// CL_SUCCESS; the error that a handle of its kind gets when it is not one (null is); CL_OUT_OF_RESOURCES
+  /// if the pointers lead to more than kMostExtensionBytes.
+  cl_int error() const { return error_; }
+
+  // For wire::CallExtension.
+  std::span<const std::uint64_t> scalars() const { return scalars_; }
+  std::span<const std::byte> contents() const { return contents_; }
+
+  /// Writes the reply's `outputs` to the application's memory; false if they are not what was asked for.
+  bool take(std::span<const std::byte> outputs) const;
+
+ private:
+  struct Output {
+    void* to;
+    std::size_t bytes;
+  };
+
+  cl_int add(const wire::Parameter& parameter, const void* argument);
+  cl_int add_pointer(const wire::Parameter& parameter, void* pointer);
+
+  const wire::ExtensionSignature& signature_;
+  void* const* arguments_;
+  std::vector<std::uint64_t> scalars_;
+  std::vector<std::byte> contents_;
+  std::vector<Output> outputs_;
+  cl_int error_ = CL_SUCCESS;
+};
+
+/// A function of a signature's type, made by libffi. The application may call it at any time, so it is never
+/// destroyed once its address was given away.
+class ExtensionFunction {
+ public:
+  /// Has the function of that name called by the worker; nothing if the session is lost.
+  using Deliver = std::function<std::optional<wire::ExtensionReply>(std::string_view function,
+                                                                    const ExtensionArguments& arguments)>;
+
+  ExtensionFunction(const wire::ExtensionSignature& signature, Deliver deliver);
+  ~ExtensionFunction();
+  ExtensionFunction(const ExtensionFunction&) = delete;
+  ExtensionFunction& operator=(const ExtensionFunction&) = delete;
+
+  /// nullptr if the system lets no code be made.
+  void* address() const { return code_; }
+
+ private:
+  static void called(ffi_cif*, void* result, void** arguments, void* self);
+  cl_int call(void* const* arguments, std::uint64_t& returned) const;
+
+  const wire::ExtensionSignature& signature_;
+  const Deliver deliver_;
+  wire::ExtensionCif cif_;
+  ffi_closure* closure_ = nullptr;
+  void* code_ = nullptr;
+};
+
+}  // namespace fairgv::icd

@@ -1,0 +1,25 @@
+// Functions of extensions: what clGetExtensionFunctionAddressForPlatform answers.
+//
+// A function is served by an entry point of ours, or from the table of signatures by code that libffi makes
+// when its address is first asked for. Either is only offered on platforms whose driver has it. Any thread.
+#pragma once
+
+#include <string_view>
+
+#include "icd/cl.hpp"
+
+namespace fairgv::icd {
+
+class Platform;
+
+/// The function's address, good for the life of the process; nullptr if it is not served, or not by this
+/// platform's driver.
+void* extension_function(Platform& platform, std::string_view name);
+
+/// Whether the extension adds functions and all of them are served.
+bool extension_functions_are_served(std::string_view extension);
+
+/// In the child of a fork, where another thread may have held a lock.
+void forget_extension_functions();
+
+}  // namespace fairgv::icd

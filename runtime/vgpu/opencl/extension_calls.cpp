@@ -1,0 +1,77 @@
+// Functions of extensions, which no loader dispatches: found by name, called from the table of signatures.
+#include <fmt/core.h>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/extension_call.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+template <class T>
+Result<void*> handle_of(const ObjectTable<Object>& objects, std::uint64_t name, cl_int& poison) {
+  const auto object = objects.get<T>(wire::ObjectId{name});
+  if (!object) return object.error();
+  if (object.value()->error != CL_SUCCESS) poison = object.value()->error;
+  return static_cast<void*>(object.value()->handle.get());
+}
+
+/// A cl_mem may be any of three kinds of object.
+Result<void*> memory_handle(const ObjectTable<Object>& objects, std::uint64_t name, cl_int& poison) {
+  if (auto image = handle_of<Image>(objects, name, poison)) return image;
+  if (auto pipe = handle_of<Pipe>(objects, name, poison)) return pipe;
+  return handle_of<Buffer>(objects, name, poison);
+}
+
+}  // namespace
+
+Result<void*> Backend::extension_function(wire::PlatformIndex platform, std::string_view name) const {
+  if (platform >= driver_.platforms().size()) {
+    return Error{fmt::format("platform {} of {} does not exist", platform, driver_.platforms().size())};
+  }
+  return clGetExtensionFunctionAddressForPlatform(driver_.platforms()[platform].id,
+                                                  std::string(name).c_str());
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::FindExtensionFunction& call) {
+  const auto function = extension_function(call.platform, call.function);
+  if (!function) return function.error();
+  return wire::StatusReply{function.value() != nullptr ? CL_SUCCESS : CL_INVALID_VALUE};
+}
+
+Result<wire::ExtensionReply> Backend::handle(const wire::CallExtension& call) {
+  const wire::ExtensionSignature* const signature = wire::find_signature(call.function);
+  if (signature == nullptr) return Error{fmt::format("a function '{}' that no table has", call.function)};
+  const auto function = extension_function(call.platform, call.function);
+  if (!function) return function.error();
+  if (function.value() == nullptr) return Error{fmt::format("the driver has no {}", call.function)};
+  return call_extension(*signature, reinterpret_cast<void (*)()>(function.value()), call,
+                        [this](wire::ParameterKind kind, std::uint64_t name, cl_int& poison) {
+                          return driver_handle(kind, name, poison);
+                        });
+}
+
+Result<void*> Backend::driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const {
+  switch (kind) {
+    case wire::ParameterKind::platform:
+      if (name > driver_.platforms().size()) break;
+      return static_cast<void*>(driver_.platforms()[name - 1].id);
+    case wire::ParameterKind::device:
+      if (name > driver_.devices().size()) break;
+      return static_cast<void*>(driver_.devices()[name - 1].id);
+    case wire::ParameterKind::context:
+      return handle_of<Context>(objects_, name, poison);
+    case wire::ParameterKind::queue:
+      return handle_of<Queue>(objects_, name, poison);
+    case wire::ParameterKind::memory:
+      return memory_handle(objects_, name, poison);
+    case wire::ParameterKind::program:
+      return handle_of<Program>(objects_, name, poison);
+    case wire::ParameterKind::kernel:
+      return handle_of<Kernel>(objects_, name, poison);
+    default:
+      break;
+  }
+  return Error{fmt::format("{} names no object of kind {}", name, static_cast<int>(kind))};
+}
+
+}  // namespace fairgv::vgpu::opencl
