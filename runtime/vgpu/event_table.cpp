@@ -52,6 +52,12 @@ Result<NodePtr> EventTable::unset_user_event(wire::EventId event) {
   return entry->node;
 }
 
+Result<NodePtr> EventTable::granted_access(wire::EventId event) {
+  const Entry* entry = find(event);
+  if (entry == nullptr || !entry->node || !entry->node->granted()) return unknown("granted access", event);
+  return entry->node;
+}
+
 Result<void> EventTable::watch(wire::EventId event, std::int32_t status) {
   Entry* entry = find(event);
   if (entry == nullptr) return unknown("watched event", event);
@@ -106,8 +112,8 @@ void EventTable::set_status(Entry& entry, const Node& node, std::int32_t status)
     slots_[node.event.index()].state.store(
         (std::uint64_t{entry.generation} << 32) | static_cast<std::uint32_t>(status),
         std::memory_order_release);
-    // Nobody sleeps on anything before the end.
-    if (status <= kComplete) written_ = true;
+    // Nobody sleeps on anything before the end, but for an access, which the front end goes on with.
+    if (status <= kComplete || node.work() == Work::access) written_ = true;
   }
   if (entry.watched.empty()) return;
   std::erase_if(entry.watched, [&](std::int32_t watched) {

@@ -37,6 +37,8 @@ class EventTable {
 
   /// The user event that has not been set yet; an Error if the id is none.
   Result<NodePtr> unset_user_event(wire::EventId event);
+  /// The node of an access that was granted and has not ended.
+  Result<NodePtr> granted_access(wire::EventId event);
 
   /// Posts one notice when the event's status is `status` or lower: now or later.
   Result<void> watch(wire::EventId event, std::int32_t status);

@@ -193,7 +193,11 @@ struct CreateBuffer {
   std::uint64_t flags = 0;  // cl_mem_flags, without the *_HOST_PTR bits, which the front end resolves
   std::uint64_t bytes = 0;
   ArenaRange initial;  // initial contents, or bytes == 0
-  FAIRGV_FIELDS(id, context, flags, bytes, initial)
+  /// Where in the arena the buffer lies, on devices that share memory with the host, or bytes == 0. The range
+  /// is the front end's again when `retired` has ended: the buffer and all that used it are gone.
+  ArenaRange backing = {};
+  EventId retired = {};
+  FAIRGV_FIELDS(id, context, flags, bytes, initial, backing, retired)
 };
 
 struct CreateSubBuffer {
@@ -413,6 +417,24 @@ struct EnqueueBarrier {
   FAIRGV_FIELDS(command)
 };
 
+/// The front end's own access to a buffer that lies in the arena. Never reaches the driver and needs no turn;
+/// it depends on others as any command does. Without `held` it ends as soon as all that it depends on has.
+/// With `held` its slot then says CL_RUNNING: the front end may touch the buffer, until it sends EndAccess.
+struct EnqueueAccess {
+  FAIRGV_CALL(EnqueueAccess, 0x0630, void)
+  Command command;
+  ObjectId buffer;
+  std::uint8_t held = 0;
+  FAIRGV_FIELDS(command, buffer, held)
+};
+
+/// Ends a held access that was granted.
+struct EndAccess {
+  FAIRGV_CALL(EndAccess, 0x0631, void)
+  EventId access;
+  FAIRGV_FIELDS(access)
+};
+
 // ---- events
 // ----------------------------------------------------------------------------------------------------
 
@@ -467,8 +489,8 @@ using AllCalls =
              BuildProgram, GetProgramBuildInfo, GetProgramInfo, DescribeKernels, CreateKernel,
              GetKernelWorkGroupInfo, GetKernelSubGroupInfo, EnqueueKernel, EnqueueReadBuffer,
              EnqueueWriteBuffer, EnqueueReadBufferRect, EnqueueWriteBufferRect, EnqueueCopyBuffer,
-             EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker, EnqueueBarrier, CreateUserEvent,
-             SetUserEventStatus, WatchEvent, ReleaseEvent>;
+             EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker, EnqueueBarrier, EnqueueAccess,
+             EndAccess, CreateUserEvent, SetUserEventStatus, WatchEvent, ReleaseEvent>;
 
 /// Notices, worker to front end.
 using AllNotices = TypeList<EventReached>;

@@ -62,6 +62,8 @@ class Backend {
   Result<void> handle(const wire::EnqueueFillBuffer& call);
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);
+  Result<void> handle(const wire::EnqueueAccess& call);
+  Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
 
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
@@ -78,6 +80,8 @@ class Backend {
   Result<std::byte*> arena(wire::ArenaRange range, std::uint64_t needed) const;
 
   Result<void> marker(Work work, const wire::Command& command);
+  /// Has the event of CreateBuffer::retired end with the buffer.
+  Result<void> tell_when_gone(Buffer& buffer, wire::EventId retired);
 
   /// Queues a transfer that uses `buffers`: enqueue(cl_command_queue, const Waits&) hands it to the driver.
   template <class Enqueue, class... Buffers>
@@ -88,6 +92,8 @@ class Backend {
   Executor& executor_;
   ObjectTable<Object> objects_;
   SlowLane slow_lane_;
+  /// Ends first: buffers that die with the session tell nobody.
+  std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);
 };
 
 }  // namespace fairgv::vgpu::opencl

@@ -191,6 +191,17 @@ Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
   return marker(Work::barrier, call.command);
 }
 
+Result<void> Backend::handle(const wire::EnqueueAccess& call) {
+  const auto queue = objects_.get<Queue>(call.command.queue);
+  if (!queue) return queue.error();
+  const auto buffer = objects_.get<Buffer>(call.buffer);
+  if (!buffer) return buffer.error();
+  if (call.held != 0 && !call.command.completion) return Error{"an access that nobody could end"};
+  return executor_.enqueue_marker(call.held != 0 ? Work::access : Work::pass, queue.value()->lane,
+                                  first_error(*queue.value(), *buffer.value()), call.command.completion,
+                                  call.command.wait_list);
+}
+
 Result<void> Backend::marker(Work work, const wire::Command& command) {
   const auto queue = objects_.get<Queue>(command.queue);
   if (!queue) return queue.error();

@@ -9,6 +9,7 @@
 #include <CL/cl.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,13 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   std::shared_ptr<Context> context;
   std::shared_ptr<Buffer> parent;  // of a sub-buffer
   MemoryHandle handle;
+  /// Called once the driver's buffer is gone and its memory is free again, or empty.
+  std::function<void()> when_gone;
+
+  ~Buffer() override {
+    handle = {};
+    if (when_gone) when_gone();
+  }
 };
 
 struct Program final : ObjectOf<Program, ObjectKind::program> {
