@@ -35,6 +35,16 @@ cl_int stage_contents(Context& context, const void* contents, std::uint64_t byte
   return CL_SUCCESS;
 }
 
+/// Memory that the devices of the context and this process share, or none.
+DirectMemory allocate_direct(Context& context, std::uint64_t bytes) {
+  const auto devices = context.devices();
+  const bool shared = std::all_of(devices.begin(), devices.end(), [](Device* device) {
+    const DeviceFacts* const facts = device->facts();
+    return facts != nullptr && facts->shares_host_memory;
+  });
+  return shared ? context.connection().direct_memory().allocate(bytes) : DirectMemory{};
+}
+
 Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> properties, cl_mem_flags flags,
                             std::uint64_t bytes, void* host_ptr) {
   Context* const owner = downcast<Context>(context);
@@ -46,13 +56,17 @@ Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> p
   const bool uses_host = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
   if (uses_host != (host_ptr != nullptr)) return CL_INVALID_HOST_PTR;
 
+  auto* const kept = (flags & CL_MEM_USE_HOST_PTR) != 0 ? static_cast<std::byte*>(host_ptr) : nullptr;
+  Memory::Shape shape{with_default_access(flags), bytes, kept, std::move(properties)};
+  if (const DirectMemory backing = allocate_direct(*owner, bytes)) {
+    if (uses_host) std::memcpy(owner->session().bytes(backing.range), host_ptr, bytes);
+    return Ref<Memory>::make(*owner, std::move(shape), backing).publish();
+  }
   wire::ArenaRange initial;
   if (uses_host) {
     if (const cl_int error = stage_contents(*owner, host_ptr, bytes, initial)) return error;
   }
-  auto* const kept = (flags & CL_MEM_USE_HOST_PTR) != 0 ? static_cast<std::byte*>(host_ptr) : nullptr;
-  const auto buffer = Ref<Memory>::make(
-      *owner, Memory::Shape{with_default_access(flags), bytes, kept, std::move(properties)}, initial);
+  const auto buffer = Ref<Memory>::make(*owner, std::move(shape), initial);
   if (uses_host) owner->session().free_when_consumed(initial);
   return buffer.publish();
 }

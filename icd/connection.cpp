@@ -78,7 +78,7 @@ Connection* Connection::get() {
 }
 
 Connection::Connection(std::unique_ptr<session::ClientSession> session)
-    : session_(std::move(session)), transfers_(*this), callbacks_(*this) {}
+    : session_(std::move(session)), direct_memory_(*session_), transfers_(*this), callbacks_(*this) {}
 
 std::int32_t Connection::status(wire::EventId event) {
   const std::int32_t status = session_->status(event);

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "icd/callbacks.hpp"
+#include "icd/direct_memory.hpp"
 #include "icd/transfers.hpp"
 #include "runtime/session/client.hpp"
 
@@ -27,6 +28,7 @@ class Connection {
 
   session::ClientSession& session() { return *session_; }
   Transfers& transfers() { return transfers_; }
+  DirectMemoryPool& direct_memory() { return direct_memory_; }
   Callbacks& callbacks() { return callbacks_; }
 
   /// Sends a one-way call. False if the session is lost.
@@ -68,6 +70,7 @@ class Connection {
   void report_loss();
 
   const std::unique_ptr<session::ClientSession> session_;
+  DirectMemoryPool direct_memory_;
   Transfers transfers_;
   Callbacks callbacks_;
   std::atomic<std::uint32_t> open_user_events_{0};

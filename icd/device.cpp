@@ -115,6 +115,8 @@ std::optional<DeviceFacts> Device::fetch_facts() {
       facts.at_least(2, 0) &&
       (!facts.at_least(3, 0) ||
        number<cl_bool>(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT).value_or(CL_FALSE) != CL_FALSE);
+  facts.shares_host_memory = (type_ & CL_DEVICE_TYPE_CPU) != 0 &&
+                             number<cl_bool>(CL_DEVICE_HOST_UNIFIED_MEMORY).value_or(CL_FALSE) != CL_FALSE;
   if (raw_info(CL_DEVICE_EXTENSIONS) == nullptr) return std::nullopt;  // lost in between
   return facts;
 }

@@ -30,6 +30,7 @@ struct DeviceFacts {
   std::uint64_t max_allocation = 0;     // bytes
   std::uint64_t queue_properties = 0;
   bool non_uniform_groups = false;
+  bool shares_host_memory = false;  // a CPU: its buffers lie where the front end reaches them
   bool compiler_available = false;
 
   bool at_least(cl_uint major, cl_uint minor) const { return version >= CL_MAKE_VERSION(major, minor, 0); }

@@ -45,6 +45,17 @@ void scatter(const std::byte* staging, const HostRegion& to) {
       to, [&](std::byte* row, std::uint64_t staged) { std::memcpy(row, staging + staged, to.region.x); });
 }
 
+void copy_region(const HostRegion& from, const HostRegion& to) {
+  if (from.is_flat()) return scatter(from.address, to);
+  if (to.is_flat()) return gather(from, to.address);
+  for (std::uint64_t z = 0; z < from.region.z; ++z) {
+    for (std::uint64_t y = 0; y < from.region.y; ++y) {
+      std::memcpy(to.address + z * to.slice_pitch + y * to.row_pitch,
+                  from.address + z * from.slice_pitch + y * from.row_pitch, from.region.x);
+    }
+  }
+}
+
 bool resolve_pitches(const wire::Extent3& region, std::uint64_t row_pitch, std::uint64_t slice_pitch,
                      RectLayout& layout) {
   if (row_pitch == 0) row_pitch = region.x;

@@ -32,6 +32,9 @@ void gather(const HostRegion& from, std::byte* staging);
 /// Copies `staging` to the region; bytes in gaps keep their values.
 void scatter(const std::byte* staging, const HostRegion& to);
 
+/// Copies one region to another of the same extent, row by row where either has gaps.
+void copy_region(const HostRegion& from, const HostRegion& to);
+
 /// A rectangle as the OpenCL calls give it (OpenCL 3.0, 5.2.4): pitches of 0 stand for "no gaps".
 struct RectLayout {
   std::uint64_t row_pitch = 0;

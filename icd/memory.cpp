@@ -17,12 +17,28 @@ Memory::Memory(Context& context, Shape shape, wire::ArenaRange initial)
       wire::CreateBuffer{id_, context.id(), shape_.flags & kDriverFlags, shape_.bytes, initial});
 }
 
+Memory::Memory(Context& context, Shape shape, DirectMemory backing)
+    : context_(context),
+      id_(context.session().new_object()),
+      shape_(std::move(shape)),
+      backing_(backing),
+      direct_data_(context.session().bytes(backing.range)) {
+  context.connection().send(wire::CreateBuffer{.id = id_,
+                                               .context = context.id(),
+                                               .flags = shape_.flags & kDriverFlags,
+                                               .bytes = shape_.bytes,
+                                               .initial = {},
+                                               .backing = backing.range,
+                                               .retired = backing.retired});
+}
+
 Memory::Memory(Memory& parent, Shape shape, std::uint64_t origin)
     : context_(parent.context()),
       parent_(parent),
       id_(parent.context().session().new_object()),
       shape_(std::move(shape)),
-      origin_(origin) {
+      origin_(origin),
+      direct_data_(parent.direct_data() != nullptr ? parent.direct_data() + origin : nullptr) {
   context_->connection().send(
       wire::CreateSubBuffer{id_, parent.id(), shape_.flags & kDriverFlags, origin, shape_.bytes});
 }
@@ -35,6 +51,7 @@ Memory::~Memory() {
     (*callback)(handle());
   }
   context_->session().release_object(id_);
+  if (backing_) context_->connection().direct_memory().retire(backing_);
 }
 
 cl_mem_object_type Memory::type() const {

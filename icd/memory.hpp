@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "icd/context.hpp"
+#include "icd/direct_memory.hpp"
 #include "icd/image_shape.hpp"
 #include "icd/info.hpp"
 #include "icd/object.hpp"
@@ -48,6 +49,8 @@ class Memory : public Object<Memory> {
 
   /// A buffer; `initial` holds its contents, if any, and is free again once the worker has read it.
   Memory(Context& context, Shape shape, wire::ArenaRange initial);
+  /// A direct buffer: it lies in `backing`, its contents are in place.
+  Memory(Context& context, Shape shape, DirectMemory backing);
   /// A part of `parent` that begins at its byte `origin`.
   Memory(Memory& parent, Shape shape, std::uint64_t origin);
   /// An image or a pipe, which the caller makes in the worker under `id`. `parent`: whose memory it is, or
@@ -62,6 +65,8 @@ class Memory : public Object<Memory> {
   cl_mem_flags flags() const { return shape_.flags; }
   std::uint64_t bytes() const { return shape_.bytes; }
   std::uint64_t origin() const { return origin_; }
+  /// Where the object lies if the front end may reach it by itself, else null.
+  std::byte* direct_data() const { return direct_data_; }
   std::byte* host_pointer() const { return shape_.host_pointer; }
 
   bool is_buffer() const { return std::holds_alternative<std::monostate>(shape_.kind); }
@@ -92,6 +97,8 @@ class Memory : public Object<Memory> {
   const wire::ObjectId id_;
   const Shape shape_;
   const std::uint64_t origin_ = 0;
+  const DirectMemory backing_;  // of a direct buffer
+  std::byte* const direct_data_ = nullptr;
   std::mutex mutex_;  // guards what follows
   std::vector<MappedRegion> mappings_;
   std::vector<std::function<void(cl_mem)>> destructor_callbacks_;

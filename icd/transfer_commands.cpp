@@ -113,9 +113,73 @@ cl_int send_touch(Parts& parts, const BufferRegion& region, const Staging& stagi
   return send_read(parts, region, 0, staging.part(0, 1), true);
 }
 
+/// The front end may do the work of the command by itself. Not when the application may ask for the times,
+/// which are the driver's.
+bool is_direct(const TransferRequest& request, const Memory& memory) {
+  return memory.direct_data() != nullptr && !(request.event != nullptr && request.queue.has_profiling());
+}
+
+/// A blocking command on direct memory, done by this thread: `copy(address)` once the command's turn has
+/// come.
+template <class Copy>
+cl_int access(const TransferRequest& request, const BufferRegion& region, Copy copy) {
+  const Ref<Memory> memory(region.memory);  // the application may let go of it meanwhile
+  Connection& connection = request.queue.connection();
+  const Ref<Event> event = request.event != nullptr ? Event::make_command(request.queue, request.type)
+                                                    : Event::make_internal(connection);
+  if (!event) return CL_OUT_OF_RESOURCES;
+  wire::EnqueueAccess call{.command = {}, .buffer = memory->id()};
+  const cl_int error = send_command(request.queue, call, request.wait_list.ids(), event.get());
+  if (error != CL_SUCCESS) return error;
+  const std::int32_t granted = connection.session().wait_for_grant(event->id());
+  connection.transfers().settle();  // earlier reads reach their destinations first
+  if (granted != CL_RUNNING) return blocking_result(request.queue, request.wait_list, event->wait());
+  copy(memory->direct_data() + rect_offset(region.origin, region.layout));
+  if (!connection.send(wire::EndAccess{event->id()})) return CL_OUT_OF_RESOURCES;
+  connection.session().set_local_status(event->id(), CL_COMPLETE);
+  if (request.event != nullptr) *request.event = event.publish();
+  return CL_SUCCESS;
+}
+
+/// The buffer's side of a region, `address` being its first byte.
+HostRegion direct_region(const BufferRegion& region, std::byte* address) {
+  return {address, region.region, region.layout.row_pitch, region.layout.slice_pitch};
+}
+
+/// The command of a map or unmap that moves no data.
+cl_int send_pass(const TransferRequest& request, const BufferRegion& region) {
+  Parts parts(request);
+  if (is_direct(request, region.memory)) {
+    wire::EnqueueNothing call;
+    if (const cl_int error = parts.send(call, true)) return error;
+    return parts.finish();
+  }
+  Transfers& transfers = request.queue.connection().transfers();
+  const StagingRef staging = transfers.allocate(1);
+  if (!staging) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  if (const cl_int error = send_touch(parts, region, *staging)) return error;
+  transfers.keep_until_ended(parts.latest(), staging);
+  return parts.finish();
+}
+
+/// The mapped pointer leads to where the buffer lies.
+Outcome<void*> map_direct(const TransferRequest& request, Memory& memory, std::uint64_t offset,
+                          std::uint64_t bytes) {
+  std::byte* const pointer = memory.direct_data() + offset;
+  memory.add_mapping({pointer, offset, bytes, false, nullptr});
+  if (const cl_int error = send_pass(request, BufferRegion::flat(memory, offset, bytes))) {
+    memory.take_mapping(pointer);
+    return error;
+  }
+  return static_cast<void*>(pointer);
+}
+
 }  // namespace
 
 cl_int read_region(const TransferRequest& request, const BufferRegion& from, const HostRegion& to) {
+  if (request.blocking && is_direct(request, from.memory)) {
+    return access(request, from, [&](std::byte* data) { copy_region(direct_region(from, data), to); });
+  }
   Transfers& transfers = request.queue.connection().transfers();
   const std::uint64_t all = to.bytes();
   const StagingRef staging = transfers.allocate(all);
@@ -134,6 +198,9 @@ cl_int read_region(const TransferRequest& request, const BufferRegion& from, con
 cl_int write_region(const TransferRequest& request, const BufferRegion& to, const HostRegion& from) {
   Transfers& transfers = request.queue.connection().transfers();
   if (const auto source = transfers.find_source(from)) return write_staged(request, to, *source);
+  if (request.blocking && is_direct(request, to.memory)) {
+    return access(request, to, [&](std::byte* data) { copy_region(from, direct_region(to, data)); });
+  }
   const std::uint64_t all = from.bytes();
   const std::uint64_t step = part_bytes(to, from);
   Parts parts(request);
@@ -151,6 +218,9 @@ cl_int write_region(const TransferRequest& request, const BufferRegion& to, cons
 
 Outcome<void*> map_region(const TransferRequest& request, Memory& memory, cl_map_flags flags,
                           std::uint64_t offset, std::uint64_t bytes) {
+  if (memory.direct_data() != nullptr && memory.host_pointer() == nullptr) {
+    return map_direct(request, memory, offset, bytes);
+  }
   Transfers& transfers = request.queue.connection().transfers();
   const StagingRef staging = transfers.allocate(std::max(bytes, kPageBytes));
   if (!staging) return CL_MAP_FAILURE;
@@ -182,6 +252,7 @@ cl_int unmap_region(const TransferRequest& request, Memory& memory, const void* 
   auto mapping = memory.take_mapping(pointer);
   if (!mapping) return CL_INVALID_VALUE;
   const BufferRegion region = BufferRegion::flat(memory, mapping->offset, mapping->bytes);
+  if (!mapping->staging) return send_pass(request, region);
   const bool from_host = memory.host_pointer() != nullptr;
   if (mapping->written && from_host) {
     return write_region(request, region, HostRegion::flat(pointer, mapping->bytes));

@@ -94,8 +94,12 @@ class ClientSession {
 
   wire::EventId new_event() { return board_.acquire(); }
   void release_event(wire::EventId event);
+  /// Gives back an event that no call has named.
+  void forget_event(wire::EventId event) { board_.release(event); }
   std::int32_t status(wire::EventId event) const { return board_.status(event); }
   std::int32_t wait(wire::EventId event) { return board_.wait(event); }
+  /// Waits until an access is granted (kRunning) or has failed.
+  std::int32_t wait_for_grant(wire::EventId access) { return board_.wait(access, kRunning); }
   EventTimes times(wire::EventId event) const { return board_.times(event); }
   void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
 

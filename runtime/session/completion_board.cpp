@@ -50,9 +50,9 @@ std::int32_t CompletionBoard::status(wire::EventId event) const {
   return status > kComplete && segment_.closed() ? kDeviceNotAvailable : status;
 }
 
-std::int32_t CompletionBoard::wait(wire::EventId event) {
+std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until) {
   ring::wait(segment_.header().completion_bell, budget_,
-             [&] { return slot_status(event) <= kComplete || segment_.closed(); });
+             [&] { return slot_status(event) <= until || segment_.closed(); });
   return status(event);
 }
 

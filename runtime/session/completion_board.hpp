@@ -18,6 +18,7 @@ namespace fairgv::session {
 
 /// Values of cl_int execution status and the error that stands for a lost worker (OpenCL 3.0, 5.11).
 inline constexpr std::int32_t kQueued = 3;
+inline constexpr std::int32_t kRunning = 1;
 inline constexpr std::int32_t kComplete = 0;
 inline constexpr std::int32_t kDeviceNotAvailable = -2;
 
@@ -41,8 +42,9 @@ class CompletionBoard {
   /// the event ended.
   std::int32_t status(wire::EventId event) const;
 
-  /// Waits until the event has ended (or the session is lost) and returns its status.
-  std::int32_t wait(wire::EventId event);
+  /// Waits until the event's status is `until` or lower (or the session is lost) and returns its status.
+  /// CL_COMPLETE is the end; the worker wakes nobody for what comes before, but for a granted access.
+  std::int32_t wait(wire::EventId event, std::int32_t until = kComplete);
 
   /// Waiting threads spin no longer than this before they sleep.
   void spin_at_most(std::chrono::nanoseconds longest) { budget_.limit(longest); }

@@ -79,6 +79,12 @@ NodePtr CommandGraph::refused(Node& node, std::int32_t error) {
   return uncovered;
 }
 
+void CommandGraph::end_access(Node& node) {
+  node.reported_ = true;
+  look_at(node);
+  run();
+}
+
 void CommandGraph::end_external(Node& node, std::int32_t status) {
   finish(node, status);
   run();
@@ -151,11 +157,19 @@ void CommandGraph::make_ready(Node& node) {
   newly_ready_.push_back(node.shared_from_this());
 }
 
+void CommandGraph::grant(Node& node) {
+  node.granted_ = true;
+  newly_granted_.push_back(node.shared_from_this());
+}
+
 void CommandGraph::advance(Lane& lane) {
   while (!lane.line_.empty()) {
     const NodePtr oldest = lane.line_.front();
     const bool over = oldest->reported_ || (oldest->ends_by_itself() && oldest->unended_ == 0);
-    if (!over) break;
+    if (!over) {
+      if (oldest->may_be_granted()) grant(*oldest);
+      break;
+    }
     lane.line_.pop_front();
     if (lane.next_ > 0) --lane.next_;
     finish(*oldest, oldest->result());
@@ -179,6 +193,8 @@ void CommandGraph::look_at(Node& node) {
   } else if (node.stage_ == Node::Stage::waiting && node.work_ == Work::device && !node.doomed() &&
              node.unissued_ == 0) {
     make_ready(node);
+  } else if (node.may_be_granted()) {
+    grant(node);
   }
 }
 

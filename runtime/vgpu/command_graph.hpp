@@ -6,9 +6,10 @@
 //
 // A device node is ready when everything it depends on has been issued to the same device or has ended: what
 // is issued but not ended is then waited for by the driver itself, through Node::driver_waits() or the order
-// of its own in-order queue. Markers, barriers and external nodes (user events, builds) never reach a driver;
-// they count only once they have ended, so nothing that waits for a user event is ever in a driver's hands
-// and the worker can never be blocked by something that only the client can provide (design, invariant 3).
+// of its own in-order queue. Markers, barriers, accesses and external nodes (user events, builds) never reach
+// a driver; they count only once they have ended, so nothing that waits for a user event is ever in a
+// driver's hands and the worker can never be blocked by something that only the client can provide (design,
+// invariant 3).
 //
 // Errors follow the OpenCL 3.0 specification, section 5.11: a node whose explicit wait list contains a failed
 // event ends with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST without being issued, and so on down. The
@@ -31,6 +32,7 @@ namespace fairgv::vgpu {
 
 /// Execution statuses as OpenCL numbers them.
 inline constexpr std::int32_t kComplete = 0;
+inline constexpr std::int32_t kRunning = 1;
 inline constexpr std::int32_t kSubmitted = 2;
 inline constexpr std::int32_t kQueued = 3;
 inline constexpr std::int32_t kWaitListFailed = -14;
@@ -43,7 +45,8 @@ enum class Work : std::uint8_t {
   device,   // runs on the device
   marker,   // ends when its wait list (or, without one, every earlier node of its lane) has ended
   barrier,  // a marker that later nodes of its lane wait for
-  nothing,  // a launch of no work-items: a command in every respect, but for the device
+  nothing,  // takes a command's place and has nothing to do: a map, a launch of no work-items
+  access,   // the front end's own: granted when all it depends on has ended; ends when the front end says so
   user,     // a user event: ends when the front end says so; has no lane
   host,     // something the worker does itself, a build: ends when the worker says so; has no lane
 };
@@ -62,6 +65,8 @@ class Node : public std::enable_shared_from_this<Node> {
   bool ready() const { return stage_ == Stage::ready; }
   bool ended() const { return stage_ == Stage::ended; }
   bool external() const { return work_ == Work::user || work_ == Work::host; }
+  /// An access whose turn it was, so that the front end may end it.
+  bool granted() const { return granted_; }
   /// Whether it was issued before it ended.
   bool was_issued() const { return was_issued_; }
   /// CL_COMPLETE or an error, once ended.
@@ -91,8 +96,9 @@ class Node : public std::enable_shared_from_this<Node> {
   /// Ends without the device, as soon as nothing before it is left.
   bool ends_by_itself() const {
     return !was_issued_ && (work_ == Work::marker || work_ == Work::barrier || work_ == Work::nothing ||
-                            (work_ == Work::device && doomed()));
+                            ((work_ == Work::device || work_ == Work::access) && doomed() && !granted_));
   }
+  bool may_be_granted() const { return work_ == Work::access && !granted_ && !doomed() && unended_ == 0; }
   std::int32_t result() const { return wait_failed_ && !was_issued_ ? kWaitListFailed : error_; }
 
   std::shared_ptr<Lane> lane_;
@@ -105,6 +111,7 @@ class Node : public std::enable_shared_from_this<Node> {
   Stage stage_ = Stage::waiting;
   bool wait_failed_ = false;  // a node of the wait list ended in an error
   bool was_issued_ = false;
+  bool granted_ = false;
   bool reported_ = false;  // the driver is done with it; in-order lanes end it in turn
 
   // While it is pending it keeps itself alive: the driver knows it by its address. In the graph's list.
@@ -170,12 +177,17 @@ class CommandGraph {
   /// see to it that its end is reported.
   NodePtr refused(Node& node, std::int32_t error);
 
+  /// Ends an access that was granted.
+  void end_access(Node& node);
+
   /// Ends an external node.
   void end_external(Node& node, std::int32_t status);
 
   /// Nodes that became ready, in order; the caller takes them. A node may stop being ready() before it is
   /// issued, when an error reaches it: it must then be dropped.
   std::vector<NodePtr>& newly_ready() { return newly_ready_; }
+  /// Accesses that were granted; the caller takes them.
+  std::vector<NodePtr>& newly_granted() { return newly_granted_; }
   /// Nodes that ended, in order; the caller takes them.
   std::vector<NodePtr>& newly_ended() { return newly_ended_; }
 
@@ -189,11 +201,13 @@ class CommandGraph {
   void order_out_of_order(Node& node, bool named_waits);
   void finish(Node& node, std::int32_t status);
   void make_ready(Node& node);
+  void grant(Node& node);
   void advance(Lane& lane);
   void look_at(Node& node);
   void run();
 
   std::vector<NodePtr> newly_ready_;
+  std::vector<NodePtr> newly_granted_;
   std::vector<NodePtr> newly_ended_;
   std::vector<NodePtr> agenda_;  // nodes to look at, because something that they wait for has moved
   Node* first_pending_ = nullptr;

@@ -52,6 +52,12 @@ Result<NodePtr> EventTable::unset_user_event(wire::EventId event) {
   return entry->node;
 }
 
+Result<NodePtr> EventTable::granted_access(wire::EventId event) {
+  const Entry* entry = find(event);
+  if (entry == nullptr || !entry->node || !entry->node->granted()) return unknown("granted access", event);
+  return entry->node;
+}
+
 Result<void> EventTable::watch(wire::EventId event, std::int32_t status) {
   Entry* entry = find(event);
   if (entry == nullptr) return unknown("watched event", event);
@@ -93,6 +99,17 @@ void EventTable::ended(const Node& node, const CommandTimes* times) {
   entry->node.reset();
 }
 
+/// Not if the slot has a new owner, of which the front end may have written the state by now: then it has let
+/// go of this event, and the news of that is on its way.
+void EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status) {
+  const std::uint64_t after = (std::uint64_t{generation} << 32) | static_cast<std::uint32_t>(status);
+  std::uint64_t before = state.load(std::memory_order_relaxed);
+  // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
+  while (before >> 32 == generation &&
+         !state.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
 EventTable::Entry* EventTable::find(wire::EventId event) {
   if (event.generation() == 0 || event.index() >= entries_.size()) return nullptr;
   Entry& entry = entries_[event.index()];
@@ -102,12 +119,9 @@ EventTable::Entry* EventTable::find(wire::EventId event) {
 void EventTable::set_status(Entry& entry, const Node& node, std::int32_t status) {
   entry.status = status;
   if (node.work() != Work::user) {
-    // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
-    slots_[node.event.index()].state.store(
-        (std::uint64_t{entry.generation} << 32) | static_cast<std::uint32_t>(status),
-        std::memory_order_release);
-    // Nobody sleeps on anything before the end.
-    if (status <= kComplete) written_ = true;
+    write(slots_[node.event.index()].state, entry.generation, status);
+    // Nobody sleeps on anything before the end, but for an access, which the front end goes on with.
+    if (status <= kComplete || node.work() == Work::access) written_ = true;
   }
   if (entry.watched.empty()) return;
   std::erase_if(entry.watched, [&](std::int32_t watched) {

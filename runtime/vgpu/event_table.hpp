@@ -6,6 +6,7 @@
 // later. Externally synchronised, by the executor's lock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,6 +38,8 @@ class EventTable {
 
   /// The user event that has not been set yet; an Error if the id is none.
   Result<NodePtr> unset_user_event(wire::EventId event);
+  /// The node of an access that was granted and has not ended.
+  Result<NodePtr> granted_access(wire::EventId event);
 
   /// Posts one notice when the event's status is `status` or lower: now or later.
   Result<void> watch(wire::EventId event, std::int32_t status);
@@ -62,6 +65,7 @@ class EventTable {
   };
 
   Entry* find(wire::EventId event);
+  static void write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status);
   void set_status(Entry& entry, const Node& node, std::int32_t status);
 
   std::vector<Entry> entries_;  // by slot; as many as were ever used

@@ -51,12 +51,22 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
   waits_.clear();  // keeps nothing alive
   pending_seen_ = graph_.pending();
   if (!graph_.newly_ready().empty()) attention_.store(true, kHint);
-  if (graph_.newly_ended().empty()) {
+  if (graph_.newly_ended().empty() && graph_.newly_granted().empty()) {
     collect_ready();
     return {};
   }
   collect(settings_.now());
   finish(std::move(lock), false);
+  return {};
+}
+
+Result<void> Executor::end_access(wire::EventId event) {
+  std::unique_lock lock(mutex_);
+  auto node = events_.granted_access(event);
+  if (!node) return node.error();
+  graph_.end_access(*node.value());
+  collect(settings_.now());
+  finish(std::move(lock), true);
   return {};
 }
 
@@ -239,7 +249,13 @@ bool Executor::next_command_is_near(TimePoint now) {
 
 void Executor::collect(TimePoint now) {
   collect_ready();
+  collect_granted();
   collect_ended(now);
+}
+
+void Executor::collect_granted() {
+  for (const NodePtr& node : graph_.newly_granted()) events_.progressed(*node, kRunning);
+  graph_.newly_granted().clear();
 }
 
 void Executor::collect_ready() {

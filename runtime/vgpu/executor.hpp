@@ -47,9 +47,12 @@ class Executor final : public CompletionSink {
   /// Queues a command; `completion` may be none. It is issued by a later pump().
   Result<void> enqueue(std::shared_ptr<DeviceCommand> command, wire::EventId completion,
                        std::span<const wire::EventId> wait_list);
-  /// Queues a marker or a barrier. `error`: its queue is poisoned.
+  /// Queues a command that never reaches a driver: a marker, a barrier, a pass or an access. `error`: it uses
+  /// a poisoned object.
   Result<void> enqueue_marker(Work work, std::shared_ptr<Lane> lane, std::int32_t error,
                               wire::EventId completion, std::span<const wire::EventId> wait_list);
+  /// Ends an access that was granted.
+  Result<void> end_access(wire::EventId event);
   Result<void> create_user_event(wire::EventId event);
   Result<void> set_user_event(wire::EventId event, std::int32_t status);
   Result<void> watch_event(wire::EventId event, std::int32_t status);
@@ -124,6 +127,7 @@ class Executor final : public CompletionSink {
   static bool has_work(Device& device);
   void collect(TimePoint now);
   void collect_ready();
+  void collect_granted();
   void collect_ended(TimePoint now);
   void settle(TimePoint now);
   bool pump_wanted() const;

@@ -250,7 +250,11 @@ struct CreateBuffer {
   std::uint64_t flags = 0;  // cl_mem_flags, without the *_HOST_PTR bits, which the front end resolves
   std::uint64_t bytes = 0;
   ArenaRange initial;  // initial contents, or bytes == 0
-  FAIRGV_FIELDS(id, context, flags, bytes, initial)
+  /// Where in the arena the buffer lies, on devices that share memory with the host, or bytes == 0. The range
+  /// is the front end's again when `retired` has ended: the buffer and all that used it are gone.
+  ArenaRange backing = {};
+  EventId retired = {};
+  FAIRGV_FIELDS(id, context, flags, bytes, initial, backing, retired)
 };
 
 struct CreateSubBuffer {
@@ -681,11 +685,29 @@ struct EnqueueBarrier {
   FAIRGV_FIELDS(command)
 };
 
-/// A launch of no work-items: only takes its place among the other commands. Never reaches the driver.
+/// Takes a command's place among the others and does nothing: a launch of no work-items, a map of memory that
+/// the front end may touch anyway. Never reaches the driver.
 struct EnqueueNothing {
   FAIRGV_CALL(EnqueueNothing, 0x0512, void)
   Command command;
   FAIRGV_FIELDS(command)
+};
+
+/// The front end's own access to a buffer that lies in the arena. Never reaches the driver and needs no turn;
+/// it depends on others as any command does. When all of that has ended, its slot says
+/// CL_RUNNING: the front end may touch the buffer until it sends EndAccess.
+struct EnqueueAccess {
+  FAIRGV_CALL(EnqueueAccess, 0x0630, void)
+  Command command;
+  ObjectId buffer;
+  FAIRGV_FIELDS(command, buffer)
+};
+
+/// Ends an access that was granted.
+struct EndAccess {
+  FAIRGV_CALL(EndAccess, 0x0631, void)
+  EventId access;
+  FAIRGV_FIELDS(access)
 };
 
 // ---- events
@@ -877,28 +899,24 @@ template <class... T>
 struct TypeList {};
 
 /// Requests, front end to worker.
-using AllCalls =
-    TypeList<Ping, GetTopology, GetPlatformInfo, GetDeviceInfo, ReleaseObject, CreateContext, CreateQueue,
-             FlushQueue, CreateBuffer, CreateSubBuffer, CreateProgramWithSource, CreateProgramWithBinary,
-             BuildProgram, GetProgramBuildInfo, GetProgramInfo, DescribeKernels, CreateKernel,
-             GetKernelWorkGroupInfo, GetKernelSubGroupInfo, EnqueueKernel, EnqueueReadBuffer,
-             EnqueueWriteBuffer, EnqueueReadBufferRect, EnqueueWriteBufferRect, EnqueueCopyBuffer,
-             EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker, EnqueueBarrier, CreateUserEvent,
-             SetUserEventStatus, WatchEvent, ReleaseEvent,
-             // images, samplers, pipes
-             GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe,
-             EnqueueReadImage, EnqueueWriteImage, EnqueueCopyImage, EnqueueCopyImageToBuffer,
-             EnqueueCopyBufferToImage, EnqueueFillImage,
-             // devices, programs, kernels
-             CreateSubDevices, ReleaseSubDevice, GetTimers,
-             CompileProgram, LinkProgram, CreateProgramWithIl, SetSpecializationConstant,
-             CreateProgramWithBuiltInKernels, GetProgramDevices, CheckArgumentSize, SetKernelArguments,
-             EnqueueNothing,
-             // extensions
-             CreateCommandBuffer, RecordBarrier,
-             RecordCopyBuffer, RecordCopyBufferRect, RecordFillBuffer, RecordKernel, RecordCopyBufferToImage,
-             RecordCopyImage, RecordCopyImageToBuffer, RecordFillImage, FinalizeCommandBuffer,
-             EnqueueCommandBuffer, FindExtensionFunction, CallExtension>;
+using AllCalls = TypeList<
+    Ping, GetTopology, GetPlatformInfo, GetDeviceInfo, ReleaseObject, CreateContext, CreateQueue, FlushQueue,
+    CreateBuffer, CreateSubBuffer, CreateProgramWithSource, CreateProgramWithBinary, BuildProgram,
+    GetProgramBuildInfo, GetProgramInfo, DescribeKernels, CreateKernel, GetKernelWorkGroupInfo,
+    GetKernelSubGroupInfo, EnqueueKernel, EnqueueReadBuffer, EnqueueWriteBuffer, EnqueueReadBufferRect,
+    EnqueueWriteBufferRect, EnqueueCopyBuffer, EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker,
+    EnqueueBarrier, EnqueueAccess, EndAccess, CreateUserEvent, SetUserEventStatus, WatchEvent, ReleaseEvent,
+    // images, samplers, pipes
+    GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe, EnqueueReadImage,
+    EnqueueWriteImage, EnqueueCopyImage, EnqueueCopyImageToBuffer, EnqueueCopyBufferToImage, EnqueueFillImage,
+    // devices, programs, kernels
+    CreateSubDevices, ReleaseSubDevice, GetTimers, CompileProgram, LinkProgram, CreateProgramWithIl,
+    SetSpecializationConstant, CreateProgramWithBuiltInKernels, GetProgramDevices, CheckArgumentSize,
+    SetKernelArguments, EnqueueNothing,
+    // extensions
+    CreateCommandBuffer, RecordBarrier, RecordCopyBuffer, RecordCopyBufferRect, RecordFillBuffer,
+    RecordKernel, RecordCopyBufferToImage, RecordCopyImage, RecordCopyImageToBuffer, RecordFillImage,
+    FinalizeCommandBuffer, EnqueueCommandBuffer, FindExtensionFunction, CallExtension>;
 
 /// Notices, worker to front end.
 using AllNotices = TypeList<EventReached>;

@@ -114,6 +114,8 @@ class Backend {
   // extension_calls.cpp
   Result<wire::StatusReply> handle(const wire::FindExtensionFunction& call);
   Result<wire::ExtensionReply> handle(const wire::CallExtension& call);
+  Result<void> handle(const wire::EnqueueAccess& call);
+  Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
 
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
@@ -140,6 +142,8 @@ class Backend {
   Result<void*> driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const;
 
   Result<void> marker(Work work, const wire::Command& command);
+  /// Has the event of CreateBuffer::retired end with the buffer.
+  Result<void> tell_when_gone(Buffer& buffer, wire::EventId retired);
 
   /// The kernel of a launch, with the arguments that came with the call.
   Result<std::shared_ptr<Kernel>> launched(const wire::EnqueueKernel& call);
@@ -161,6 +165,8 @@ class Backend {
   Executor& executor_;
   ObjectTable<Object> objects_;
   SlowLane slow_lane_;
+  /// Ends first: buffers that die with the session tell nobody.
+  std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);
 };
 
 template <class Enqueue, class... Objects>

@@ -38,7 +38,8 @@ Result<std::shared_ptr<Kernel>> Backend::launched(const wire::EnqueueKernel& cal
   }
   // A poisoned kernel's arguments do not matter.
   if (!call.updates.empty() && kernel.value()->error == CL_SUCCESS) {
-    auto arguments = updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->argument_count, objects_);
+    auto arguments = updated(*kernel.value()->arguments, call.updates, call.values,
+                             kernel.value()->argument_count, objects_);
     if (!arguments) return arguments.error();
     kernel.value()->arguments = std::move(arguments).value();
   }
@@ -178,6 +179,17 @@ Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
 
 Result<void> Backend::handle(const wire::EnqueueNothing& call) {
   return marker(Work::nothing, call.command);
+}
+
+Result<void> Backend::handle(const wire::EnqueueAccess& call) {
+  const auto queue = objects_.get<Queue>(call.command.queue);
+  if (!queue) return queue.error();
+  const auto buffer = objects_.get<Buffer>(call.buffer);
+  if (!buffer) return buffer.error();
+  if (!call.command.completion) return Error{"an access that nobody could end"};
+  return executor_.enqueue_marker(Work::access, queue.value()->lane,
+                                  first_error(*queue.value(), *buffer.value()), call.command.completion,
+                                  call.command.wait_list);
 }
 
 Result<void> Backend::marker(Work work, const wire::Command& command) {

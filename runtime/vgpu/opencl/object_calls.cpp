@@ -80,21 +80,34 @@ Result<void> Backend::handle(const wire::CreateBuffer& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   cl_mem_flags flags = call.flags & ~kHostPointerFlags;
-  std::byte* initial = nullptr;
-  if (call.initial.bytes != 0) {
-    const auto range = arena(call.initial, call.bytes);
+  std::byte* contents = nullptr;
+  const bool is_direct = call.backing.bytes != 0;
+  if (is_direct || call.initial.bytes != 0) {
+    const auto range = arena(is_direct ? call.backing : call.initial, call.bytes);
     if (!range) return range.error();
-    initial = range.value();
-    flags |= CL_MEM_COPY_HOST_PTR;
+    contents = range.value();
+    flags |= is_direct ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
   }
   auto buffer = std::make_shared<Buffer>();
   buffer->context = std::move(context).value();
   buffer->error = buffer->context->error;
   if (buffer->error == CL_SUCCESS) {
     buffer->handle = MemoryHandle(
-        clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, initial, &buffer->error));
+        clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, contents, &buffer->error));
+  }
+  if (is_direct) {
+    if (auto told = tell_when_gone(*buffer, call.retired); !told) return told;
   }
   return objects_.insert(call.id, std::move(buffer));
+}
+
+Result<void> Backend::tell_when_gone(Buffer& buffer, wire::EventId retired) {
+  auto node = executor_.begin_host_work(retired);
+  if (!node) return node.error();
+  buffer.when_gone = [listening = std::weak_ptr(listening_), node = std::move(node).value()] {
+    if (const auto executor = listening.lock()) (*executor)->end_host_work(*node, kComplete);
+  };
+  return {};
 }
 
 Result<void> Backend::handle(const wire::CreateSubBuffer& call) {

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,13 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   std::shared_ptr<Context> context;
   std::shared_ptr<Buffer> parent;  // of a sub-buffer
   MemoryHandle handle;
+  /// Called once the driver's buffer is gone and its memory is free again, or empty.
+  std::function<void()> when_gone;
+
+  ~Buffer() override {
+    handle = {};
+    if (when_gone) when_gone();
+  }
 };
 
 struct Image final : ObjectOf<Image, ObjectKind::image> {

@@ -1,0 +1,54 @@
+#include "icd/direct_memory.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "runtime/session/client.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+/// Pieces of a page or more begin on a page: aligned for every OpenCL type and every CPU device.
+constexpr std::uint64_t kPageBytes = 4096;
+
+bool enabled_by_environment() {
+  const char* const value = std::getenv("FAIRGV_DIRECT_MEMORY");
+  return value == nullptr || std::string_view(value) != "off";
+}
+
+}  // namespace
+
+DirectMemoryPool::DirectMemoryPool(session::ClientSession& session)
+    : session_(session), enabled_(enabled_by_environment()) {}
+
+DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
+  if (!enabled_) return {};
+  reclaim();
+  const wire::EventId retired = session_.new_event();
+  if (!retired) return {};
+  const auto range = session_.allocate(std::max(bytes, kPageBytes));
+  if (range) return {*range, retired};
+  session_.forget_event(retired);
+  return {};
+}
+
+void DirectMemoryPool::retire(const DirectMemory& memory) {
+  {
+    const std::lock_guard lock(mutex_);
+    retired_.push_back(memory);
+  }
+  reclaim();
+}
+
+void DirectMemoryPool::reclaim() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(retired_, [this](const DirectMemory& memory) {
+    if (session_.status(memory.retired) > session::kComplete) return false;
+    session_.release_event(memory.retired);
+    session_.free(memory.range);
+    return true;
+  });
+}
+
+}  // namespace fairgv::icd

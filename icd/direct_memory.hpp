@@ -1,0 +1,49 @@
+// Direct memory: pieces of the session's arena in which buffers lie on devices that share memory with the
+// host. The front end reaches such a buffer's contents by itself.
+//
+// A piece belongs to its buffer until the worker's object is really gone, which may be long after the
+// application's last reference: commands under way keep it. The worker then ends the event that was named
+// when the buffer was created; pieces whose event has ended are used again. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+#include "runtime/wire/calls.hpp"
+
+namespace fairgv::session {
+class ClientSession;
+}
+
+namespace fairgv::icd {
+
+/// A piece, and the event that ends with the worker's buffer.
+struct DirectMemory {
+  wire::ArenaRange range = {};
+  wire::EventId retired = {};
+
+  explicit operator bool() const { return range.bytes != 0; }
+};
+
+class DirectMemoryPool {
+ public:
+  explicit DirectMemoryPool(session::ClientSession& session);
+
+  /// A piece of at least `bytes` bytes that begins on a page; none when the arena or the completion slots are
+  /// full, or when FAIRGV_DIRECT_MEMORY is "off": the buffer is then the driver's own.
+  DirectMemory allocate(std::uint64_t bytes);
+
+  /// The buffer has been released: ReleaseObject is sent.
+  void retire(const DirectMemory& memory);
+
+ private:
+  void reclaim();
+
+  session::ClientSession& session_;
+  const bool enabled_;
+  std::mutex mutex_;  // guards what follows
+  std::deque<DirectMemory> retired_;
+};
+
+}  // namespace fairgv::icd
