@@ -53,6 +53,12 @@ std::uint64_t vector_elements(std::string_view digits) {
   return 0;
 }
 
+ArgumentType value_type(std::string_view name) {
+  ArgumentType type{ArgumentClass::value, builtin_type_bytes(name).value_or(0)};
+  if (type.bytes != 0 && name.ends_with('3')) type.packed_bytes = type.bytes / 4 * 3;
+  return type;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> builtin_type_bytes(std::string_view name) {
@@ -81,7 +87,7 @@ ArgumentType classify(const wire::KernelArgument& argument) {
     case CL_KERNEL_ARG_ADDRESS_LOCAL:
       return {ArgumentClass::local, 0};
     default:
-      return {ArgumentClass::value, builtin_type_bytes(type).value_or(0)};
+      return value_type(type);
   }
 }
 

@@ -22,7 +22,8 @@ enum class ArgumentClass {
 
 struct ArgumentType {
   ArgumentClass kind = ArgumentClass::unknown;
-  std::uint64_t bytes = 0;  // of a value; 0 if the type is the program's own (a struct, a typedef)
+  std::uint64_t bytes = 0;         // of a value; 0 if the type is the program's own (a struct, a typedef)
+  std::uint64_t packed_bytes = 0;  // of a vector of 3 without its padding, which drivers take too; else 0
 };
 
 /// Bytes of a built-in scalar or vector type of OpenCL C ("uint", "unsigned int", "float3"...); nothing for

@@ -83,7 +83,8 @@ cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* valu
 cl_int Kernel::set_value(Argument& argument, std::size_t bytes, const void* value) {
   if (value == nullptr) return CL_INVALID_ARG_VALUE;
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
-  if (argument.type.bytes != 0 && bytes != argument.type.bytes) return CL_INVALID_ARG_SIZE;
+  const ArgumentType& type = argument.type;
+  if (type.bytes != 0 && bytes != type.bytes && bytes != type.packed_bytes) return CL_INVALID_ARG_SIZE;
   store_value(argument, bytes, value);
   return CL_SUCCESS;
 }

@@ -55,6 +55,13 @@ TEST(ArgumentTypes, TheAddressSpaceDecidesWhatIsExpected) {
   EXPECT_EQ(0U, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "Record")).bytes);
 }
 
+TEST(ArgumentTypes, OnlyVectorsOfThreeHaveAPackedSizeToo) {
+  EXPECT_EQ(12U, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "float3")).packed_bytes);
+  EXPECT_EQ(24U, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "const ulong3")).packed_bytes);
+  EXPECT_EQ(0U, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "float4")).packed_bytes);
+  EXPECT_EQ(0U, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "Record3")).packed_bytes);
+}
+
 TEST(ArgumentTypes, ImagesAndSamplersAreNeitherBuffersNorValues) {
   EXPECT_EQ(ArgumentClass::image, classify(argument(CL_KERNEL_ARG_ADDRESS_GLOBAL, "image2d_t")).kind);
   EXPECT_EQ(ArgumentClass::sampler, classify(argument(CL_KERNEL_ARG_ADDRESS_PRIVATE, "sampler_t")).kind);
