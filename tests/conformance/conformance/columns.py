@@ -15,11 +15,13 @@ class Column:
     def variables(self):
         raise NotImplementedError
 
-    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE):
-        """The command, in a session of its own, with the column's platform and nothing else visible."""
+    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE, own=None):
+        """The command, in a session of its own, with the column's platform and nothing else visible. `environment` is
+        for the program and its driver, `own` for the program alone."""
         variables = {name: value for name, value in os.environ.items()
                      if not name.startswith(("OCL_ICD_", "OPENCL_", "FAIRGV_"))}
         variables.update(environment)
+        variables.update(own or {})
         variables.update(self.variables())
         return subprocess.Popen(self.prefix(environment) + command, env=variables, cwd=cwd, stdin=subprocess.DEVNULL,
                                 stdout=stdout, stderr=subprocess.STDOUT, text=True, errors="replace",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .batch import Batch
 from .columns import kill
+from .pytest_plugin.conformance_journal import name_of
 from .result import CRASH, TIMEOUT, Outcome
 
 HERE = Path(__file__).resolve().parent
@@ -54,12 +55,16 @@ class PythonBatch(Batch):
         with tempfile.TemporaryDirectory() as folder:
             journal = Journal(Path(folder) / "journal")
             journal.path.touch()
+            tests = Path(folder) / "tests"
+            tests.write_text("\n".join(names), encoding="utf-8")
             output = Path(folder) / "output"
             with open(output, "w", encoding="utf-8") as stdout:
-                variables = environment | VARIABLES | {"CONFORMANCE_JOURNAL": str(journal.path)}
-                process = column.start(PYTEST + [f"{self.file.parent}/{name}" for name in names], variables,
-                                       cwd="/", stdout=stdout)
-                verdict = self.watch(process, journal)
+                own = VARIABLES | {"CONFORMANCE_JOURNAL": str(journal.path), "CONFORMANCE_TESTS": str(tests)}
+                process = column.start(PYTEST + [str(self.file)], environment, cwd="/", stdout=stdout, own=own)
+                try:
+                    verdict = self.watch(process, journal)
+                finally:
+                    kill(process)
             journal.read()
             if journal.running is not None:
                 journal.outcomes[journal.running] = verdict
@@ -78,16 +83,15 @@ class PythonBatch(Batch):
                 process.wait()
                 return Outcome(TIMEOUT, f"no end after {self.timeout} s")
             time.sleep(POLL_S)
-        kill(process)
         return Outcome(CRASH, f"the process ended with {process.returncode}")
 
 
 def python_batches(suite, description, bare):
     for file in sorted(glob.glob(description["files"])):
         file = Path(file)
-        process = bare.start(PYTEST + ["--collect-only", str(file)], VARIABLES, cwd="/")
+        process = bare.start(PYTEST + ["--collect-only", str(file)], {}, cwd="/", own=VARIABLES)
         output, _ = process.communicate()
-        names = [f"{file.name}::{line.split('::', 1)[1]}" for line in output.splitlines() if "::" in line]
+        names = [name_of(line) for line in output.splitlines() if "::" in line]
         if not names:
             print(f"conformance: no tests in {file}:\n{output}", file=sys.stderr)
         yield PythonBatch(suite, file, names)
