@@ -44,6 +44,7 @@ class Context : public Object<Context> {
   Connection& connection_;
   const wire::ObjectId id_;
   const std::vector<Device*> devices_;
+  std::vector<cl_device_id> device_handles_;  // of the same, as queries return them
   const std::vector<cl_context_properties> properties_;
   std::mutex mutex_;  // guards destructor_callbacks_
   std::vector<std::function<void(cl_context)>> destructor_callbacks_;
