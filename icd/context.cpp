@@ -10,7 +10,10 @@ Context::Context(Connection& connection, std::vector<Device*> devices,
       held_devices_(holds_on(devices_)),
       properties_(std::move(properties)) {
   std::vector<wire::DeviceIndex> indices;
-  for (const Device* device : devices_) indices.push_back(device->index());
+  for (Device* device : devices_) {
+    indices.push_back(device->index());
+    device_handles_.push_back(device->handle());
+  }
   connection_.send(wire::CreateContext{id_, indices});
 }
 
@@ -46,11 +49,8 @@ cl_int Context::info(cl_context_info param, const InfoSink& sink) const {
       return sink.scalar(cl_uint{references()});
     case CL_CONTEXT_NUM_DEVICES:
       return sink.scalar(static_cast<cl_uint>(devices_.size()));
-    case CL_CONTEXT_DEVICES: {
-      std::vector<cl_device_id> handles;
-      for (Device* device : devices_) handles.push_back(device->handle());
-      return sink.array(std::span<const cl_device_id>(handles));
-    }
+    case CL_CONTEXT_DEVICES:
+      return sink.array(std::span<const cl_device_id>(device_handles_));
     case CL_CONTEXT_PROPERTIES:
       return sink.array(std::span<const cl_context_properties>(properties_));
     default:

@@ -50,6 +50,7 @@ class Context : public Object<Context> {
   const wire::ObjectId id_;
   const std::vector<Device*> devices_;
   const std::vector<Ref<Device>> held_devices_;
+  std::vector<cl_device_id> device_handles_;  // of the same, as queries return them
   const std::vector<cl_context_properties> properties_;
   InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;
   std::mutex mutex_;  // guards destructor_callbacks_

@@ -1,15 +1,16 @@
 // Answering clGet*Info: where the application wants the answer, and answers fetched from the worker once.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "icd/cl.hpp"
 #include "runtime/wire/calls.hpp"
@@ -31,9 +32,15 @@ struct InfoSink {
     if (size_ret != nullptr) *size_ret = count;
     return CL_SUCCESS;
   }
+  /// Not through bytes(): of a known size, the copy is one instruction.
   template <class T>
   cl_int scalar(const T& answer) const {
-    return bytes(&answer, sizeof(T));
+    if (value != nullptr) {
+      if (size < sizeof(T)) return CL_INVALID_VALUE;
+      std::memcpy(value, &answer, sizeof(T));
+    }
+    if (size_ret != nullptr) *size_ret = sizeof(T);
+    return CL_SUCCESS;
   }
   template <class T>
   cl_int array(std::span<const T> answer) const {
@@ -48,30 +55,62 @@ struct InfoSink {
   }
 };
 
-/// Remembers replies by key. Any thread may call get().
+/// Remembers replies by key. Any thread may call get(), which takes no lock: a cached query is a short walk.
+/// Entries are added in front of their list and stay until the end.
 template <class Key>
 class InfoCache {
  public:
+  InfoCache() = default;
+  InfoCache(const InfoCache&) = delete;
+  InfoCache& operator=(const InfoCache&) = delete;
+  ~InfoCache() {
+    for (auto& list : lists_) {
+      for (Entry* entry = list.load(std::memory_order_relaxed); entry != nullptr;) {
+        delete std::exchange(entry, entry->next);
+      }
+    }
+  }
+
   /// The remembered reply, or what `fetch` returns (std::optional<wire::InfoReply>), remembered from then on.
   /// nullptr if it returned nothing. The reply lives as long as the cache.
   template <class Fetch>
   const wire::InfoReply* get(const Key& key, Fetch&& fetch) {
-    {
-      const std::shared_lock lock(mutex_);
-      if (const auto found = replies_.find(key); found != replies_.end()) return &found->second;
-    }
+    std::atomic<Entry*>& list = lists_[position(key)];
+    // Acquire: pairs with the release of the exchange below.
+    Entry* const first = list.load(std::memory_order_acquire);
+    if (const Entry* const known = find(first, key)) return &known->reply;
     std::optional<wire::InfoReply> reply = fetch();
     if (!reply) return nullptr;
-    const std::unique_lock lock(mutex_);
-    return &replies_.try_emplace(key, std::move(*reply)).first->second;
+    // Another thread may have fetched the same. Then there are two entries, and who has the other one keeps
+    // it.
+    auto* const entry = new Entry{key, std::move(*reply), first};
+    while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {
+    }
+    return &entry->reply;
   }
 
-  /// In the child of a fork, where another thread may have held the lock.
+  /// In the child of a fork: starts empty. What was remembered is never freed: this runs once per fork.
   void forget() { std::construct_at(this); }
 
  private:
-  std::shared_mutex mutex_;
-  std::map<Key, wire::InfoReply> replies_;
+  static constexpr std::size_t kLists = 32;
+  struct Entry {
+    Key key;
+    wire::InfoReply reply;
+    Entry* next;
+  };
+
+  static std::size_t position(std::uint64_t key) { return key % kLists; }
+  template <class First, class Second>
+  static std::size_t position(const std::pair<First, Second>& key) {
+    return (std::uint64_t{key.first} + key.second) % kLists;
+  }
+  static const Entry* find(const Entry* entry, const Key& key) {
+    while (entry != nullptr && entry->key != key) entry = entry->next;
+    return entry;
+  }
+
+  std::array<std::atomic<Entry*>, kLists> lists_{};
 };
 
 }  // namespace fairgv::icd

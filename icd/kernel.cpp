@@ -21,6 +21,24 @@ wire::ArgumentKind kind_of(const Memory& memory) {
   return memory.image() != nullptr ? wire::ArgumentKind::image : wire::ArgumentKind::pipe;
 }
 
+// Most values are numbers; with a known size, comparing and copying one is an instruction or two.
+
+bool equal_values(const void* one, const void* other, std::size_t bytes) {
+  if (bytes == 4) return std::memcmp(one, other, 4) == 0;
+  if (bytes == 8) return std::memcmp(one, other, 8) == 0;
+  return std::memcmp(one, other, bytes) == 0;
+}
+
+void copy_value(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 4) {
+    std::memcpy(to, from, 4);
+  } else if (bytes == 8) {
+    std::memcpy(to, from, 8);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
 }  // namespace
 
 Kernel::Kernel(Program& program, std::shared_ptr<const KernelTable> table,
@@ -192,10 +210,10 @@ void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t by
 
 void Kernel::store_value(Argument& argument, std::size_t bytes, const void* value) {
   const bool same = argument.set && argument.kind == wire::ArgumentKind::value && argument.bytes == bytes &&
-                    std::memcmp(argument.value.data(), value, bytes) == 0;
+                    equal_values(argument.value.data(), value, bytes);
   if (same) return;
-  argument.value.resize(bytes);
-  std::memcpy(argument.value.data(), value, bytes);
+  if (argument.value.size() != bytes) argument.value.resize(bytes);
+  copy_value(argument.value.data(), value, bytes);
   argument.kind = wire::ArgumentKind::value;
   argument.bytes = bytes;
   argument.object = 0;

@@ -5,9 +5,11 @@
 // creating an event cheap. Any thread may call any method.
 #pragma once
 
-#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -32,15 +34,16 @@ class Pool {
     free_.push_back(memory);  // cannot throw: grow() reserved room for every piece
   }
 
-  /// Whether `memory` is a piece of this pool, in use or not; it may be any address at all.
+  /// Whether `memory` is a piece of this pool, in use or not; it may be any address at all. Takes no lock:
+  /// clSetKernelArg asks this of every argument that may be a handle.
   bool contains(const void* memory) const {
-    const std::lock_guard lock(mutex_);
-    const auto* address = static_cast<const std::byte*>(memory);
-    return std::any_of(blocks_.begin(), blocks_.end(), [&](const std::byte* block) {
-      const std::less<const std::byte*> below;
-      return !below(address, block) && below(address, block + kPiecesPerBlock * sizeof(T)) &&
-             static_cast<std::size_t>(address - block) % sizeof(T) == 0;
-    });
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    // Acquire: pairs with the release store of grow(). The latest block is as big as all before it.
+    for (std::size_t i = block_count_.load(std::memory_order_acquire); i-- > 0;) {
+      const std::uintptr_t offset = address - blocks_[i];  // wraps around for addresses below the block
+      if (offset < pieces_in(i) * sizeof(T)) return offset % sizeof(T) == 0;
+    }
+    return false;
   }
 
   /// In the child of a fork, where another thread may have held the lock: starts empty; the old blocks stay
@@ -48,21 +51,28 @@ class Pool {
   void forget() { std::construct_at(this); }
 
  private:
-  static constexpr std::size_t kPiecesPerBlock = 64;
+  static constexpr std::size_t kMostBlocks = 26;  // 4 billion objects
+  static_assert(alignof(T) <= alignof(std::max_align_t), "calloc must do");
+
+  /// Blocks double in size, so that there are few of them to look through.
+  static constexpr std::size_t pieces_in(std::size_t block) { return std::size_t{64} << block; }
 
   void grow() {
-    blocks_.reserve(blocks_.size() + 1);
-    free_.reserve((blocks_.size() + 1) * kPiecesPerBlock);
-    auto* block =
-        static_cast<std::byte*>(::operator new (kPiecesPerBlock * sizeof(T), std::align_val_t{alignof(T)}));
-    blocks_.push_back(block);
-    // The tags must read as "no object" before the first use too.
-    std::fill_n(block, kPiecesPerBlock * sizeof(T), std::byte{0});
-    for (std::size_t i = kPiecesPerBlock; i-- > 0;) free_.push_back(block + i * sizeof(T));
+    const std::size_t index = block_count_.load(std::memory_order_relaxed);
+    if (index == kMostBlocks) throw std::bad_alloc();
+    const std::size_t pieces = pieces_in(index);
+    free_.reserve(2 * pieces);  // more than all blocks together have
+    // Zeros: the tags must read as "no object" before the first use too.
+    auto* const block = static_cast<std::byte*>(std::calloc(pieces, sizeof(T)));
+    if (block == nullptr) throw std::bad_alloc();
+    for (std::size_t i = pieces; i-- > 0;) free_.push_back(block + i * sizeof(T));
+    blocks_[index] = reinterpret_cast<std::uintptr_t>(block);
+    block_count_.store(index + 1, std::memory_order_release);
   }
 
-  mutable std::mutex mutex_;
-  std::vector<std::byte*> blocks_;
+  std::array<std::uintptr_t, kMostBlocks> blocks_{};  // up to block_count_: never changed
+  std::atomic<std::size_t> block_count_{0};
+  std::mutex mutex_;  // guards free_ and growing
   std::vector<void*> free_;
 };
 

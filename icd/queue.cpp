@@ -50,8 +50,10 @@ cl_int Queue::info(cl_command_queue_info param, const InfoSink& sink) {
       return sink.array(std::span<const cl_queue_properties>(property_list_));
     case CL_QUEUE_DEVICE_DEFAULT:
       return sink.scalar(cl_command_queue{nullptr});
+    case CL_QUEUE_SIZE:
+      return CL_INVALID_COMMAND_QUEUE;  // of queues on the device only
     default:
-      return CL_INVALID_VALUE;  // CL_QUEUE_SIZE among them: no queue lies on the device
+      return CL_INVALID_VALUE;
   }
 }
 

@@ -69,6 +69,11 @@ TEST_F(Errors, OfQueues) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, clFlush(nullptr));
 }
 
+TEST_F(Errors, OfQueriesThatAreForQueuesOnTheDevice) {
+  EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, clGetCommandQueueInfo(queue, CL_QUEUE_SIZE, 0, nullptr, nullptr));
+  EXPECT_EQ(CL_INVALID_VALUE, clGetCommandQueueInfo(queue, 0x9999, 0, nullptr, nullptr));
+}
+
 TEST_F(Errors, OfBuffers) {
   EXPECT_REFUSED(CL_INVALID_CONTEXT, clCreateBuffer(nullptr, CL_MEM_READ_WRITE, 16, nullptr, &error));
   EXPECT_REFUSED(CL_INVALID_BUFFER_SIZE, clCreateBuffer(context, CL_MEM_READ_WRITE, 0, nullptr, &error));

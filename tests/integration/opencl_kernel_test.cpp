@@ -94,6 +94,10 @@ TEST_F(Kernels, TakeVectorsOfEveryWidth) {
   set(kernel, 5, cl_int16{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}});
   run(kernel, 1);
   EXPECT_EQ((std::vector<cl_int>{2, 3, 4, 8, 16}), values<cl_int>(out, 5));
+  const cl_int packed[] = {1, 2, 7};  // a vector of 3 without its padding
+  ASSERT_EQ(CL_SUCCESS, clSetKernelArg(kernel, 2, sizeof(packed), packed));
+  run(kernel, 1);
+  EXPECT_EQ((std::vector<cl_int>{2, 7, 4, 8, 16}), values<cl_int>(out, 5));
 }
 
 TEST_F(Kernels, TakeStructs) {

@@ -1,5 +1,6 @@
 # The pure parts of the OpenCL front end, taken from its object library.
 add_executable(icd_test
+  ${CMAKE_CURRENT_LIST_DIR}/icd_api_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_argument_types_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_dispatch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_documentation_test.cpp
@@ -10,7 +11,8 @@ add_executable(icd_test
   ${CMAKE_CURRENT_LIST_DIR}/icd_memory_flags_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_object_test.cpp)
 target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main)
-target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h")
 gtest_discover_tests(icd_test)
 
 # Both halves of calls from the table of signatures: the front end's objects and the worker's library.

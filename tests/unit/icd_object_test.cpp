@@ -1,6 +1,10 @@
 // Handles, references, and memory that stays readable.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "icd/object.hpp"
 
 namespace fairgv::icd {
@@ -62,6 +66,26 @@ TEST(Objects, AreFoundOnlyWhereOneCanBe) {
   EXPECT_EQ(nullptr, find<Thing>(inside));
   EXPECT_EQ(nullptr, find<Thing>(nullptr));
   EXPECT_EQ(nullptr, find<Thing>(reinterpret_cast<cl_sampler>(std::uintptr_t{0x1234})));
+}
+
+TEST(Objects, AreFoundAmongManyInWhateverBlockTheyLie) {
+  std::vector<Ref<Thing>> things;
+  for (int i = 0; i < 10'000; ++i) things.push_back(Ref<Thing>::make());
+  for (const auto& thing : things) ASSERT_EQ(thing.get(), find<Thing>(thing->handle()));
+  const int other = 0;
+  EXPECT_FALSE(Thing::pool().contains(&other));
+}
+
+TEST(Objects, AreFoundWhileOthersAreMade) {
+  const auto thing = Ref<Thing>::make();
+  std::atomic<bool> done{false};
+  std::thread maker([&] {
+    std::vector<Ref<Thing>> things;
+    for (int i = 0; i < 50'000; ++i) things.push_back(Ref<Thing>::make());
+    done.store(true);
+  });
+  while (!done.load()) ASSERT_EQ(thing.get(), find<Thing>(thing->handle()));
+  maker.join();
 }
 
 }  // namespace

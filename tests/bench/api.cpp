@@ -1,0 +1,85 @@
+// fairgv bench api: what one call of each of the most used entry points costs the calling thread, through
+// FairGV beside the driver alone, in pairs.
+#include <fmt/core.h>
+
+#include "tests/bench/support/command_line.hpp"
+#include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+/// Nanoseconds by entry point, one value for each pair.
+struct Costs {
+  std::vector<double> alone, ours;
+};
+
+/// In the order in which the probe prints them.
+using Table = std::vector<std::pair<std::string, Costs>>;
+
+Result<void> add_pair(Tenancy& tenancy, const std::vector<std::string>& probe, Table& table) {
+  const auto alone = run_measured(bare(probe));
+  if (!alone) return alone.error();
+  const auto ours = run_measured(tenancy.tenant("bench", 1, probe));
+  if (!ours) return ours.error();
+  for (auto& [name, costs] : table) {
+    costs.alone.push_back(alone.value()[name]);
+    costs.ours.push_back(ours.value()[name]);
+  }
+  return {};
+}
+
+/// The names that the probe measures.
+Result<Table> names_of(const std::vector<std::string>& probe) {
+  const auto finished = run(bare(probe));
+  if (!finished) return finished.error();
+  if (finished->status != 0 || finished->lines.empty()) return Error{"the probe fails on the driver alone"};
+  Table table;
+  const auto line = nlohmann::ordered_json::parse(finished->lines.back(), nullptr, false);
+  for (const auto& [name, value] : line.items()) {
+    if (value.is_number()) table.emplace_back(name, Costs{});
+  }
+  return table;
+}
+
+void print(const Table& table, int pairs) {
+  fmt::print("{:<40} {:>12} {:>12} {:>8}\n", fmt::format("ns per call, medians of {} pairs", pairs), "driver",
+             "FairGV", "ratio");
+  for (const auto& [name, costs] : table) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < costs.ours.size(); ++i) ratios.push_back(costs.ours[i] / costs.alone[i]);
+    fmt::print("{:<40} {:>12.1f} {:>12.1f} {:>8.2f}\n", name, median(costs.alone), median(costs.ours),
+               median(ratios));
+  }
+}
+
+Result<void> run_benchmark(int pairs) {
+  auto tenancy = Tenancy::start();
+  if (!tenancy) return tenancy.error();
+  const std::vector<std::string> probe{beside("fairgv-probe-api")};
+  auto table = names_of(probe);
+  if (!table) return table.error();
+  for (int pair = 0; pair < pairs; ++pair) {
+    if (auto done = add_pair(tenancy.value(), probe, table.value()); !done) return done;
+  }
+  print(table.value(), pairs);
+  return {};
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"Cost of one call of the most used entry points beside the driver alone", "fairgv bench api"};
+  int pairs = 7;
+  app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
+  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
+  if (const auto done = fairgv::bench::run_benchmark(pairs); !done) {
+    fmt::print(stderr, "fairgv bench api: {}\n", done.error().message);
+    return 1;
+  }
+  return 0;
+}

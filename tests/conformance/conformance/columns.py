@@ -1,0 +1,95 @@
+"""The two columns: a program on the driver alone, and the same program as a tenant of a private daemon."""
+
+import os
+import signal
+import subprocess
+
+from .result import CRASH, FAIL, PASS, TIMEOUT, Outcome
+
+
+class Column:
+    def prefix(self, environment):
+        """Words before a command whose driver is to see `environment`."""
+        raise NotImplementedError
+
+    def variables(self):
+        raise NotImplementedError
+
+    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE, own=None):
+        """The command, in a session of its own, with the column's platform and nothing else visible. `environment` is
+        for the program and its driver, `own` for the program alone."""
+        variables = {name: value for name, value in os.environ.items()
+                     if not name.startswith(("OCL_ICD_", "OPENCL_", "FAIRGV_"))}
+        variables.update(environment)
+        variables.update(own or {})
+        variables.update(self.variables())
+        return subprocess.Popen(self.prefix(environment) + command, env=variables, cwd=cwd, stdin=subprocess.DEVNULL,
+                                stdout=stdout, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                start_new_session=True)
+
+    def run(self, command, environment, timeout, cwd=None):
+        """Runs the command to its end. Its exit status is the outcome."""
+        process = self.start(command, environment, cwd)
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            kill(process)
+            output, _ = process.communicate()
+            return Outcome(TIMEOUT, f"no end after {timeout} s", output)
+        finally:
+            kill(process)
+        if process.returncode == 0:
+            return Outcome(PASS, "", output)
+        if process.returncode < 0:
+            return Outcome(CRASH, signal.Signals(-process.returncode).name, output)
+        return Outcome(FAIL, last_line(output) or f"exit status {process.returncode}", output)
+
+
+class Bare(Column):
+    def __init__(self, driver):
+        self.driver = driver
+
+    def prefix(self, environment):
+        return []
+
+    def variables(self):
+        return {"OCL_ICD_VENDORS": self.driver}
+
+
+class FairGV(Column):
+    """Workers have the environment of their daemon, not the program's. So each environment that tests ask of the
+    driver gets a daemon of its own, started by its first test and stopped at the end."""
+
+    def __init__(self, programs, folder):
+        self.command = str(programs / "fairgv")
+        self.folder = folder
+        self.sockets = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for socket in self.sockets.values():
+            subprocess.run([self.command, "stop", "--socket", socket], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+
+    def prefix(self, environment):
+        key = tuple(sorted(environment.items()))
+        socket = self.sockets.setdefault(key, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
+        return [self.command, "run", "--socket", socket, "--tenant", "conformance", "--"]
+
+    def variables(self):
+        return {}
+
+
+def kill(process):
+    """The process and what it has left behind."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def last_line(output):
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

@@ -1,0 +1,32 @@
+"""Kind `program`: a table for each command line. With `each`, a pattern of files, one test for each program."""
+
+import glob
+import os
+from pathlib import Path
+
+from .batch import Batch
+
+
+class ProgramBatch(Batch):
+    def __init__(self, suite, name, command, description):
+        super().__init__(suite, [name], description.get("environment"))
+        self.command = command
+        self.timeout = description.get("timeout", suite.timeout)
+        self.folder = os.path.expanduser(description.get("folder", "/"))
+
+    def run(self, column, environment):
+        return {self.names[0]: column.run(self.command, environment, self.timeout, self.folder)}
+
+
+def program_batches(suite, descriptions, _bare):
+    for description in descriptions:
+        arguments = description.get("arguments", [])
+        if "each" not in description:
+            command = description["command"] + arguments
+            yield ProgramBatch(suite, description.get("name", Path(command[0]).name), command, description)
+            continue
+        pattern = str(suite.file.parent / os.path.expanduser(description["each"]))  # a path from the file, or absolute
+        for program in sorted(glob.glob(pattern)):
+            name = Path(program).name
+            if name not in description.get("without", []) and os.access(program, os.X_OK):
+                yield ProgramBatch(suite, name, [program] + arguments, description)
