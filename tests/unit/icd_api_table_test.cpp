@@ -101,6 +101,7 @@ std::string way_of(const std::string& name) {
       {std::regex("clSet(CommandQueueProperty|DefaultDeviceCommandQueue)"), "local"},
       {std::regex("clSet\\w+Callback"), "local; callbacks come by notice"},
       {std::regex("clSetUserEventStatus"), "one-way message"},
+      {std::regex("clSetProgramSpecializationConstant"), "round trip"},
       {std::regex("clRetain\\w+"), "local"},
       {std::regex("clRelease\\w+"), "local; the last one is a one-way message"},
       {std::regex("clCreateProgramWith(Binary|IL|BuiltInKernels)|clCreateKernel|clCreateKernelsInProgram"),

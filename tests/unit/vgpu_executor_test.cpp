@@ -17,12 +17,17 @@ namespace {
 using namespace std::chrono_literals;
 using session::TurnState;
 
+/// What the front end has written into every slot: its event of generation 1 is queued.
+constexpr std::uint64_t kFresh = (std::uint64_t{1} << 32) | kQueued;
+
 ring::Segment small_segment() {
   ring::SegmentSizes sizes;
   sizes.notice_bytes = 4096;
   sizes.completion_slots = 4096;
   sizes.arena_bytes = 4096;
-  return std::move(ring::Segment::create(sizes)).value();
+  auto segment = std::move(ring::Segment::create(sizes)).value();
+  for (ring::CompletionSlot& slot : segment.slots()) slot.state = kFresh;
+  return segment;
 }
 
 wire::EventId event(std::uint32_t index) {
@@ -261,7 +266,7 @@ TEST_F(ExecutorTest, UserEventsHoldBackWhatWaitsForThemAndTheirSlotsAreNotOurs) 
   ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
   grant_now();
   EXPECT_EQ(device.issued(), std::vector{1});
-  EXPECT_EQ(segment.slots()[0].state, 0U);
+  EXPECT_EQ(segment.slots()[0].state, kFresh);
 }
 
 TEST_F(ExecutorTest, HostWorkEndsItsEventFromAnyThread) {
@@ -316,6 +321,17 @@ TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {
   device.complete_one();
   EXPECT_EQ(segment.slots()[0].state, before);
   EXPECT_EQ(state(), TurnState::held);
+}
+
+TEST_F(ExecutorTest, ASlotWithANewOwnerIsNotWrittenForTheOldOne) {
+  enqueue(1, event(0));
+  grant_now();
+  // The front end has let go of the event and made a user event of the next generation in its slot; the
+  // worker has not heard of either yet.
+  constexpr std::uint64_t kNext = std::uint64_t{2} << 32;
+  segment.slots()[0].state = kNext;
+  device.complete_one();
+  EXPECT_EQ(segment.slots()[0].state, kNext);
 }
 
 TEST_F(ExecutorTest, ProfiledQueuesWriteTimesAndAMarkersTimeIsTheEndBeforeIt) {
