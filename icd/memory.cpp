@@ -119,7 +119,8 @@ cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
     case CL_MEM_OFFSET:
       return sink.scalar(size_t{origin_});
     case CL_MEM_USES_SVM_POINTER:
-      return sink.scalar(cl_bool{context_->svm().find(shape_.host_pointer) ? CL_TRUE : CL_FALSE});
+      return sink.scalar(
+          static_cast<cl_bool>(context_->svm().find(shape_.host_pointer) ? CL_TRUE : CL_FALSE));
     case CL_MEM_PROPERTIES:
       return sink.array(std::span<const cl_mem_properties>(shape_.properties));
     default:

@@ -5,7 +5,7 @@ namespace fairgv::test {
 namespace {
 
 constexpr const char* kSource = R"(
-  kernel void all(global int* out, constant int* in, local int* scratch, int value) {
+  kernel void mixed(global int* out, constant int* in, local int* scratch, int value) {
     out[get_global_id(0)] = in[0] + value;
   }
 )";
@@ -117,7 +117,7 @@ TEST_F(SvmErrors, MapsAndMigrationsNeedMemory) {
 
 TEST_F(SvmErrors, OnlyPointersToGlobalMemoryTakeSharedPointers) {
   const auto program = build(kSource);
-  const auto kernel = make_kernel(program, "all");
+  const auto kernel = make_kernel(program, "mixed");
   EXPECT_EQ(CL_INVALID_KERNEL, clSetKernelArgSVMPointer(nullptr, 0, memory.get()));
   EXPECT_EQ(CL_SUCCESS, clSetKernelArgSVMPointer(kernel, 0, memory.get()));
   EXPECT_EQ(CL_SUCCESS, clSetKernelArgSVMPointer(kernel, 1, memory.get() + 4));

@@ -35,14 +35,15 @@ TEST_F(Svm, IsReachedByKernelAndHostAlike) {
   const auto program = build(kSource);
   const auto kernel = make_kernel(program, "increment");
   const auto values = allocate<cl_int>(5000);
-  for (int i = 0; i < 5000; ++i) values[i] = i;
+  cl_int* const all = values.get();
+  for (int i = 0; i < 5000; ++i) all[i] = i;
   const cl_int by = 7;
   ASSERT_EQ(CL_SUCCESS, clSetKernelArgSVMPointer(kernel, 0, values.get() + 1000));
   ASSERT_EQ(CL_SUCCESS, clSetKernelArg(kernel, 1, sizeof(by), &by));
   launch(kernel, 3000);
   launch(kernel, 3000);
   ASSERT_EQ(CL_SUCCESS, clFinish(queue));
-  for (int i = 0; i < 5000; ++i) ASSERT_EQ(i + (i >= 1000 && i < 4000 ? 14 : 0), values[i]) << i;
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(i + (i >= 1000 && i < 4000 ? 14 : 0), all[i]) << i;
 }
 
 TEST_F(Svm, HasTheSameAddressOnTheDevice) {
@@ -150,7 +151,7 @@ TEST_F(Svm, IsFilledWithPatterns) {
   ASSERT_EQ(CL_SUCCESS, clEnqueueSVMMemFill(queue, values.get() + 100, pattern, sizeof(pattern),
                                             100 * sizeof(pattern), 0, nullptr, filled.out()));
   ASSERT_EQ(CL_SUCCESS, clWaitForEvents(1, filled.address()));
-  for (int i = 0; i < 1000; ++i) {
+  for (std::size_t i = 0; i < 1000; ++i) {
     ASSERT_EQ(i >= 100 && i < 300 ? pattern[i % 2] : 0, values[i]) << i;
   }
   cl_int ordinary[8] = {};
