@@ -52,6 +52,9 @@
   X(clGetKernelSubGroupInfo) X(clGetKernelSubGroupInfoKHR)                                                           \
   /* api_launch.cpp */                                                                                               \
   X(clEnqueueNDRangeKernel) X(clEnqueueTask)                                                                         \
+  /* api_svm.cpp */                                                                                                  \
+  X(clSVMAlloc) X(clSVMFree) X(clEnqueueSVMFree) X(clEnqueueSVMMemcpy) X(clEnqueueSVMMemFill) X(clEnqueueSVMMap)     \
+  X(clEnqueueSVMUnmap) X(clEnqueueSVMMigrateMem) X(clSetKernelArgSVMPointer) X(clSetKernelExecInfo)                  \
   /* api_event.cpp */                                                                                                \
   X(clWaitForEvents) X(clGetEventInfo) X(clRetainEvent) X(clReleaseEvent) X(clGetEventProfilingInfo)                 \
   X(clCreateUserEvent) X(clSetUserEventStatus) X(clSetEventCallback)                                                 \

@@ -58,6 +58,10 @@ Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> p
 
   auto* const kept = (flags & CL_MEM_USE_HOST_PTR) != 0 ? static_cast<std::byte*>(host_ptr) : nullptr;
   Memory::Shape shape{with_default_access(flags), bytes, kept, std::move(properties)};
+  if (const auto svm = owner->svm().find(kept)) {
+    if (!svm.memory->has_range(svm.offset, bytes)) return CL_INVALID_BUFFER_SIZE;
+    return Ref<Memory>::make(*owner, std::move(shape), svm.memory, svm.offset).publish();
+  }
   if (const DirectMemory backing = allocate_direct(*owner, bytes)) {
     if (uses_host) std::memcpy(owner->session().bytes(backing.range), host_ptr, bytes);
     return Ref<Memory>::make(*owner, std::move(shape), backing).publish();

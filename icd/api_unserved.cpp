@@ -4,7 +4,6 @@
 // stay null.
 #include "icd/api.hpp"
 #include "icd/event.hpp"
-#include "icd/kernel.hpp"
 #include "icd/memory.hpp"
 #include "icd/queue.hpp"
 
@@ -25,9 +24,6 @@ cl_int check_first(cl_command_queue handle) {
 }
 cl_int check_first(cl_mem handle) {
   return downcast<Memory>(handle) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
-}
-cl_int check_first(cl_kernel handle) {
-  return downcast<Kernel>(handle) ? CL_SUCCESS : CL_INVALID_KERNEL;
 }
 template <class Other>
 cl_int check_first(const Other&) {
@@ -74,17 +70,6 @@ struct Unserved<Result (*)(Arguments...), error> {
 
 void add_unserved_entry_points(cl_icd_dispatch& table) {
 #define FAIRGV_UNSERVED(name, error) table.name = Unserved<decltype(table.name), error>::entry
-  // Shared virtual memory: CL_DEVICE_SVM_CAPABILITIES is 0.
-  FAIRGV_UNSERVED(clSVMAlloc, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clSVMFree, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueSVMFree, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueSVMMemcpy, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueSVMMemFill, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueSVMMap, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueSVMUnmap, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clEnqueueSVMMigrateMem, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clSetKernelArgSVMPointer, CL_INVALID_OPERATION);
-  FAIRGV_UNSERVED(clSetKernelExecInfo, CL_INVALID_OPERATION);
   // cl_ext_device_fission is not passed on: OpenCL 1.2 has its own functions for that.
   FAIRGV_UNSERVED(clCreateSubDevicesEXT, CL_INVALID_VALUE);
   // CL_DEVICE_EXECUTION_CAPABILITIES has no CL_EXEC_NATIVE_KERNEL.

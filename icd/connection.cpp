@@ -93,6 +93,15 @@ std::int32_t Connection::wait(wire::EventId event) {
   return status;
 }
 
+bool Connection::shares_addresses() {
+  std::call_once(addresses_compared_, [this] {
+    if (!session_->arena_at_wanted_address()) return;
+    const auto topology = call(wire::GetTopology{});
+    shares_addresses_ = topology && topology->at_wanted_address != 0;
+  });
+  return shares_addresses_;
+}
+
 void Connection::settle() {
   transfers_.settle();
   session_->kernel_output().drain();

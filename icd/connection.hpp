@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "icd/callbacks.hpp"
@@ -60,6 +61,9 @@ class Connection {
   std::int32_t status(wire::EventId event);
   std::int32_t wait(wire::EventId event);
 
+  /// Whether a pointer into the arena means the same in this process and in the worker. Asked for once.
+  bool shares_addresses();
+
   /// While a user event is open, waiting for anything that the application did not ask to wait for may never
   /// end.
   bool has_open_user_events() const { return open_user_events_.load(std::memory_order_acquire) != 0; }
@@ -75,6 +79,8 @@ class Connection {
   Callbacks callbacks_;
   std::atomic<std::uint32_t> open_user_events_{0};
   std::atomic<bool> loss_reported_{false};
+  std::once_flag addresses_compared_;
+  bool shares_addresses_ = false;  // written once, under addresses_compared_
 };
 
 }  // namespace fairgv::icd

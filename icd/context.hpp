@@ -12,6 +12,7 @@
 #include "icd/device.hpp"
 #include "icd/info.hpp"
 #include "icd/object.hpp"
+#include "icd/svm.hpp"
 
 namespace fairgv::icd {
 
@@ -36,6 +37,8 @@ class Context : public Object<Context> {
   /// wherever they take the whole.
   bool has_device(const Device& device) const;
 
+  SvmAllocations& svm() { return svm_; }
+
   void add_destructor_callback(std::function<void(cl_context)> callback);
 
   /// The driver's answer to clGetSupportedImageFormats, asked for once: a cl_image_format array. nullptr if
@@ -53,6 +56,7 @@ class Context : public Object<Context> {
   std::vector<cl_device_id> device_handles_;  // of the same, as queries return them
   const std::vector<cl_context_properties> properties_;
   InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;
+  SvmAllocations svm_;
   std::mutex mutex_;  // guards destructor_callbacks_
   std::vector<std::function<void(cl_context)>> destructor_callbacks_;
 };

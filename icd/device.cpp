@@ -74,6 +74,11 @@ cl_int Device::info(cl_device_info param, const InfoSink& sink) {
       return sink.scalar(parent_ ? parent_->handle() : cl_device_id{nullptr});
     case CL_DEVICE_REFERENCE_COUNT:
       return sink.scalar(parent_ ? cl_uint{references()} : cl_uint{1});
+    case CL_DEVICE_SVM_CAPABILITIES: {
+      const wire::InfoReply* const reply = raw_info(param);
+      if (reply == nullptr) return CL_OUT_OF_RESOURCES;
+      return reply->error != CL_SUCCESS ? reply->error : sink.scalar(svm_capabilities());
+    }
     default: {
       const wire::InfoReply* const reply = raw_info(param);
       return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);
@@ -88,6 +93,15 @@ std::optional<T> Device::number(cl_device_info param) {
   T value;
   std::memcpy(&value, reply->value.data(), sizeof(T));
   return value;
+}
+
+cl_device_svm_capabilities Device::svm_capabilities() {
+  const DeviceFacts* const facts = this->facts();
+  if (facts == nullptr || !facts->shares_host_memory) return 0;
+  const auto driver = number<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
+  Connection* const connection = Connection::get();
+  if (!driver || connection == nullptr) return 0;
+  return connection->direct_memory().enabled() && connection->shares_addresses() ? *driver : 0;
 }
 
 cl_version Device::fetch_version() {
@@ -107,6 +121,8 @@ std::optional<DeviceFacts> Device::fetch_facts() {
     std::copy(sizes->begin(), sizes->end(), facts.max_item_sizes.begin());
   }
   facts.address_alignment = std::max(1U, number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN).value_or(8) / 8);
+  facts.data_type_alignment =
+      std::max(1U, number<cl_uint>(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE).value_or(128));
   facts.max_allocation = number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
   facts.queue_properties = number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES).value_or(0);
   facts.compiler_available = number<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE).value_or(CL_FALSE) != CL_FALSE;

@@ -29,6 +29,7 @@ struct DeviceFacts {
   std::uint64_t address_alignment = 1;  // bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN
   std::uint64_t max_allocation = 0;     // bytes
   std::uint64_t queue_properties = 0;
+  std::uint64_t data_type_alignment = 1;  // bytes; CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE
   bool non_uniform_groups = false;
   bool shares_host_memory = false;  // a CPU: its buffers lie where the front end reaches them
   bool compiler_available = false;
@@ -72,6 +73,10 @@ class Device : public Object<Device> {
 
   /// The driver's answer, masked; nullptr if the session is lost.
   const wire::InfoReply* raw_info(cl_device_info param);
+
+  /// CL_DEVICE_SVM_CAPABILITIES: of those that the driver has, the ones that are served. None unless the
+  /// device shares memory with the host, and the worker its addresses with this process.
+  cl_device_svm_capabilities svm_capabilities();
 
   /// Nothing if the session is lost before they were fetched.
   const DeviceFacts* facts();

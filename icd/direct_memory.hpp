@@ -30,6 +30,9 @@ class DirectMemoryPool {
  public:
   explicit DirectMemoryPool(session::ClientSession& session);
 
+  /// False if FAIRGV_DIRECT_MEMORY is "off": then there are no pieces.
+  bool enabled() const { return enabled_; }
+
   /// A piece of at least `bytes` bytes that begins on a page; none when the arena or the completion slots are
   /// full, or when FAIRGV_DIRECT_MEMORY is "off": the buffer is then the driver's own.
   DirectMemory allocate(std::uint64_t bytes);

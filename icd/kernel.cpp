@@ -97,6 +97,22 @@ cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value)
   return set_undescribed(index, bytes, value);
 }
 
+cl_int Kernel::set_svm_argument(cl_uint index, const void* pointer) {
+  if (index >= arguments_.size()) return CL_INVALID_ARG_INDEX;
+  Argument& argument = arguments_[index];
+  const bool takes_pointer =
+      argument.type.kind == ArgumentClass::memory || argument.type.kind == ArgumentClass::unknown;
+  if (!takes_pointer) return CL_INVALID_ARG_VALUE;
+  if (pointer == nullptr) {
+    store(argument, wire::ArgumentKind::null_memory, 0, 0);
+    return CL_SUCCESS;
+  }
+  const auto range = context().svm().range(pointer, 1);
+  if (!range) return CL_INVALID_ARG_VALUE;
+  store(argument, wire::ArgumentKind::svm, 0, range->offset);
+  return CL_SUCCESS;
+}
+
 cl_int Kernel::set_memory(Argument& argument, std::size_t bytes, const void* value) {
   if (bytes != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
   cl_mem handle = nullptr;

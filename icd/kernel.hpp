@@ -50,6 +50,8 @@ class Kernel : public Object<Kernel> {
   /// clSetKernelArg. The one call that two threads must not make at a time for one kernel
   /// (OpenCL 3.0, 5.9.2), so it takes no lock.
   cl_int set_argument(cl_uint index, std::size_t bytes, const void* value);
+  /// clSetKernelArgSVMPointer, on the same terms. `pointer` is null or leads into an allocation of the context.
+  cl_int set_svm_argument(cl_uint index, const void* pointer);
 
   /// What launches on the device may do; nullptr if the session is lost. A limit that the driver does not
   /// tell is the device's.
@@ -86,7 +88,7 @@ class Kernel : public Object<Kernel> {
     wire::ArgumentKind kind = wire::ArgumentKind::value;
     std::uint64_t bytes = 0;       // of a value or of local memory
     std::uint64_t accepted = 0;    // bytes of a value that the driver is known to take
-    std::uint64_t object = 0;      // raw id of a memory object or a sampler
+    std::uint64_t object = 0;      // raw id of a memory object or a sampler; of a pointer: bytes into the arena
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
 

@@ -9,7 +9,8 @@
 namespace fairgv::icd {
 namespace {
 
-constexpr std::string_view kSvm = "shared virtual memory is not served yet";
+constexpr std::string_view kSvm =
+    "the worker cannot reach all of the application's memory; 0 on devices that do not share memory with the host";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
 constexpr std::string_view kNative =
     "a native kernel is a function of the application; the worker cannot call it";
@@ -23,7 +24,9 @@ constexpr std::string_view kFeatures = "features of device queues are not served
   }
 
 constexpr std::array kDeviceMasks = {
-    FAIRGV_MASK(CL_DEVICE_SVM_CAPABILITIES, zero, 0, kSvm),
+    FAIRGV_MASK(CL_DEVICE_SVM_CAPABILITIES, keep_bits,
+                CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS,
+                kSvm),
     FAIRGV_MASK(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, zero, 0, kDeviceQueues),
     FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, zero, 0, kDeviceQueues),
     FAIRGV_MASK(CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, zero, 0, kDeviceQueues),

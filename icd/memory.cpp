@@ -32,6 +32,22 @@ Memory::Memory(Context& context, Shape shape, DirectMemory backing)
                                                .retired = backing.retired});
 }
 
+Memory::Memory(Context& context, Shape shape, Ref<Memory> svm, std::uint64_t offset)
+    : context_(context),
+      id_(context.session().new_object()),
+      shape_(std::move(shape)),
+      svm_(std::move(svm)),
+      direct_data_(svm_->direct_data() + offset) {
+  context.connection().send(
+      wire::CreateBuffer{.id = id_,
+                         .context = context.id(),
+                         .flags = shape_.flags & kDriverFlags,
+                         .bytes = shape_.bytes,
+                         .initial = {},
+                         .backing = {svm_->backing().range.offset + offset, shape_.bytes},
+                         .retired = {}});
+}
+
 Memory::Memory(Memory& parent, Shape shape, std::uint64_t origin)
     : context_(parent.context()),
       parent_(parent),
@@ -103,7 +119,8 @@ cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
     case CL_MEM_OFFSET:
       return sink.scalar(size_t{origin_});
     case CL_MEM_USES_SVM_POINTER:
-      return sink.scalar(cl_bool{CL_FALSE});
+      return sink.scalar(
+          static_cast<cl_bool>(context_->svm().find(shape_.host_pointer) ? CL_TRUE : CL_FALSE));
     case CL_MEM_PROPERTIES:
       return sink.array(std::span<const cl_mem_properties>(shape_.properties));
     default:

@@ -51,6 +51,8 @@ class Memory : public Object<Memory> {
   Memory(Context& context, Shape shape, wire::ArenaRange initial);
   /// A direct buffer: it lies in `backing`, its contents are in place.
   Memory(Context& context, Shape shape, DirectMemory backing);
+  /// A buffer over bytes of shared virtual memory, from byte `offset` of the allocation on.
+  Memory(Context& context, Shape shape, Ref<Memory> svm, std::uint64_t offset);
   /// A part of `parent` that begins at its byte `origin`.
   Memory(Memory& parent, Shape shape, std::uint64_t origin);
   /// An image or a pipe, which the caller makes in the worker under `id`. `parent`: whose memory it is, or
@@ -65,8 +67,10 @@ class Memory : public Object<Memory> {
   cl_mem_flags flags() const { return shape_.flags; }
   std::uint64_t bytes() const { return shape_.bytes; }
   std::uint64_t origin() const { return origin_; }
-  /// Where the object lies if the front end may reach it by itself, else null.
+  /// Where in this process the object lies if the front end may reach it by itself, else null.
   std::byte* direct_data() const { return direct_data_; }
+  /// Of a direct buffer: where it lies in the arena.
+  const DirectMemory& backing() const { return backing_; }
   std::byte* host_pointer() const { return shape_.host_pointer; }
 
   bool is_buffer() const { return std::holds_alternative<std::monostate>(shape_.kind); }
@@ -98,6 +102,7 @@ class Memory : public Object<Memory> {
   const Shape shape_;
   const std::uint64_t origin_ = 0;
   const DirectMemory backing_;  // of a direct buffer
+  const Ref<Memory> svm_;       // the allocation that a buffer lies in, if it is one over such memory
   std::byte* const direct_data_ = nullptr;
   std::mutex mutex_;  // guards what follows
   std::vector<MappedRegion> mappings_;

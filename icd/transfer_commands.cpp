@@ -146,6 +146,14 @@ HostRegion direct_region(const BufferRegion& region, std::byte* address) {
   return {address, region.region, region.layout.row_pitch, region.layout.slice_pitch};
 }
 
+/// The host's side of a transfer if it is shared virtual memory, which commands before and after this one may
+/// use: nothing may be copied there before or after the command's turn, so the driver does it all. Only memory
+/// without gaps.
+std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const HostRegion& host) {
+  if (!host.is_flat()) return std::nullopt;
+  return buffer.memory.context().svm().range(host.address, host.bytes());
+}
+
 /// The command of a map or unmap that moves no data.
 cl_int send_pass(const TransferRequest& request, const BufferRegion& region) {
   Parts parts(request);
@@ -180,6 +188,11 @@ cl_int read_region(const TransferRequest& request, const BufferRegion& from, con
   if (request.blocking && is_direct(request, from.memory)) {
     return access(request, from, [&](std::byte* data) { copy_region(direct_region(from, data), to); });
   }
+  if (const auto shared = shared_range(from, to)) {
+    Parts parts(request);
+    const cl_int error = send_read(parts, from, 0, *shared, true);
+    return error != CL_SUCCESS ? error : parts.finish();
+  }
   Transfers& transfers = request.queue.connection().transfers();
   const std::uint64_t all = to.bytes();
   const StagingRef staging = transfers.allocate(all);
@@ -201,6 +214,11 @@ cl_int write_region(const TransferRequest& request, const BufferRegion& to, cons
   if (request.blocking && is_direct(request, to.memory)) {
     return access(request, to, [&](std::byte* data) { copy_region(from, direct_region(to, data)); });
   }
+  if (const auto shared = shared_range(to, from)) {
+    Parts parts(request);
+    const cl_int error = send_write(parts, to, 0, *shared, true);
+    return error != CL_SUCCESS ? error : parts.finish();
+  }
   const std::uint64_t all = from.bytes();
   const std::uint64_t step = part_bytes(to, from);
   Parts parts(request);
@@ -218,7 +236,9 @@ cl_int write_region(const TransferRequest& request, const BufferRegion& to, cons
 
 Outcome<void*> map_region(const TransferRequest& request, Memory& memory, cl_map_flags flags,
                           std::uint64_t offset, std::uint64_t bytes) {
-  if (memory.direct_data() != nullptr && memory.host_pointer() == nullptr) {
+  const bool stays_in_place =
+      memory.host_pointer() == nullptr || memory.host_pointer() == memory.direct_data();
+  if (memory.direct_data() != nullptr && stays_in_place) {
     return map_direct(request, memory, offset, bytes);
   }
   Transfers& transfers = request.queue.connection().transfers();

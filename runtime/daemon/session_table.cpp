@@ -15,6 +15,17 @@ constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
 
+/// Where client and worker should both map their segment, so that shared virtual memory has one address: below
+/// what mmap hands out on x86-64 by itself, and where the sanitizers allow mappings. Sessions take places in
+/// turn because the child of a fork still has its parent's segment in the way.
+constexpr std::uint64_t kFirstPlace = 0x7e80'0000'0000;
+constexpr std::uint64_t kPlaceBytes = std::uint64_t{72} << 30;  // a segment is a bit over 64 GiB
+constexpr std::uint64_t kPlaces = 6;
+
+std::uint64_t place_of(SessionId session) {
+  return kFirstPlace + session.value % kPlaces * kPlaceBytes;
+}
+
 /// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
 Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
   if (::geteuid() == 0) {
@@ -97,7 +108,8 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                        const session::Hello& hello) {
   auto identity = identity_for(peer);
   if (!identity) return identity.error();
-  auto segment = ring::Segment::create();
+  const SessionId id{++last_id_};
+  auto segment = ring::Segment::create({}, place_of(id));
   if (!segment) return segment.error();
   auto header = ring::HeaderView::attach(segment->fd());
   if (!header) return header.error();
@@ -116,7 +128,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   ring::UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!knock) return system_error("cannot make an event descriptor");
 
-  std::unique_ptr<Session> session(new Session{.id = SessionId{++last_id_},
+  std::unique_ptr<Session> session(new Session{.id = id,
                                                .tenant = tenant.id,
                                                .tenant_name = tenant.name,
                                                .peer = peer,

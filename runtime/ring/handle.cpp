@@ -20,8 +20,15 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-Result<Mapping> Mapping::shared(int fd, uint64_t bytes) {
-  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+Result<Mapping> Mapping::shared(int fd, uint64_t bytes, uint64_t wanted_address) {
+  constexpr int kProtection = PROT_READ | PROT_WRITE;
+  constexpr int kFlags = MAP_SHARED | MAP_NORESERVE;
+  void* address = MAP_FAILED;
+  if (wanted_address != 0) {
+    void* const wanted = reinterpret_cast<void*>(wanted_address);
+    address = ::mmap(wanted, bytes, kProtection, kFlags | MAP_FIXED_NOREPLACE, fd, 0);
+  }
+  if (address == MAP_FAILED) address = ::mmap(nullptr, bytes, kProtection, kFlags, fd, 0);
   if (address == MAP_FAILED) {
     return system_error("cannot map " + std::to_string(bytes) +
                         " bytes of shared memory (is the address space limited by 'ulimit -v'?)");

@@ -50,8 +50,9 @@ class Mapping {
   ~Mapping() { reset(); }
 
   /// Maps the first `bytes` of `fd` for reading and writing, shared with every other process that maps it.
-  /// Pages are neither reserved nor written to core dumps. The mapping outlives the descriptor.
-  static Result<Mapping> shared(int fd, uint64_t bytes);
+  /// Pages are neither reserved nor written to core dumps. The mapping outlives the descriptor. It begins at
+  /// `wanted_address` (a multiple of a page) if that much is free there, else, and with 0, anywhere.
+  static Result<Mapping> shared(int fd, uint64_t bytes, uint64_t wanted_address = 0);
 
   std::byte* data() const { return data_; }
   uint64_t size() const { return size_; }

@@ -40,6 +40,11 @@ const char* fault(const SegmentSizes& sizes) {
   return nullptr;
 }
 
+/// What is wrong with a wanted address, or null. Whether it is free is for the system to say.
+const char* address_fault(uint64_t address) {
+  return address % kPageBytes == 0 ? nullptr : "the wanted address is not a multiple of 4 KiB";
+}
+
 uint64_t page_up(uint64_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
@@ -94,6 +99,9 @@ Result<SegmentPreamble> checked_preamble(int fd) {
   if (const char* what = fault(preamble.sizes)) {
     return Error{std::string("segment: refused: ") + what};
   }
+  if (const char* what = address_fault(preamble.wanted_address)) {
+    return Error{std::string("segment: refused: ") + what};
+  }
   if (preamble.offsets != offsets_of(preamble.sizes) || preamble.offsets.total != size.value()) {
     return Error{"segment: the header's offsets do not match its sizes or the file's size; refused"};
   }
@@ -124,9 +132,13 @@ void close_and_wake(SegmentHeader& header) {
 
 }  // namespace
 
-Result<Segment> Segment::create(const SegmentSizes& sizes) {
-  if (const char* what = fault(sizes)) return Error{std::string("segment: cannot create: ") + what};
+Result<Segment> Segment::create(const SegmentSizes& sizes, uint64_t wanted_address) {
+  const char* const sizes_fault = fault(sizes);
+  if (const char* what = sizes_fault != nullptr ? sizes_fault : address_fault(wanted_address)) {
+    return Error{std::string("segment: cannot create: ") + what};
+  }
   SegmentPreamble preamble;
+  preamble.wanted_address = wanted_address;
   preamble.sizes = sizes;
   preamble.offsets = offsets_of(sizes);
 
@@ -144,7 +156,8 @@ Result<Segment> Segment::create(const SegmentSizes& sizes) {
 Result<Segment> Segment::attach(UniqueFd fd) {
   const Result<SegmentPreamble> preamble = checked_preamble(fd.get());
   if (!preamble) return preamble.error();
-  Result<Mapping> mapping = Mapping::shared(fd.get(), preamble.value().offsets.total);
+  Result<Mapping> mapping =
+      Mapping::shared(fd.get(), preamble.value().offsets.total, preamble.value().wanted_address);
   if (!mapping) return mapping.error();
   return Segment(std::move(fd), std::move(mapping).value(), preamble.value());
 }

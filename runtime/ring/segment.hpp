@@ -66,10 +66,12 @@ struct SegmentOffsets {
 /// The part of the header that is written once, by create().
 struct SegmentPreamble {
   static constexpr uint32_t kMagic = 0x53564746;  // "FGVS" in memory, little endian
-  static constexpr uint32_t kVersion = 1;         // of this layout
+  static constexpr uint32_t kVersion = 2;         // of this layout
 
   uint32_t magic = kMagic;
   uint32_t version = kVersion;
+  /// Where all who attach should map the segment, so that they can share pointers into the arena; 0: anywhere.
+  uint64_t wanted_address = 0;
   SegmentSizes sizes;
   SegmentOffsets offsets;
 };
@@ -93,8 +95,9 @@ static_assert(sizeof(SegmentHeader) <= kPageBytes);
 /// The whole segment, mapped.
 class Segment {
  public:
-  /// Makes a new, sealed segment and maps it. Fails when a size is out of bounds or the system refuses.
-  static Result<Segment> create(const SegmentSizes& sizes = {});
+  /// Makes a new, sealed segment and maps it anywhere. Those who attach map it at `wanted_address` (a multiple
+  /// of a page, or 0) if they can. Fails when a number is out of bounds or the system refuses.
+  static Result<Segment> create(const SegmentSizes& sizes = {}, uint64_t wanted_address = 0);
 
   /// Maps a segment that another process made, after checking that it is one: memory file, seals, size,
   /// magic, version, and every offset. Takes the descriptor; closes it on failure.
@@ -103,6 +106,8 @@ class Segment {
   /// The descriptor to hand over; stays owned by the segment.
   int fd() const { return fd_.get(); }
   const SegmentSizes& sizes() const { return sizes_; }
+  /// Whether it lies where its creator wanted it: then everybody who says so has it at the same address.
+  bool at_wanted_address() const { return at_wanted_address_; }
 
   SegmentHeader& header() const { return *reinterpret_cast<SegmentHeader*>(mapping_.data()); }
   RingMemory requests() const { return ring_at(offsets_.requests, sizes_.request_bytes); }
@@ -122,7 +127,9 @@ class Segment {
       : fd_(std::move(fd)),
         mapping_(std::move(mapping)),
         sizes_(preamble.sizes),
-        offsets_(preamble.offsets) {}
+        offsets_(preamble.offsets),
+        at_wanted_address_(preamble.wanted_address != 0 &&
+                           reinterpret_cast<uint64_t>(mapping_.data()) == preamble.wanted_address) {}
 
   RingMemory ring_at(uint64_t offset, uint64_t bytes) const {
     std::byte* base = mapping_.data() + offset;
@@ -133,6 +140,7 @@ class Segment {
   Mapping mapping_;
   SegmentSizes sizes_;  // private copies: the shared ones may change at any time
   SegmentOffsets offsets_;
+  bool at_wanted_address_;
 };
 
 /// The header page alone, mapped: what the daemon keeps of a session, to ring its worker and to close it.

@@ -116,6 +116,10 @@ class ClientSession {
   void free(wire::ArenaRange range) { arena_.free(range.offset); }
   /// Frees the range once the worker has handled every call sent so far.
   void free_when_consumed(wire::ArenaRange range);
+  /// Whether the arena lies where the daemon wanted it. If the worker has it there too, a pointer into it means
+  /// the same on both sides.
+  bool arena_at_wanted_address() const { return segment_.at_wanted_address(); }
+  std::span<std::byte> arena() const { return segment_.arena(); }
   std::uint64_t arena_used() const { return arena_.used(); }
 
  private:

@@ -85,7 +85,9 @@ struct DeviceEntry {
 struct TopologyReply {
   std::uint32_t platform_count = 0;
   std::vector<DeviceEntry> devices;  // in the driver's order; DeviceIndex is the position here
-  FAIRGV_FIELDS(platform_count, devices)
+  /// The worker has the segment where it was wanted (ring::Segment::at_wanted_address).
+  std::uint8_t at_wanted_address = 0;
+  FAIRGV_FIELDS(platform_count, devices, at_wanted_address)
 };
 
 /// Answer of a call that may fail in an honest program and has nothing else to tell: a CL code.
@@ -251,7 +253,8 @@ struct CreateBuffer {
   std::uint64_t bytes = 0;
   ArenaRange initial;  // initial contents, or bytes == 0
   /// Where in the arena the buffer lies, on devices that share memory with the host, or bytes == 0. The range
-  /// is the front end's again when `retired` has ended: the buffer and all that used it are gone.
+  /// is the front end's again when `retired` has ended: the buffer and all that used it are gone. Without
+  /// such an event the front end keeps the range by other means (a buffer in shared virtual memory).
   ArenaRange backing = {};
   EventId retired = {};
   FAIRGV_FIELDS(id, context, flags, bytes, initial, backing, retired)
@@ -511,6 +514,7 @@ enum class ArgumentKind : std::uint32_t {
   image = 4,  // as `memory`, for an image, a sampler, a pipe
   sampler = 5,
   pipe = 6,
+  svm = 7,  // the pointer that leads to byte `position` of the arena
 };
 
 /// An argument that changed since the kernel was last enqueued (all that were set, at the first time).
@@ -710,6 +714,14 @@ struct EndAccess {
   FAIRGV_FIELDS(access)
 };
 
+/// Work of the front end's that uses no buffer of the worker's: releasing shared virtual memory, copying within
+/// the host's. Otherwise as an access, which EndAccess ends.
+struct EnqueueHostWork {
+  FAIRGV_CALL(EnqueueHostWork, 0x0638, void)
+  Command command;
+  FAIRGV_FIELDS(command)
+};
+
 // ---- events
 // ----------------------------------------------------------------------------------------------------
 
@@ -905,7 +917,7 @@ using AllCalls = TypeList<
     GetProgramBuildInfo, GetProgramInfo, DescribeKernels, CreateKernel, GetKernelWorkGroupInfo,
     GetKernelSubGroupInfo, EnqueueKernel, EnqueueReadBuffer, EnqueueWriteBuffer, EnqueueReadBufferRect,
     EnqueueWriteBufferRect, EnqueueCopyBuffer, EnqueueCopyBufferRect, EnqueueFillBuffer, EnqueueMarker,
-    EnqueueBarrier, EnqueueAccess, EndAccess, CreateUserEvent, SetUserEventStatus, WatchEvent, ReleaseEvent,
+    EnqueueBarrier, EnqueueAccess, EndAccess, EnqueueHostWork, CreateUserEvent, SetUserEventStatus, WatchEvent, ReleaseEvent,
     // images, samplers, pipes
     GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe, EnqueueReadImage,
     EnqueueWriteImage, EnqueueCopyImage, EnqueueCopyImageToBuffer, EnqueueCopyBufferToImage, EnqueueFillImage,

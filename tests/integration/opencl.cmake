@@ -19,6 +19,8 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_program_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_rect_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_sampler_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_svm_error_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_svm_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_thread_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_torture_test.cpp)
 target_include_directories(opencl_api_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../..)

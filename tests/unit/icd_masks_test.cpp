@@ -60,10 +60,12 @@ TEST(Masks, LetOtherAnswersThrough) {
 
 TEST(Masks, ZeroCapabilitiesAndLimits) {
   EXPECT_EQ(0U, value_of<cl_uint>(masked(CL_DEVICE_MAX_ON_DEVICE_QUEUES, reply_with(cl_uint{4}))));
-  EXPECT_EQ(0U, value_of<cl_bitfield>(masked(CL_DEVICE_SVM_CAPABILITIES, reply_with(cl_bitfield{11}))));
 }
 
 TEST(Masks, KeepTheBitsThatAreServed) {
+  const cl_bitfield svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+  EXPECT_EQ(svm, value_of<cl_bitfield>(
+                     masked(CL_DEVICE_SVM_CAPABILITIES, reply_with(svm | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM))));
   const cl_device_exec_capabilities both = CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL;
   EXPECT_EQ(
       cl_device_exec_capabilities{CL_EXEC_KERNEL},

@@ -207,6 +207,39 @@ TEST_F(SegmentTest, AMemoryFileOfHugePagesIsRefused) {
   expect_refused(std::move(huge), "not a memory file");
 }
 
+/// A page-aligned stretch that nothing is mapped in: the process has just let go of it.
+uint64_t free_address(uint64_t bytes) {
+  void* const found = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT_NE(found, MAP_FAILED);
+  munmap(found, bytes);
+  return reinterpret_cast<uint64_t>(found);
+}
+
+TEST_F(SegmentTest, WhoAttachesGetsTheWantedAddressIfItIsFree) {
+  const uint64_t wanted = free_address(good.offsets.total);
+  const Segment made = Segment::create(small_sizes(), wanted).value();
+  EXPECT_EQ(made.header().preamble.wanted_address, wanted);
+  const bool taken = made.at_wanted_address();  // the system may have put the creator's there
+  const Segment first = Segment::attach(duplicate(made.fd())).value();
+  EXPECT_EQ(first.at_wanted_address(), !taken);
+  const Segment second = Segment::attach(duplicate(made.fd())).value();
+  EXPECT_FALSE(second.at_wanted_address());
+  first.arena()[5] = std::byte{23};
+  EXPECT_EQ(second.arena()[5], std::byte{23});
+}
+
+TEST_F(SegmentTest, WithoutAWantedAddressNobodyIsThere) {
+  EXPECT_FALSE(segment.at_wanted_address());
+  EXPECT_FALSE(Segment::attach(duplicate(segment.fd()))->at_wanted_address());
+}
+
+TEST_F(SegmentTest, AWantedAddressWithinAPageIsRefused) {
+  EXPECT_FALSE(Segment::create(small_sizes(), 4097));
+  SegmentPreamble preamble = good;
+  preamble.wanted_address = 4097;
+  expect_refused(imitation(preamble, good.offsets.total, kSeals), "wanted address");
+}
+
 TEST_F(SegmentTest, ScribblingOverTheHeaderDoesNotMoveAnAttachedSegment) {
   const Segment worker = Segment::attach(duplicate(segment.fd())).value();
   std::byte* const arena = worker.arena().data();

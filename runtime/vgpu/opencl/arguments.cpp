@@ -34,7 +34,7 @@ Result<void> take_object(const wire::ArgumentUpdate& update, const ObjectTable<O
 
 Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate& update,
                                                       std::span<const std::byte> values,
-                                                      const ObjectTable<Object>& objects) {
+                                                      const ArgumentSources& sources) {
   auto argument = std::make_shared<Argument>();
   argument->kind = update.kind;
   argument->bytes = update.bytes;
@@ -51,7 +51,13 @@ Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate
     case wire::ArgumentKind::image:
     case wire::ArgumentKind::sampler:
     case wire::ArgumentKind::pipe:
-      if (auto taken = take_object(update, objects, *argument); !taken) return taken.error();
+      if (auto taken = take_object(update, sources.objects, *argument); !taken) return taken.error();
+      break;
+    case wire::ArgumentKind::svm:
+      if (update.position > sources.arena.size()) {
+        return Error{fmt::format("argument {} points outside the arena", update.index)};
+      }
+      argument->address = sources.arena.data() + update.position;
       break;
     case wire::ArgumentKind::null_memory:
     case wire::ArgumentKind::local:
@@ -78,6 +84,8 @@ cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) 
     }
     case wire::ArgumentKind::local:
       return clSetKernelArg(kernel, index, argument.bytes, nullptr);
+    case wire::ArgumentKind::svm:
+      return clSetKernelArgSVMPointer(kernel, index, argument.address);
   }
   return CL_INVALID_ARG_VALUE;
 }
@@ -88,7 +96,7 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const wire::ArgumentUpdate> updates,
                                                    std::span<const std::byte> values,
                                                    std::uint32_t argument_count,
-                                                   const ObjectTable<Object>& objects) {
+                                                   const ArgumentSources& sources) {
   auto after = std::make_shared<ArgumentSet>();
   after->arguments = before.arguments;
   after->arguments.resize(argument_count);
@@ -96,7 +104,7 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
     if (update.index >= argument_count) {
       return Error{fmt::format("argument {} of a kernel that has {}", update.index, argument_count)};
     }
-    auto argument = make_argument(update, values, objects);
+    auto argument = make_argument(update, values, sources);
     if (!argument) return argument.error();
     after->arguments[update.index] = std::move(argument).value();
   }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
@@ -27,6 +28,7 @@ struct Argument {
   std::vector<std::byte> value;          // kind value
   std::shared_ptr<const Object> object;  // kinds memory, image, sampler, pipe
   void* handle = nullptr;                // the driver's, of the object
+  const std::byte* address = nullptr;    // kind svm
 };
 
 /// Arguments by index; null where never set.
@@ -35,13 +37,20 @@ struct ArgumentSet {
   cl_int error = CL_SUCCESS;  // of the first poisoned object among them
 };
 
+/// What updates refer to.
+struct ArgumentSources {
+  const ObjectTable<Object>& objects;
+  std::span<const std::byte> arena;
+};
+
 /// A copy of `before` with a call's updates. An Error if the front end should have known better: an index
-/// beyond `argument_count`, a value outside `values`, an id that is not of the kind it should be.
+/// beyond `argument_count`, a value outside `values`, a pointer outside the arena, an id that is not of the kind
+/// it should be.
 Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const wire::ArgumentUpdate> updates,
                                                    std::span<const std::byte> values,
                                                    std::uint32_t argument_count,
-                                                   const ObjectTable<Object>& objects);
+                                                   const ArgumentSources& sources);
 
 /// What a driver's kernel has been given.
 class DriverArguments {

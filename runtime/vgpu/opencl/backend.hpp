@@ -115,6 +115,7 @@ class Backend {
   Result<wire::StatusReply> handle(const wire::FindExtensionFunction& call);
   Result<wire::ExtensionReply> handle(const wire::CallExtension& call);
   Result<void> handle(const wire::EnqueueAccess& call);
+  Result<void> handle(const wire::EnqueueHostWork& call);
   Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
 
   // Events live in the executor.

@@ -39,7 +39,7 @@ Result<std::shared_ptr<Kernel>> Backend::launched(const wire::EnqueueKernel& cal
   // A poisoned kernel's arguments do not matter.
   if (!call.updates.empty() && kernel.value()->error == CL_SUCCESS) {
     auto arguments = updated(*kernel.value()->arguments, call.updates, call.values,
-                             kernel.value()->argument_count, objects_);
+                             kernel.value()->argument_count, {objects_, segment_.arena()});
     if (!arguments) return arguments.error();
     kernel.value()->arguments = std::move(arguments).value();
   }
@@ -190,6 +190,11 @@ Result<void> Backend::handle(const wire::EnqueueAccess& call) {
   return executor_.enqueue_marker(Work::access, queue.value()->lane,
                                   first_error(*queue.value(), *buffer.value()), call.command.completion,
                                   call.command.wait_list);
+}
+
+Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
+  if (!call.command.completion) return Error{"host work that nobody could end"};
+  return marker(Work::access, call.command);
 }
 
 Result<void> Backend::marker(Work work, const wire::Command& command) {

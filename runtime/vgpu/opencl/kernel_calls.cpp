@@ -51,7 +51,7 @@ Result<void> Backend::handle(const wire::SetKernelArguments& call) {
   if (!kernel) return kernel.error();
   if (kernel.value()->error != CL_SUCCESS) return {};  // a poisoned kernel's arguments do not matter
   auto arguments = updated(*kernel.value()->arguments, call.updates, call.values,
-                           kernel.value()->argument_count, objects_);
+                           kernel.value()->argument_count, {objects_, segment_.arena()});
   if (!arguments) return arguments.error();
   kernel.value()->arguments = std::move(arguments).value();
   return {};

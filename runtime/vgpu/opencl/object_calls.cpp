@@ -95,7 +95,7 @@ Result<void> Backend::handle(const wire::CreateBuffer& call) {
     buffer->handle = MemoryHandle(
         clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, contents, &buffer->error));
   }
-  if (is_direct) {
+  if (is_direct && call.retired) {
     if (auto told = tell_when_gone(*buffer, call.retired); !told) return told;
   }
   return objects_.insert(call.id, std::move(buffer));

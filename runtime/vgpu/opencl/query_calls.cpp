@@ -104,6 +104,7 @@ Result<wire::TopologyReply> Backend::handle(const wire::GetTopology&) {
   wire::TopologyReply reply;
   reply.platform_count = static_cast<std::uint32_t>(driver_.platforms().size());
   for (const Device& device : driver_.root_devices()) reply.devices.push_back({device.platform, device.type});
+  reply.at_wanted_address = segment_.at_wanted_address() ? 1 : 0;
   return reply;
 }
 
