@@ -118,12 +118,12 @@ cl_int Kernel::set_memory(Argument& argument, std::size_t bytes, const void* val
   cl_mem handle = nullptr;
   if (value != nullptr) std::memcpy(&handle, value, sizeof(handle));
   if (handle == nullptr) {
-    store(argument, wire::ArgumentKind::null_memory, 0, 0);
+    store(argument, wire::ArgumentKind::null_memory, 0);
     return CL_SUCCESS;
   }
   const Memory* const memory = find<Memory>(handle);
   if (memory == nullptr || !memory->is_buffer()) return CL_INVALID_MEM_OBJECT;
-  store(argument, wire::ArgumentKind::memory, 0, memory->id().raw);
+  store_object(argument, wire::ArgumentKind::memory, *memory);
   return CL_SUCCESS;
 }
 
@@ -137,7 +137,7 @@ cl_int Kernel::set_image(Argument& argument, cl_uint access, std::size_t bytes, 
       (access == CL_KERNEL_ARG_ACCESS_READ_ONLY && (memory->flags() & CL_MEM_WRITE_ONLY) != 0) ||
       (access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && (memory->flags() & CL_MEM_READ_ONLY) != 0);
   if (refused) return CL_INVALID_ARG_VALUE;
-  store(argument, wire::ArgumentKind::image, 0, memory->id().raw);
+  store_object(argument, wire::ArgumentKind::image, *memory);
   return CL_SUCCESS;
 }
 
@@ -146,7 +146,7 @@ cl_int Kernel::set_sampler(Argument& argument, std::size_t bytes, const void* va
   if (bytes != sizeof(cl_sampler)) return CL_INVALID_ARG_SIZE;
   const Sampler* const sampler = find<Sampler>(handle_at<cl_sampler>(value));
   if (sampler == nullptr) return CL_INVALID_SAMPLER;
-  store(argument, wire::ArgumentKind::sampler, 0, sampler->id().raw);
+  store_object(argument, wire::ArgumentKind::sampler, *sampler);
   return CL_SUCCESS;
 }
 
@@ -155,14 +155,14 @@ cl_int Kernel::set_pipe(Argument& argument, std::size_t bytes, const void* value
   if (bytes != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
   const Memory* const memory = find<Memory>(handle_at<cl_mem>(value));
   if (memory == nullptr || memory->pipe() == nullptr) return CL_INVALID_MEM_OBJECT;
-  store(argument, wire::ArgumentKind::pipe, 0, memory->id().raw);
+  store_object(argument, wire::ArgumentKind::pipe, *memory);
   return CL_SUCCESS;
 }
 
 cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* value) {
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
   if (value != nullptr) return CL_INVALID_ARG_VALUE;
-  store(argument, wire::ArgumentKind::local, bytes, 0);
+  store(argument, wire::ArgumentKind::local, bytes);
   return CL_SUCCESS;
 }
 
@@ -193,11 +193,11 @@ cl_int Kernel::set_undescribed(cl_uint index, std::size_t bytes, const void* val
   if (value == nullptr) return set_local(argument, bytes, value);
   if (bytes == sizeof(cl_mem)) {
     if (const Memory* const memory = find<Memory>(handle_at<cl_mem>(value))) {
-      store(argument, kind_of(*memory), 0, memory->id().raw);
+      store_object(argument, kind_of(*memory), *memory);
       return CL_SUCCESS;
     }
     if (const Sampler* const sampler = find<Sampler>(handle_at<cl_sampler>(value))) {
-      store(argument, wire::ArgumentKind::sampler, 0, sampler->id().raw);
+      store_object(argument, wire::ArgumentKind::sampler, *sampler);
       return CL_SUCCESS;
     }
   }
@@ -213,14 +213,24 @@ void Kernel::mark_set(Argument& argument) {
   argument.changed = true;
 }
 
-void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t object) {
-  // Setting what is set already costs the launch nothing.
-  const bool same =
-      argument.set && argument.kind == kind && argument.bytes == bytes && argument.object == object;
-  if (same) return;
+// Setting what is set already costs the launch nothing.
+
+void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes) {
+  if (argument.set && argument.kind == kind && argument.bytes == bytes) return;
   argument.kind = kind;
   argument.bytes = bytes;
+  argument.object = 0;
+  mark_set(argument);
+}
+
+template <class Owner>
+void Kernel::store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner) {
+  const std::uint64_t object = owner.id().raw;
+  if (argument.set && argument.kind == kind && argument.object == object) return;
+  argument.kind = kind;
+  argument.bytes = 0;
   argument.object = object;
+  argument.owner = &owner;
   mark_set(argument);
 }
 
@@ -236,12 +246,32 @@ void Kernel::store_value(Argument& argument, std::size_t bytes, const void* valu
   mark_set(argument);
 }
 
-void Kernel::collect_changes() {
+/// A pool's memory stays readable, but another object may live there by now.
+bool Kernel::has_live_object(const Argument& argument) {
+  const auto is_alive = [&](const auto& owner) { return owner.alive() && owner.id().raw == argument.object; };
+  switch (argument.kind) {
+    case wire::ArgumentKind::memory:
+    case wire::ArgumentKind::image:
+    case wire::ArgumentKind::pipe:
+      return is_alive(*static_cast<const Memory*>(argument.owner));
+    case wire::ArgumentKind::sampler:
+      return is_alive(*static_cast<const Sampler*>(argument.owner));
+    default:
+      return true;
+  }
+}
+
+bool Kernel::collect_changes() {
   updates_.clear();
   values_.clear();
+  bool complete = true;
   for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
     const Argument& argument = arguments_[i];
     if (!argument.changed) continue;
+    if (!has_live_object(argument)) {
+      complete = false;
+      continue;
+    }
     std::uint64_t position = argument.object;
     if (argument.kind == wire::ArgumentKind::value) {
       position = values_.size();
@@ -249,11 +279,12 @@ void Kernel::collect_changes() {
     }
     updates_.push_back({i, argument.kind, argument.bytes, position});
   }
+  return complete;
 }
 
 void Kernel::mark_known() {
   for (const wire::ArgumentUpdate& update : updates_) arguments_[update.index].changed = false;
-  changed_ = 0;
+  changed_ -= static_cast<std::uint32_t>(updates_.size());
 }
 
 // ---- limits

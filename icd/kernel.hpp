@@ -58,15 +58,16 @@ class Kernel : public Object<Kernel> {
   const KernelLimits* limits(Device& device);
 
   /// Calls `send(updates, values)` with the arguments that changed since the previous call, under the
-  /// kernel's lock. CL_INVALID_KERNEL_ARGS if one was never set; what `send` returns otherwise. Allocates
-  /// nothing once the kernel was launched with as many changes before.
+  /// kernel's lock. CL_INVALID_KERNEL_ARGS if one was never set, or changed to an object that is gone by now
+  /// (the worker keeps objects that it knows as arguments); what `send` returns otherwise. Allocates nothing
+  /// once the kernel was launched with as many changes before.
   template <class Send>
   cl_int send_changes(Send&& send) {
     const std::lock_guard lock(mutex_);
     if (unset_ != 0) return CL_INVALID_KERNEL_ARGS;
     if (changed_ == 0) [[likely]]
       return send(std::span<const wire::ArgumentUpdate>(), std::span<const std::byte>());
-    collect_changes();
+    if (!collect_changes()) return CL_INVALID_KERNEL_ARGS;
     const cl_int error =
         send(std::span<const wire::ArgumentUpdate>(updates_), std::span<const std::byte>(values_));
     if (error == CL_SUCCESS) mark_known();
@@ -89,6 +90,7 @@ class Kernel : public Object<Kernel> {
     std::uint64_t bytes = 0;       // of a value or of local memory
     std::uint64_t accepted = 0;    // bytes of a value that the driver is known to take
     std::uint64_t object = 0;      // raw id of a memory object or a sampler; of a pointer: bytes into the arena
+    const void* owner = nullptr;   // the Memory or the Sampler with that id; it may be gone
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
 
@@ -100,10 +102,14 @@ class Kernel : public Object<Kernel> {
   cl_int set_value(cl_uint index, std::size_t bytes, const void* value);
   cl_int set_undescribed(cl_uint index, std::size_t bytes, const void* value);
   cl_int check_size(cl_uint index, std::size_t bytes);
-  void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t object);
+  void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes);
+  template <class Owner>
+  void store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner);
   void store_value(Argument& argument, std::size_t bytes, const void* value);
   void mark_set(Argument& argument);
-  void collect_changes();
+  static bool has_live_object(const Argument& argument);
+  /// Into updates_ and values_. False if the object of one, which is left out, is gone.
+  bool collect_changes();
   void send_arguments();
   void mark_known();
   const wire::InfoReply* raw_group_info(wire::DeviceIndex device, cl_kernel_work_group_info param);

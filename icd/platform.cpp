@@ -70,6 +70,12 @@ std::vector<Platform*> Platform::fetch_all() {
     Platform& platform = *platforms[entry.platform];
     platform.devices_.push_back(new Device(platform, i, entry.type));
   }
+  // A loader may tell its other threads that it is ready as soon as it begins to ask for these (ocl-icd 2.3
+  // does): they should not find it empty for as long as an answer from the worker takes.
+  for (Platform* platform : platforms) {
+    for (const auto param : {CL_PLATFORM_EXTENSIONS, CL_PLATFORM_VERSION})
+      platform->raw_info(static_cast<cl_platform_info>(param));
+  }
   return platforms;
 }
 

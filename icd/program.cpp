@@ -110,6 +110,7 @@ bool Program::allows_non_uniform_groups() const {
 }
 
 std::shared_ptr<const KernelTable> Program::kernels() {
+  await_builds();
   if (!is_built()) return nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -127,6 +128,7 @@ std::shared_ptr<const KernelTable> Program::kernels() {
 // ---------------------------------------------------------------------------------------------------
 
 cl_int Program::worker_info(cl_program_info param, const InfoSink& sink) {
+  await_builds();
   const auto reply = connection().call(wire::GetProgramInfo{id_, param});
   return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
 }
@@ -147,6 +149,7 @@ cl_int Program::binaries(const InfoSink& sink) {
   if (sink.size_ret != nullptr) *sink.size_ret = pointers;
   if (sink.value == nullptr) return CL_SUCCESS;
   if (sink.size < pointers) return CL_INVALID_VALUE;
+  await_builds();
   const auto sizes = connection().call(wire::GetProgramInfo{id_, CL_PROGRAM_BINARY_SIZES});
   const auto all = connection().call(wire::GetProgramInfo{id_, CL_PROGRAM_BINARIES});
   if (!sizes || !all) return CL_OUT_OF_RESOURCES;
@@ -196,6 +199,7 @@ cl_int Program::info(cl_program_info param, const InfoSink& sink) {
 }
 
 cl_int Program::build_info(const Device& device, cl_program_build_info param, const InfoSink& sink) {
+  await_builds();
   const Build build = build_of(device);
   switch (param) {
     case CL_PROGRAM_BUILD_STATUS:
@@ -203,12 +207,6 @@ cl_int Program::build_info(const Device& device, cl_program_build_info param, co
     case CL_PROGRAM_BUILD_OPTIONS:
       return sink.string(build.options);
     default: {
-      // The worker is still busy with the program: nothing to tell yet.
-      if (build.status == CL_BUILD_IN_PROGRESS) {
-        if (param == CL_PROGRAM_BUILD_LOG) return sink.string("");
-        if (param == CL_PROGRAM_BINARY_TYPE)
-          return sink.scalar(cl_program_binary_type{CL_PROGRAM_BINARY_TYPE_NONE});
-      }
       const auto reply = connection().call(wire::GetProgramBuildInfo{id_, device.index(), param});
       return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
     }

@@ -53,6 +53,8 @@ class Program : public Object<Program> {
 
   // Building (program_build.cpp). Each is for some of the program's devices (none: all) and waits for the
   // end, unless `notify` is given, which is then called from the notice thread. `options` may be null.
+  // Whatever depends on how a build ends waits for those under way: drivers whose builds end before the call
+  // returns, callback or not, have programs rely on it.
 
   /// clBuildProgram.
   cl_int build(std::span<Device* const> devices, const char* options, std::function<void()> notify);
@@ -99,13 +101,25 @@ class Program : public Object<Program> {
     bool describes_arguments = false;
   };
 
+  struct BuildUnderWay {
+    Ref<Event> end;
+    std::vector<std::size_t> positions;  // in builds_
+  };
+
   std::optional<std::size_t> position_of(const Device& device) const;
   void fetch_devices();
   template <class Call>
   cl_int run(BuildStep step, std::span<Device* const> devices, const char* options, Call& call,
              std::function<void()> notify);
-  cl_int start_build(std::span<const std::size_t> positions, const Build& build);
-  cl_int end_build(std::span<const std::size_t> positions, std::int32_t status);
+  /// Waits until no build is under way, then takes the program for this one and makes the event of its end:
+  /// one that the worker is told of, or it would not know it when it is released.
+  cl_int start_build(const std::vector<std::size_t>& positions, const Build& build, Ref<Event>& end);
+  /// What the build came to; the first to know tells, and others change nothing.
+  cl_int end_build(const Event& end, std::int32_t status);
+  /// Returns once the builds under way have ended. Waits for the worker, not for the notice thread: callbacks
+  /// may ask as well.
+  void await_builds();
+  bool await_build_under_way();
   Build build_of(const Device& device) const;
   cl_int kernel_names(const InfoSink& sink);
   cl_int binaries(const InfoSink& sink);
@@ -121,6 +135,7 @@ class Program : public Object<Program> {
 
   mutable std::mutex mutex_;   // guards what follows
   std::vector<Build> builds_;  // of devices_
+  std::vector<BuildUnderWay> under_way_;
   std::shared_ptr<const KernelTable> kernels_;
   std::vector<std::function<void(cl_program)>> release_callbacks_;
 };

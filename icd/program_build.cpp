@@ -34,24 +34,48 @@ bool has_option(std::string_view options, std::string_view option) {
 
 }  // namespace
 
-cl_int Program::start_build(std::span<const std::size_t> positions, const Build& build) {
-  if (attached_kernels_.load(std::memory_order_relaxed) != 0) return CL_INVALID_OPERATION;
-  const std::lock_guard lock(mutex_);
-  const auto in_progress = [this](std::size_t position) {
-    return builds_[position].status == CL_BUILD_IN_PROGRESS;
-  };
-  if (std::any_of(positions.begin(), positions.end(), in_progress)) return CL_INVALID_OPERATION;
-  for (const std::size_t position : positions) builds_[position] = build;
-  kernels_.reset();
-  return CL_SUCCESS;
+cl_int Program::start_build(const std::vector<std::size_t>& positions, const Build& build, Ref<Event>& end) {
+  for (;;) {
+    if (attached_kernels_.load(std::memory_order_relaxed) != 0) return CL_INVALID_OPERATION;
+    await_builds();
+    const std::lock_guard lock(mutex_);
+    if (!under_way_.empty()) continue;  // another thread was faster
+    end = Event::make_internal(connection());
+    if (!end) return CL_OUT_OF_RESOURCES;
+    under_way_.push_back({end, positions});
+    for (const std::size_t position : positions) builds_[position] = build;
+    kernels_.reset();
+    return CL_SUCCESS;
+  }
 }
 
-cl_int Program::end_build(std::span<const std::size_t> positions, std::int32_t status) {
+cl_int Program::end_build(const Event& end, std::int32_t status) {
   const std::lock_guard lock(mutex_);
-  for (const std::size_t position : positions) {
-    builds_[position].status = status == CL_COMPLETE ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+  const auto ended = std::find_if(under_way_.begin(), under_way_.end(),
+                                  [&](const BuildUnderWay& build) { return build.end.get() == &end; });
+  if (ended != under_way_.end()) {
+    for (const std::size_t position : ended->positions) {
+      builds_[position].status = status == CL_COMPLETE ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    }
+    under_way_.erase(ended);
   }
   return status == CL_COMPLETE ? CL_SUCCESS : status;
+}
+
+bool Program::await_build_under_way() {
+  Ref<Event> end;
+  {
+    const std::lock_guard lock(mutex_);
+    if (under_way_.empty()) return false;
+    end = under_way_.front().end;
+  }
+  end_build(*end, end->wait());
+  return true;
+}
+
+void Program::await_builds() {
+  while (await_build_under_way()) {
+  }
 }
 
 template <class Call>
@@ -69,26 +93,23 @@ cl_int Program::run(BuildStep step, std::span<Device* const> devices, const char
     positions.resize(devices_.size());
     std::iota(positions.begin(), positions.end(), std::size_t{0});
   }
-  if (const cl_int error = start_build(positions, build)) return error;
-  const Ref<Event> end = Event::make_internal(connection());
-  if (!end) return end_build(positions, CL_OUT_OF_RESOURCES);
-
   const std::vector<wire::DeviceIndex> indices = indices_of(devices);
+  Ref<Event> end;
+  if (const cl_int error = start_build(positions, build, end)) return error;
   call.devices = indices;
   call.options = build.options;
   call.completion = end->id();
-  if (!connection().send(call)) return end_build(positions, CL_OUT_OF_RESOURCES);
+  if (!connection().send(call)) return end_build(*end, CL_OUT_OF_RESOURCES);
   if (!notify) {
     const std::int32_t status = end->wait();
-    return end_build(positions, connection().session().lost() ? CL_OUT_OF_RESOURCES : status);
+    return end_build(*end, connection().session().lost() ? CL_OUT_OF_RESOURCES : status);
   }
-  const auto ended = [self = Ref<Program>(*this), positions,
-                      notify = std::move(notify)](std::int32_t status) {
-    self->end_build(positions, status);
+  const auto ended = [self = Ref<Program>(*this), end, notify = std::move(notify)](std::int32_t status) {
+    self->end_build(*end, status);
     notify();
   };
   return connection().callbacks().add(*end, CL_COMPLETE, ended) ? CL_SUCCESS
-                                                                : end_build(positions, CL_OUT_OF_RESOURCES);
+                                                                : end_build(*end, CL_OUT_OF_RESOURCES);
 }
 
 cl_int Program::build(std::span<Device* const> devices, const char* options, std::function<void()> notify) {

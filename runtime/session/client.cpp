@@ -13,14 +13,23 @@
 namespace fairgv::session {
 namespace {
 
-/// Starts a thread in which every signal is blocked: the application's handlers belong on its own threads.
+/// Starts a thread that takes no signals but those that ask a process to end, where its creator takes them:
+/// the application's handlers belong on its own threads, and the kernel prefers these, but once only ours are
+/// left (main() left by pthread_exit) a process must still die of SIGTERM.
 template <class Body>
 std::thread quiet_thread(Body body) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
+  sigset_t quiet = all;
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) {
+    if (sigismember(&before, signal) == 0) sigdelset(&quiet, signal);
+  }
+  std::thread thread([quiet, body = std::move(body)] {
+    pthread_sigmask(SIG_SETMASK, &quiet, nullptr);
+    body();
+  });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }

@@ -5,9 +5,9 @@
 // thread of the session. While both sides are awake none of this makes a system call.
 //
 // All methods may be called from any thread. When the worker or the daemon is gone the session is lost: sends
-// and calls fail, waits end, and nothing hangs. Two threads serve the session (signals blocked in both): a
-// watcher that sleeps on the daemon's socket and on the kernels' output, and, once a handler is set, one that
-// delivers notices.
+// and calls fail, waits end, and nothing hangs. Two threads serve the session (they take no signals but those
+// that end a process): a watcher that sleeps on the daemon's socket and on the kernels' output, and, once a
+// handler is set, one that delivers notices.
 #pragma once
 
 #include <atomic>

@@ -132,5 +132,19 @@ TEST_F(CommandBufferErrors, WantAConsistentListOfQueues) {
   EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, enqueue(0, nullptr, buffer, 0, &event, nullptr));
 }
 
+TEST_F(CommandBufferErrors, RecordNoLaunchWithAReleasedArgument) {
+  if (is_bare_pocl()) GTEST_SKIP() << "undefined on the driver itself";
+  cl_command_buffer_khr buffer = make(queue);
+  ASSERT_EQ(CL_SUCCESS, clSetKernelArg(add, 0, sizeof(cl_mem), make_buffer(kBytes).address()));
+  const cl_int value = 1;
+  ASSERT_EQ(CL_SUCCESS, clSetKernelArg(add, 1, sizeof(value), &value));
+  EXPECT_EQ(CL_INVALID_KERNEL_ARGS, record_kernel(buffer, nullptr, nullptr, add, 1, nullptr, &kCount, nullptr,
+                                                  0, nullptr, nullptr, nullptr));
+  EXPECT_EQ(CL_SUCCESS, recorded_add(buffer, memory, 1));
+  EXPECT_EQ(CL_SUCCESS, finalize(buffer));
+  EXPECT_EQ(CL_SUCCESS, run(buffer));
+  EXPECT_EQ(std::vector<cl_int>(kCount, 1), values(memory));
+}
+
 }  // namespace
 }  // namespace fairgv::test

@@ -1,4 +1,5 @@
 // Programs: sources, builds, logs, binaries, and what they say about their kernels.
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -103,6 +104,57 @@ TEST_F(Programs, CallBackWhenTheirBuildHasEnded) {
   EXPECT_EQ(program.get(), built.load());
   EXPECT_EQ(CL_BUILD_SUCCESS, build_status(program));
   EXPECT_EQ(std::vector<std::int32_t>(16, 1), run_first(program));
+}
+
+void CL_CALLBACK tell(cl_program, void* called) {
+  static_cast<std::atomic<bool>*>(called)->store(true);
+  static_cast<std::atomic<bool>*>(called)->notify_all();
+}
+
+// PoCL builds before it returns, and so do programs expect it.
+TEST_F(Programs, BuiltWithACallbackHaveTheirKernelsAtOnce) {
+  const ProgramHandle program = make_program(kTwoKernels);
+  std::array<std::atomic<bool>, 2> called{};
+  ASSERT_EQ(CL_SUCCESS, clBuildProgram(program, 0, nullptr, "-DVALUE=6", tell, called.data()));
+  EXPECT_EQ(std::vector<std::int32_t>(16, 6), run_first(program));
+  ASSERT_EQ(CL_SUCCESS, clBuildProgram(program, 0, nullptr, "-DVALUE=7", tell, called.data() + 1));
+  EXPECT_EQ(CL_BUILD_SUCCESS, build_status(program));
+  EXPECT_EQ("-DVALUE=7", build_text(program, CL_PROGRAM_BUILD_OPTIONS));
+  EXPECT_EQ(std::vector<std::int32_t>(16, 7), run_first(program));
+  for (auto& each : called) each.wait(false);
+}
+
+TEST_F(Programs, BuiltWithACallbackAreBuiltAgainAtOnce) {
+  const ProgramHandle program = make_program(kTwoKernels);
+  std::array<std::atomic<bool>, 8> called{};
+  for (auto& each : called) {
+    EXPECT_EQ(CL_SUCCESS, clBuildProgram(program, 0, nullptr, "-DVALUE=3", tell, &each));
+  }
+  std::size_t count = 0;
+  EXPECT_EQ(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(count), &count, nullptr));
+  EXPECT_EQ(2U, count);
+  for (auto& each : called) each.wait(false);
+}
+
+// A callback that waited for another callback would wait for ever.
+TEST_F(Programs, AreAskedInCallbacksOfOthers) {
+  struct Builds {
+    ProgramHandle first, second;
+    std::atomic<int> kernels{0};
+  } builds{make_program(kTwoKernels), make_program(kTwoKernels)};
+  const auto count = [](cl_program, void* data) {
+    auto& of = *static_cast<Builds*>(data);
+    cl_uint kernels = 0;
+    clCreateKernelsInProgram(of.first, 0, nullptr, &kernels);
+    of.kernels += static_cast<int>(kernels);
+    clCreateKernelsInProgram(of.second, 0, nullptr, &kernels);
+    of.kernels += static_cast<int>(kernels);
+    of.kernels.notify_all();
+  };
+  const auto nothing = [](cl_program, void*) {};
+  ASSERT_EQ(CL_SUCCESS, clBuildProgram(builds.second, 0, nullptr, "-DVALUE=8", nothing, nullptr));
+  ASSERT_EQ(CL_SUCCESS, clBuildProgram(builds.first, 0, nullptr, "-DVALUE=9", count, &builds));
+  for (int seen = 0; (seen = builds.kernels.load()) != 4;) builds.kernels.wait(seen);
 }
 
 TEST_F(Programs, NameTheirKernels) {
