@@ -104,7 +104,7 @@ cl_int Kernel::set_svm_argument(cl_uint index, const void* pointer) {
       argument.type.kind == ArgumentClass::memory || argument.type.kind == ArgumentClass::unknown;
   if (!takes_pointer) return CL_INVALID_ARG_VALUE;
   if (pointer == nullptr) {
-    store(argument, wire::ArgumentKind::null_memory, 0, 0);
+    store(argument, wire::ArgumentKind::null_memory, 0);
     return CL_SUCCESS;
   }
   const auto range = context().svm().range(pointer, 1);
@@ -215,11 +215,12 @@ void Kernel::mark_set(Argument& argument) {
 
 // Setting what is set already costs the launch nothing.
 
-void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes) {
-  if (argument.set && argument.kind == kind && argument.bytes == bytes) return;
+void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t position) {
+  const bool same = argument.set && argument.kind == kind && argument.bytes == bytes;
+  if (same && argument.object == position) return;
   argument.kind = kind;
   argument.bytes = bytes;
-  argument.object = 0;
+  argument.object = position;
   mark_set(argument);
 }
 

@@ -50,7 +50,8 @@ class Kernel : public Object<Kernel> {
   /// clSetKernelArg. The one call that two threads must not make at a time for one kernel
   /// (OpenCL 3.0, 5.9.2), so it takes no lock.
   cl_int set_argument(cl_uint index, std::size_t bytes, const void* value);
-  /// clSetKernelArgSVMPointer, on the same terms. `pointer` is null or leads into an allocation of the context.
+  /// clSetKernelArgSVMPointer, on the same terms. `pointer` is null or leads into an allocation of the
+  /// context.
   cl_int set_svm_argument(cl_uint index, const void* pointer);
 
   /// What launches on the device may do; nullptr if the session is lost. A limit that the driver does not
@@ -87,9 +88,9 @@ class Kernel : public Object<Kernel> {
     bool set = false;
     bool changed = false;
     wire::ArgumentKind kind = wire::ArgumentKind::value;
-    std::uint64_t bytes = 0;       // of a value or of local memory
-    std::uint64_t accepted = 0;    // bytes of a value that the driver is known to take
-    std::uint64_t object = 0;      // raw id of a memory object or a sampler; of a pointer: bytes into the arena
+    std::uint64_t bytes = 0;     // of a value or of local memory
+    std::uint64_t accepted = 0;  // bytes of a value that the driver is known to take
+    std::uint64_t object = 0;    // raw id of a memory object or a sampler; of a pointer: bytes into the arena
     const void* owner = nullptr;   // the Memory or the Sampler with that id; it may be gone
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
@@ -102,7 +103,7 @@ class Kernel : public Object<Kernel> {
   cl_int set_value(cl_uint index, std::size_t bytes, const void* value);
   cl_int set_undescribed(cl_uint index, std::size_t bytes, const void* value);
   cl_int check_size(cl_uint index, std::size_t bytes);
-  void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes);
+  void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t position = 0);
   template <class Owner>
   void store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner);
   void store_value(Argument& argument, std::size_t bytes, const void* value);
