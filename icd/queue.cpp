@@ -19,7 +19,7 @@ Queue::~Queue() {
 }
 
 cl_int Queue::finish() {
-  const std::uint64_t sent = sent_.load(std::memory_order_acquire);
+  const std::uint64_t sent = commands();
   if (finished_.load(std::memory_order_acquire) >= sent) {
     connection().settle();
     return CL_SUCCESS;
@@ -30,10 +30,14 @@ cl_int Queue::finish() {
   call.command = {id_, marker->id(), {}};
   if (!connection().send(call)) return CL_OUT_OF_RESOURCES;
   if (marker->wait() < CL_COMPLETE) return CL_OUT_OF_RESOURCES;
-  std::uint64_t before = finished_.load(std::memory_order_relaxed);
-  while (before < sent && !finished_.compare_exchange_weak(before, sent, std::memory_order_acq_rel)) {
-  }
+  note_finished(sent);
   return CL_SUCCESS;
+}
+
+void Queue::note_finished(std::uint64_t count) {
+  std::uint64_t before = finished_.load(std::memory_order_relaxed);
+  while (before < count && !finished_.compare_exchange_weak(before, count, std::memory_order_acq_rel)) {
+  }
 }
 
 cl_int Queue::info(cl_command_queue_info param, const InfoSink& sink) {

@@ -32,6 +32,16 @@ class Queue : public Object<Queue> {
 
   /// Counts a command, after it was sent.
   void count_command() { sent_.fetch_add(1, std::memory_order_acq_rel); }
+  std::uint64_t commands() const { return sent_.load(std::memory_order_acquire); }
+
+  /// Every command that was counted has ended, as far as anybody has waited to see.
+  bool is_idle() const { return finished_.load(std::memory_order_acquire) >= commands(); }
+
+  /// A command that was sent when commands() said `before`, and has been counted since, has ended. In order,
+  /// that means that all before it have.
+  void note_ended(std::uint64_t before) {
+    if ((properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0) note_finished(before + 1);
+  }
 
   /// clFinish: waits for every command sent before the call.
   cl_int finish();
@@ -40,6 +50,8 @@ class Queue : public Object<Queue> {
   cl_int info(cl_command_queue_info param, const InfoSink& sink);
 
  private:
+  void note_finished(std::uint64_t count);
+
   const Ref<Context> context_;
   const Ref<Device> device_;
   const wire::ObjectId id_;
@@ -48,7 +60,7 @@ class Queue : public Object<Queue> {
   // A command is counted after it was sent, so a finish that read a count has everything counted before its
   // marker.
   std::atomic<std::uint64_t> sent_{0};
-  std::atomic<std::uint64_t> finished_{0};  // value of sent_ that some finish has waited for
+  std::atomic<std::uint64_t> finished_{0};  // so many of them have ended for certain
 };
 
 }  // namespace fairgv::icd

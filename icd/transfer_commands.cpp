@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
 /// Mapped pointers are aligned for any type (staging of a page or more begins at a page).
 constexpr std::uint64_t kPageBytes = 4096;
+/// From here on a copy takes longer than waiting until an idle queue grants the access.
+constexpr std::uint64_t kWorthWaitingBytes = std::uint64_t{256} << 10;
 
 /// The commands of one transfer, sent part by part. Each part waits for the one before it, so that the last
 /// ends when all have and fails when one has.
@@ -119,7 +121,17 @@ bool is_direct(const TransferRequest& request, const Memory& memory) {
   return memory.direct_data() != nullptr && !(request.event != nullptr && request.queue.has_profiling());
 }
 
-/// A blocking command on direct memory, done by this thread: `copy(address)` once the command's turn has
+/// The calling thread may copy between direct memory and the application's by itself: the call blocks, or
+/// nothing is there to wait for. A large transfer that does not block is copied here once in any case, into
+/// staging or out of it; with an idle queue that copy can be the only one. Never while a user event is open:
+/// another thread's command may wait for it, before ours in the same queue.
+bool may_copy_now(const TransferRequest& request, const Memory& memory, std::uint64_t bytes) {
+  if (!is_direct(request, memory)) return false;
+  return request.blocking || (bytes >= kWorthWaitingBytes && request.wait_list.ids().empty() &&
+                              request.queue.is_idle() && !request.queue.connection().has_open_user_events());
+}
+
+/// A command on direct memory, done by this thread: `copy(address)` once the command's turn has
 /// come.
 template <class Copy>
 cl_int access(const TransferRequest& request, const BufferRegion& region, Copy copy) {
@@ -128,6 +140,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   const Ref<Event> event = request.event != nullptr ? Event::make_command(request.queue, request.type)
                                                     : Event::make_internal(connection);
   if (!event) return CL_OUT_OF_RESOURCES;
+  const std::uint64_t before = request.queue.commands();
   wire::EnqueueAccess call{.command = {}, .buffer = memory->id()};
   const cl_int error = send_command(request.queue, call, request.wait_list.ids(), event.get());
   if (error != CL_SUCCESS) return error;
@@ -137,6 +150,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   copy(memory->direct_data() + rect_offset(region.origin, region.layout));
   if (!connection.send(wire::EndAccess{event->id()})) return CL_OUT_OF_RESOURCES;
   connection.session().set_local_status(event->id(), CL_COMPLETE);
+  request.queue.note_ended(before);
   if (request.event != nullptr) *request.event = event.publish();
   return CL_SUCCESS;
 }
@@ -185,7 +199,7 @@ Outcome<void*> map_direct(const TransferRequest& request, Memory& memory, std::u
 }  // namespace
 
 cl_int read_region(const TransferRequest& request, const BufferRegion& from, const HostRegion& to) {
-  if (request.blocking && is_direct(request, from.memory)) {
+  if (may_copy_now(request, from.memory, to.bytes())) {
     return access(request, from, [&](std::byte* data) { copy_region(direct_region(from, data), to); });
   }
   if (const auto shared = shared_range(from, to)) {
@@ -211,7 +225,7 @@ cl_int read_region(const TransferRequest& request, const BufferRegion& from, con
 cl_int write_region(const TransferRequest& request, const BufferRegion& to, const HostRegion& from) {
   Transfers& transfers = request.queue.connection().transfers();
   if (const auto source = transfers.find_source(from)) return write_staged(request, to, *source);
-  if (request.blocking && is_direct(request, to.memory)) {
+  if (may_copy_now(request, to.memory, from.bytes())) {
     return access(request, to, [&](std::byte* data) { copy_region(from, direct_region(to, data)); });
   }
   if (const auto shared = shared_range(to, from)) {

@@ -35,6 +35,58 @@ TEST_F(Buffers, ReturnWhatWasWrittenInTransfersOfManyMegabytes) {
   EXPECT_EQ(CL_COMPLETE, status_of(written));
 }
 
+TEST_F(Buffers, TakeTheirTurnInLargeTransfersThatDoNotBlock) {
+  const std::size_t size = std::size_t{1} << 20;
+  const QueueHandle plain = make_queue();
+  const Buffer buffer = make_buffer(size);
+  const Bytes data = random_bytes(size);
+  for (int round = 0; round < 10; ++round) {
+    // Behind what the queue still holds, where the call must not wait.
+    EventHandle gate = make_user_event();
+    EventHandle filled;
+    const auto value = static_cast<std::uint8_t>(round);
+    ASSERT_EQ(CL_SUCCESS,
+              clEnqueueFillBuffer(plain, buffer, &value, 1, 0, size, 1, gate.address(), filled.out()));
+    Bytes back(size);
+    ASSERT_EQ(CL_SUCCESS,
+              clEnqueueReadBuffer(plain, buffer, CL_FALSE, 0, size, back.data(), 0, nullptr, nullptr));
+    ASSERT_EQ(CL_SUCCESS,
+              clEnqueueWriteBuffer(plain, buffer, CL_FALSE, 0, size, data.data(), 0, nullptr, nullptr));
+    EXPECT_NE(CL_COMPLETE, status_of(filled));
+    ASSERT_EQ(CL_SUCCESS, clSetUserEventStatus(gate, CL_COMPLETE));
+    ASSERT_EQ(CL_SUCCESS, clFinish(plain));
+    EXPECT_EQ(Bytes(size, value), back);
+    // And with an idle queue.
+    EventHandle done;
+    ASSERT_EQ(CL_SUCCESS,
+              clEnqueueReadBuffer(plain, buffer, CL_FALSE, 0, size, back.data(), 0, nullptr, done.out()));
+    ASSERT_EQ(CL_SUCCESS, clWaitForEvents(1, done.address()));
+    EXPECT_EQ(data, back);
+  }
+}
+
+TEST_F(Buffers, ThatWereReadSayNothingOfWhatElseAnOutOfOrderQueueHolds) {
+  if (is_bare_pocl()) GTEST_SKIP() << "PoCL 3.1: a blocking read waits for the whole queue";
+  const QueueHandle loose = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const Buffer filled_one = make_buffer(4096);
+  const Buffer read_one = make_buffer(4096);
+  Bytes back(4096);
+  for (int round = 0; round < 20; ++round) {
+    EventHandle gate = make_user_event();
+    EventHandle filled;
+    const std::uint8_t value = 3;
+    ASSERT_EQ(CL_SUCCESS,
+              clEnqueueFillBuffer(loose, filled_one, &value, 1, 0, 4096, 1, gate.address(), filled.out()));
+    ASSERT_EQ(CL_SUCCESS,
+              clEnqueueReadBuffer(loose, read_one, CL_TRUE, 0, 4096, back.data(), 0, nullptr, nullptr));
+    EXPECT_NE(CL_COMPLETE, status_of(filled));
+    std::thread setter([&] { EXPECT_EQ(CL_SUCCESS, clSetUserEventStatus(gate, CL_COMPLETE)); });
+    EXPECT_EQ(CL_SUCCESS, clFinish(loose));
+    EXPECT_EQ(CL_COMPLETE, status_of(filled));
+    setter.join();
+  }
+}
+
 TEST_F(Buffers, KeepTheRestWhenAPartIsWritten) {
   Bytes model = random_bytes(10000);
   const Buffer buffer = make_buffer(model);

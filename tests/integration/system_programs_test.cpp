@@ -33,6 +33,14 @@ TEST_F(Programs, TheApiBehavesAsOnTheDriver) {
   EXPECT_EQ(finished->status, 0) << joined(finished.value());
 }
 
+TEST_F(Programs, TheApiBehavesAsOnTheDriverWhereNoBufferIsReachedDirectly) {
+  auto program = tenancy->tenant("alice", 1, {harness::beside("opencl_api_test")});
+  program.environment.emplace_back("FAIRGV_DIRECT_MEMORY", "off");
+  const auto finished = harness::run(program);
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0) << joined(finished.value());
+}
+
 #if !FAIRGV_SANITIZED  // a sanitized front end cannot be loaded into a program that was built without
 TEST_F(Programs, ClinfoSeesOnlyFairGV) {
   const auto bare = harness::run(harness::bare({"clinfo", "--raw"}));

@@ -72,6 +72,9 @@ class ExecutorTest : public ::testing::Test {
   void finish(wire::EventId completion) {
     ASSERT_TRUE(executor.enqueue_marker(Work::marker, lane, 0, completion, {}));
   }
+  void access(wire::EventId completion, std::vector<wire::EventId> waits = {}) {
+    ASSERT_TRUE(executor.enqueue_marker(Work::access, lane, 0, completion, waits));
+  }
   /// What the front end sees of an event, as status; kQueued as long as the slot is not the event's.
   std::int32_t status(wire::EventId of) const {
     const std::uint64_t raw = segment.slots()[of.index()].state.load();
@@ -152,6 +155,44 @@ TEST_F(ExecutorTest, AFinishEndsInTheDriversCallbackWithoutTheLoopThread) {
   device.complete_one();
   EXPECT_EQ(status(event(0)), kComplete);
   EXPECT_EQ(state(), TurnState::held);
+}
+
+TEST_F(ExecutorTest, AGrantShowsRunningRingsTheBellAndNeedsNoTurn) {
+  enqueue(1);
+  access(event(0));
+  enqueue(2);
+  grant_now();
+  EXPECT_EQ(status(event(0)), kQueued) << "the command before it has not ended";
+  EXPECT_EQ(device.issued(), std::vector{1});
+  const auto rings = [&] { return segment.header().completion_bell.word.load() / ring::Doorbell::kOneRing; };
+  const auto before = rings();
+  device.complete_one();
+  EXPECT_EQ(status(event(0)), kRunning);
+  EXPECT_NE(rings(), before) << "the front end sleeps on it";
+  ASSERT_TRUE(executor.end_access(event(0)));
+  EXPECT_EQ(status(event(0)), kComplete);
+  EXPECT_TRUE(executor.needs_pump());
+  executor.pump();
+  EXPECT_EQ(device.issued(), (std::vector{1, 2}));
+}
+
+TEST_F(ExecutorTest, AnAccessIsEndedOnceAndOnlyWhenGranted) {
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  access(event(1), {event(0)});
+  EXPECT_FALSE(executor.end_access(event(1))) << "not granted yet";
+  EXPECT_FALSE(executor.end_access(event(0))) << "no access";
+  EXPECT_FALSE(executor.end_access(event(7))) << "no event";
+  ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
+  EXPECT_TRUE(executor.end_access(event(1)));
+  EXPECT_FALSE(executor.end_access(event(1))) << "ended before";
+}
+
+TEST_F(ExecutorTest, AnAccessWhoseWaitListFailedEndsByItself) {
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  access(event(1), {event(0)});
+  ASSERT_TRUE(executor.set_user_event(event(0), -5));
+  EXPECT_EQ(status(event(1)), kWaitListFailed);
+  EXPECT_FALSE(executor.end_access(event(1)));
 }
 
 TEST_F(ExecutorTest, ALoneTenantIsNeverSampledAndKeepsTheDeviceFed) {

@@ -1,4 +1,4 @@
-// Random programs (queues of both kinds, wait lists, markers, barriers, user events, failing commands) run
+// Random programs (queues of both kinds, wait lists, markers, barriers, accesses, user events, failures) run
 // through the graph by a random driver, against a model that only knows the specification's words: what each
 // command has to wait for, and what it must end with.
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ class Model {
 
   std::size_t add(Planned planned) {
     if (planned.work != Work::user) {
-      const bool all = in_order_[planned.lane] || (planned.work != Work::device && planned.wait_list.empty());
+      const bool gathers = planned.work == Work::marker || planned.work == Work::barrier;
+      const bool all = in_order_[planned.lane] || (gathers && planned.wait_list.empty());
       for (std::size_t i = 0; i < plan.size(); ++i) {
         const bool same_lane = plan[i].work != Work::user && plan[i].lane == planned.lane;
         if (same_lane && (all || plan[i].work == Work::barrier)) planned.order.push_back(i);
@@ -63,7 +64,7 @@ class RandomRun {
     constexpr int kMoves = 100'000;  // some hundred are enough, if they lead anywhere
     for (int move = 0; nodes_.size() < kCommands || !unfinished().empty(); ++move) {
       ASSERT_LT(move, kMoves) << unfinished().size() << " commands never end";
-      switch (pick(4)) {
+      switch (pick(5)) {
         case 0:
           if (nodes_.size() < kCommands) add_one();
           break;
@@ -72,6 +73,9 @@ class RandomRun {
           break;
         case 2:
           issue_one();
+          break;
+        case 3:
+          end_one_access();
           break;
         default:
           complete_one();
@@ -95,12 +99,12 @@ class RandomRun {
 
   void add_one() {
     Planned planned;
-    planned.work = std::array{Work::device, Work::device,  Work::device,
-                              Work::marker, Work::barrier, Work::user}[pick(6)];
+    planned.work = std::array{Work::device,  Work::device,  Work::device, Work::marker,
+                              Work::barrier, Work::nothing, Work::access, Work::user}[pick(8)];
     planned.lane = pick(lanes_.size());
+    const bool may_fail = planned.work == Work::device || planned.work == Work::user;
     // A user event that fails makes much fail: keep them rare.
-    if (planned.work == Work::device || planned.work == Work::user)
-      planned.own_status = pick(12) == 0 ? -5 : 0;
+    if (may_fail) planned.own_status = pick(12) == 0 ? -5 : 0;
     planned.has_event = planned.work == Work::user || planned.own_status < 0 || pick(2) == 0;
     if (planned.work != Work::user && !nodes_.empty()) {
       for (std::size_t count = pick(4); count > 0; --count) {
@@ -166,8 +170,11 @@ class RandomRun {
     }
     for (const std::size_t before : model_.plan[index].order) {
       const Node& earlier = *nodes_[before];
-      // A marker that waits for nothing but its place in an in-order queue holds up nobody.
-      const bool passable = node->lane()->in_order() && (earlier.was_issued() || waits_ended(before));
+      // What waits for nothing but its place in an in-order queue, and is not the client's, holds up nobody.
+      const bool ends_itself =
+          earlier.work() != Work::access || model_.expected_status(before) == kWaitListFailed;
+      const bool passable =
+          node->lane()->in_order() && (earlier.was_issued() || (ends_itself && waits_ended(before)));
       EXPECT_TRUE(earlier.ended() || passable)
           << "command " << index << " was ready before " << before << " of its queue";
     }
@@ -176,6 +183,14 @@ class RandomRun {
   bool waits_ended(std::size_t index) const {
     const auto& waits = model_.plan[index].wait_list;
     return std::all_of(waits.begin(), waits.end(), [&](std::size_t wait) { return nodes_[wait]->ended(); });
+  }
+
+  void end_one_access() {
+    if (granted_.empty()) return;
+    const std::size_t which = pick(granted_.size());
+    const NodePtr node = granted_[which];
+    granted_.erase(granted_.begin() + static_cast<std::ptrdiff_t>(which));
+    graph_.end_access(*node);
   }
 
   void complete_one() {
@@ -207,19 +222,29 @@ class RandomRun {
   void take() {
     for (const NodePtr& node : graph_.newly_ready()) ready_.push_back(node);
     graph_.newly_ready().clear();
+    for (const NodePtr& node : graph_.newly_granted()) {
+      check_all_before_ended(*node, "was granted");
+      granted_.push_back(node);
+    }
+    graph_.newly_granted().clear();
     for (const NodePtr& node : graph_.newly_ended()) check_end(node);
     graph_.newly_ended().clear();
+  }
+
+  void check_all_before_ended(const Node& node, const char* what) {
+    const std::size_t index = index_.at(&node);
+    const Planned& planned = model_.plan[index];
+    for (const auto* before : {&planned.wait_list, &planned.order}) {
+      for (const std::size_t earlier : *before) {
+        EXPECT_TRUE(nodes_[earlier]->ended()) << "command " << index << ' ' << what << " before " << earlier;
+      }
+    }
   }
 
   /// Everything that comes before a command has ended before it.
   void check_end(const NodePtr& node) {
     const std::size_t index = index_.at(node.get());
-    const Planned& planned = model_.plan[index];
-    for (const auto* before : {&planned.wait_list, &planned.order}) {
-      for (const std::size_t earlier : *before) {
-        EXPECT_TRUE(nodes_[earlier]->ended()) << "command " << index << " ended before " << earlier;
-      }
-    }
+    check_all_before_ended(*node, "ended");
     if (node->was_issued()) {
       EXPECT_NE(std::find(done_.begin(), done_.end(), node), done_.end())
           << "command " << index << " never ran";
@@ -241,6 +266,7 @@ class RandomRun {
   std::map<const Node*, std::size_t> index_;
   std::vector<NodePtr> ready_;
   std::vector<NodePtr> issued_;
+  std::vector<NodePtr> granted_;
   std::vector<NodePtr> done_;
 };
 

@@ -38,6 +38,8 @@ class CommandGraphTest : public ::testing::Test {
   NodePtr command(LanePtr lane, Nodes waits = {}) { return add(Work::device, std::move(lane), waits); }
   NodePtr marker(LanePtr lane, Nodes waits = {}) { return add(Work::marker, std::move(lane), waits); }
   NodePtr barrier(LanePtr lane, Nodes waits = {}) { return add(Work::barrier, std::move(lane), waits); }
+  NodePtr nothing(LanePtr lane, Nodes waits = {}) { return add(Work::nothing, std::move(lane), waits); }
+  NodePtr access(LanePtr lane, Nodes waits = {}) { return add(Work::access, std::move(lane), waits); }
   NodePtr user_event() { return add(Work::user, nullptr); }
 
   void issue(const NodePtr& node, bool observed = true) {
@@ -54,19 +56,27 @@ class CommandGraphTest : public ::testing::Test {
     issue(node);
     complete(node, status);
   }
+  void end(const NodePtr& access) {
+    ASSERT_TRUE(access->granted());
+    graph.end_access(*access);
+    take();
+  }
   void set(const NodePtr& event, std::int32_t status = kComplete) {
     graph.end_external(*event, status);
     take();
   }
   void take() {
     for (const NodePtr& node : graph.newly_ready()) ready.push_back(node);
+    for (const NodePtr& node : graph.newly_granted()) granted.push_back(node);
     for (const NodePtr& node : graph.newly_ended()) ended.push_back(node);
     graph.newly_ready().clear();
+    graph.newly_granted().clear();
     graph.newly_ended().clear();
   }
 
   CommandGraph graph;
   Nodes ready;  // in the order in which they became so
+  Nodes granted;
   Nodes ended;
 };
 
@@ -74,6 +84,80 @@ TEST_F(CommandGraphTest, AnInOrderQueueIsReadyAllTheWayAndInOrder) {
   const auto lane = in_order();
   const Nodes commands{command(lane), command(lane), command(lane)};
   EXPECT_EQ(ready, commands);
+}
+
+TEST_F(CommandGraphTest, AnAccessIsGrantedWhenAllBeforeItHasEndedAndHoldsBackAllBehindIt) {
+  const auto lane = in_order();
+  const NodePtr before = command(lane);
+  const NodePtr copy = access(lane);
+  const NodePtr behind = command(lane);
+  issue(before);
+  EXPECT_FALSE(copy->granted()) << "issued is not ended";
+  complete(before);
+  EXPECT_EQ(granted, Nodes{copy});
+  EXPECT_FALSE(behind->ready()) << "the driver knows nothing of the access";
+  EXPECT_FALSE(copy->ended());
+  end(copy);
+  EXPECT_TRUE(copy->ended());
+  EXPECT_TRUE(behind->ready());
+}
+
+TEST_F(CommandGraphTest, AccessesOfAnInOrderQueueAreGrantedOneByOne) {
+  const auto lane = in_order();
+  const NodePtr first = access(lane);
+  const NodePtr second = access(lane);
+  EXPECT_EQ(granted, Nodes{first});
+  end(first);
+  EXPECT_EQ(granted, (Nodes{first, second}));
+}
+
+TEST_F(CommandGraphTest, AnAccessOfAnOutOfOrderQueueWaitsForItsWaitListAndBarriersOnly) {
+  const auto lane = out_of_order();
+  const NodePtr elsewhere = command(lane);
+  EXPECT_TRUE(access(lane)->granted());
+  const NodePtr named = access(lane, {elsewhere});
+  issue(elsewhere);
+  EXPECT_FALSE(named->granted()) << "issued is not ended";
+  const NodePtr fence = barrier(lane);
+  const NodePtr late = access(lane);
+  EXPECT_FALSE(late->granted());
+  complete(elsewhere);
+  EXPECT_TRUE(named->granted());
+  EXPECT_FALSE(fence->ended()) << "an access has not ended";
+  end(named);
+  EXPECT_FALSE(late->granted()) << "the first access has not ended";
+  end(granted.front());
+  EXPECT_TRUE(fence->ended());
+  EXPECT_TRUE(late->granted());
+}
+
+TEST_F(CommandGraphTest, AnAccessWhoseWaitListFailedOrWhichIsPoisonedIsNotGranted) {
+  const auto lane = out_of_order();
+  const NodePtr user = user_event();
+  const NodePtr waiting = access(lane, {user});
+  set(user, -5);
+  EXPECT_EQ(waiting->status(), kWaitListFailed);
+  EXPECT_FALSE(waiting->granted());
+  const NodePtr poisoned = add(Work::access, in_order(), {}, -38);
+  EXPECT_EQ(poisoned->status(), -38);
+  EXPECT_FALSE(poisoned->granted());
+}
+
+TEST_F(CommandGraphTest, NothingTakesItsPlaceAndNoMore) {
+  const auto ordered = in_order();
+  const NodePtr before = command(ordered);
+  const NodePtr empty = nothing(ordered);
+  const NodePtr behind = command(ordered);
+  EXPECT_TRUE(behind->ready()) << "it holds up nobody: the driver keeps the order";
+  EXPECT_FALSE(empty->ended());
+  run(before);
+  EXPECT_TRUE(empty->ended());
+
+  const auto unordered = out_of_order();
+  const NodePtr user = user_event();
+  command(unordered, {user});
+  EXPECT_TRUE(nothing(unordered)->ended()) << "without a wait list it waits for nothing but barriers";
+  EXPECT_FALSE(nothing(unordered, {user})->ended());
 }
 
 TEST_F(CommandGraphTest, AnInOrderQueueEndsInOrderEvenIfReportsComeTheOtherWayRound) {
