@@ -40,7 +40,8 @@ std::vector<std::vector<std::string>> matches(const std::string& text, const std
 std::vector<fs::path> sources(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
-    if (entry.path().extension() == ".cpp") files.push_back(entry.path());
+    const fs::path kind = entry.path().extension();
+    if (kind == ".cpp" || kind == ".hpp") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
