@@ -101,6 +101,7 @@ std::string way_of(const std::string& name) {
       {std::regex("clGetSupportedImageFormats"), "local; asked of the worker once"},
       {std::regex("clGet\\w+|clUnload\\w+|clSetKernelArg\\w*|clSetKernelExecInfo"), "local"},
       {std::regex("clSet(CommandQueueProperty|DefaultDeviceCommandQueue)"), "local"},
+      {std::regex("clSetProgramSpecializationConstant"), "round trip"},
       {std::regex("clSet\\w+Callback"), "local; callbacks come by notice"},
       {std::regex("clSetUserEventStatus"), "one-way message"},
       {std::regex("clRetain\\w+"), "local"},
