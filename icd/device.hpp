@@ -98,7 +98,7 @@ class Device : public Object<Device> {
   const cl_device_type type_;
   const Ref<Device> parent_;
   const std::uint32_t process_generation_ = process_generation;
-  InfoCache<cl_device_info> info_;
+  InfoCache<cl_device_info, 128> info_;
   std::mutex facts_mutex_;
   std::optional<DeviceFacts> facts_;  // guarded by facts_mutex_ until ready
   std::atomic<const DeviceFacts*> ready_{nullptr};

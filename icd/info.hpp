@@ -27,12 +27,18 @@ struct InfoSink {
   cl_int bytes(const void* from, std::size_t count) const {
     if (value != nullptr) {
       if (size < count) return CL_INVALID_VALUE;
-      if (count != 0) std::memcpy(value, from, count);
+      // Most answers are one number: of a known size, the copy is one instruction.
+      if (count == 4) {
+        std::memcpy(value, from, 4);
+      } else if (count == 8) {
+        std::memcpy(value, from, 8);
+      } else if (count != 0) {
+        std::memcpy(value, from, count);
+      }
     }
     if (size_ret != nullptr) *size_ret = count;
     return CL_SUCCESS;
   }
-  /// Not through bytes(): of a known size, the copy is one instruction.
   template <class T>
   cl_int scalar(const T& answer) const {
     if (value != nullptr) {
@@ -56,8 +62,9 @@ struct InfoSink {
 };
 
 /// Remembers replies by key. Any thread may call get(), which takes no lock: a cached query is a short walk.
-/// Entries are added in front of their list and stay until the end.
-template <class Key>
+/// Entries are added in front of their list and stay until the end. `kLists`: about as many as there are
+/// keys.
+template <class Key, std::size_t kLists = 32>
 class InfoCache {
  public:
   InfoCache() = default;
@@ -93,7 +100,6 @@ class InfoCache {
   void forget() { std::construct_at(this); }
 
  private:
-  static constexpr std::size_t kLists = 32;
   struct Entry {
     Key key;
     wire::InfoReply reply;

@@ -37,10 +37,12 @@ std::vector<std::vector<std::string>> matches(const std::string& text, const std
   return found;
 }
 
-std::vector<fs::path> sources(const fs::path& folder) {
+/// The folder's sources, and its headers too if these are wanted.
+std::vector<fs::path> sources(const fs::path& folder, bool headers = false) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
-    if (entry.path().extension() == ".cpp") files.push_back(entry.path());
+    const fs::path kind = entry.path().extension();
+    if (kind == ".cpp" || (headers && kind == ".hpp")) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -99,6 +101,7 @@ std::string way_of(const std::string& name) {
       {std::regex("clGetSupportedImageFormats"), "local; asked of the worker once"},
       {std::regex("clGet\\w+|clUnload\\w+|clSetKernelArg\\w*|clSetKernelExecInfo"), "local"},
       {std::regex("clSet(CommandQueueProperty|DefaultDeviceCommandQueue)"), "local"},
+      {std::regex("clSetProgramSpecializationConstant"), "round trip"},
       {std::regex("clSet\\w+Callback"), "local; callbacks come by notice"},
       {std::regex("clSetUserEventStatus"), "one-way message"},
       {std::regex("clSetProgramSpecializationConstant"), "round trip"},
@@ -126,7 +129,7 @@ std::string way_of(const std::string& name) {
 std::map<std::string, std::set<std::string>> tests_by_entry_point() {
   std::map<std::string, std::set<std::string>> found;
   for (const char* folder : {"tests/integration", "tests/unit"}) {
-    for (const fs::path& file : sources(folder)) {
+    for (const fs::path& file : sources(folder, true)) {
       if (file.stem() == "icd_api_table_test") continue;
       for (const auto& each : matches(text_of(file), std::regex("\\bcl[A-Z]\\w+"))) {
         found[each[0]].insert(file.stem().string());
