@@ -1,6 +1,7 @@
 #include "runtime/vgpu/command_graph.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fairgv::vgpu {
 namespace {
@@ -149,7 +150,9 @@ void CommandGraph::finish(Node& node, std::int32_t status) {
     agenda_.push_back(std::move(edge.to));
   }
   node.dependents_.clear();
-  node.waits_.clear();  // or a chain of waits would keep every command of the past
+  // Or a chain of waits would keep every command of the past. Not destroyed here: see let_go_of().
+  std::move(node.waits_.begin(), node.waits_.end(), std::back_inserter(let_go_of_));
+  node.waits_.clear();
 }
 
 void CommandGraph::make_ready(Node& node) {

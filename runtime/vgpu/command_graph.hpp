@@ -191,6 +191,10 @@ class CommandGraph {
   /// Nodes that ended, in order; the caller takes them.
   std::vector<NodePtr>& newly_ended() { return newly_ended_; }
 
+  /// Nodes that ended earlier and that nothing here needs any more; the caller takes them. It may have the last
+  /// reference to one, and destroying a command calls into the driver, and back into the caller.
+  std::vector<NodePtr>& let_go_of() { return let_go_of_; }
+
   /// Nodes that have not ended, external ones left out.
   std::uint64_t pending() const { return pending_; }
 
@@ -209,6 +213,7 @@ class CommandGraph {
   std::vector<NodePtr> newly_ready_;
   std::vector<NodePtr> newly_granted_;
   std::vector<NodePtr> newly_ended_;
+  std::vector<NodePtr> let_go_of_;
   std::vector<NodePtr> agenda_;  // nodes to look at, because something that they wait for has moved
   Node* first_pending_ = nullptr;
   std::uint64_t pending_ = 0;

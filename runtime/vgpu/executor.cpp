@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace fairgv::vgpu {
 namespace {
@@ -290,6 +291,8 @@ void Executor::collect_ended(TimePoint now) {
     retired_.push_back(std::move(node));
   }
   graph_.newly_ended().clear();
+  std::move(graph_.let_go_of().begin(), graph_.let_go_of().end(), std::back_inserter(retired_));
+  graph_.let_go_of().clear();
   if (device == nullptr) return;
   in_flight_.fetch_sub(commands, kHint);
   device->keeper.completed(commands, launches, now);
@@ -298,7 +301,10 @@ void Executor::collect_ended(TimePoint now) {
 
 bool Executor::has_work(Device& device) {
   // A command may have been doomed by an error since it became ready; the graph ends it.
-  while (!device.ready.empty() && !device.ready.front()->ready()) device.ready.pop_front();
+  while (!device.ready.empty() && !device.ready.front()->ready()) {
+    retired_.push_back(std::move(device.ready.front()));
+    device.ready.pop_front();
+  }
   return !device.ready.empty();
 }
 
