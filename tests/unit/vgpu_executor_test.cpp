@@ -364,6 +364,26 @@ TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {
   EXPECT_EQ(state(), TurnState::held);
 }
 
+TEST_F(ExecutorTest, ACommandMayTellTheExecutorOfItsEndWhereverItsLastHolderIs) {
+  const auto unordered = std::make_shared<Lane>(false, 0);
+  auto host_work = executor.begin_host_work(event(9));
+  ASSERT_TRUE(host_work);
+  {
+    const auto first = std::make_shared<FakeCommand>(device, unordered, 1);
+    first->when_gone = [&] { executor.end_host_work(*host_work.value(), kComplete); };
+    ASSERT_TRUE(executor.enqueue(first, event(0), {}));
+  }
+  enqueue_on(unordered, 2, event(1), {event(0)});
+  grant_now();
+  device.complete_one();
+  executor.pump();
+  EXPECT_EQ(status(event(9)), kQueued)
+      << "the second command still names the first in its driver's wait list";
+  device.complete_one();
+  executor.pump();
+  EXPECT_EQ(status(event(9)), kComplete);
+}
+
 TEST_F(ExecutorTest, ASlotWithANewOwnerIsNotWrittenForTheOldOne) {
   enqueue(1, event(0));
   grant_now();

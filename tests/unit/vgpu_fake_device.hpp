@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -98,6 +99,10 @@ class FakeCommand final : public DeviceCommand {
   FakeCommand(FakeDevice& device, std::shared_ptr<Lane> lane, int name, std::int32_t refuse_with = 0)
       : DeviceCommand(std::move(lane), 0), device_(device), name_(name), refuse_with_(refuse_with) {}
 
+  ~FakeCommand() override {
+    if (when_gone) when_gone();
+  }
+
   std::int32_t issue() override {
     if (refuse_with_ == 0) running_ = device_.start(*this, name_);
     return refuse_with_;
@@ -106,6 +111,9 @@ class FakeCommand final : public DeviceCommand {
   void flush() override {}
   const CommandTimes* times() const override { return lane()->profiling() ? &times_ : nullptr; }
   bool is_launch() const override { return true; }
+
+  /// Called by the destructor, as a buffer tells the executor that it is gone.
+  std::function<void()> when_gone;
 
  private:
   FakeDevice& device_;

@@ -69,6 +69,7 @@ class CommandGraphTest : public ::testing::Test {
     for (const NodePtr& node : graph.newly_ready()) ready.push_back(node);
     for (const NodePtr& node : graph.newly_granted()) granted.push_back(node);
     for (const NodePtr& node : graph.newly_ended()) ended.push_back(node);
+    graph.let_go_of().clear();
     graph.newly_ready().clear();
     graph.newly_granted().clear();
     graph.newly_ended().clear();
