@@ -210,7 +210,9 @@ TEST_F(CommandBuffers, GoFromRecordingToExecutableToPendingAndBack) {
 TEST_F(CommandBuffers, ForSimultaneousUseMayBePendingManyTimes) {
   const auto capabilities = device_info<cl_device_command_buffer_capabilities_khr>(
       device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR);
-  if ((capabilities & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) == 0) GTEST_SKIP();
+  if ((capabilities & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) == 0) {
+    GTEST_SKIP() << "the driver has no simultaneous use";
+  }
   const EventHandle gate = make_user_event();
   cl_command_buffer_khr buffer = adder(1, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(CL_SUCCESS, run(buffer, {gate}));
