@@ -33,8 +33,8 @@ class DirectMemoryPool {
   /// False if FAIRGV_DIRECT_MEMORY is "off": then there are no pieces.
   bool enabled() const { return enabled_; }
 
-  /// A piece of at least `bytes` bytes that begins on a page; none when the arena or the completion slots are
-  /// full, or when FAIRGV_DIRECT_MEMORY is "off": the buffer is then the driver's own.
+  /// A piece of at least `bytes` bytes, aligned to 512 bytes at least; none when the arena or the completion
+  /// slots are full, or when FAIRGV_DIRECT_MEMORY is "off": the buffer is then the driver's own.
   DirectMemory allocate(std::uint64_t bytes);
 
   /// The buffer has been released: ReleaseObject is sent.

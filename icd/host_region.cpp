@@ -1,6 +1,6 @@
 #include "icd/host_region.hpp"
 
-#include <cstring>
+#include "icd/copy_bytes.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -28,21 +28,21 @@ HostRegion HostRegion::flat(const void* address, std::uint64_t bytes) {
 
 void gather(const HostRegion& from, std::byte* staging) {
   if (from.is_flat()) {
-    std::memcpy(staging, from.address, from.bytes());
+    copy_bytes(staging, from.address, from.bytes());
     return;
   }
   for_each_row(from, [&](const std::byte* row, std::uint64_t staged) {
-    std::memcpy(staging + staged, row, from.region.x);
+    copy_bytes(staging + staged, row, from.region.x);
   });
 }
 
 void scatter(const std::byte* staging, const HostRegion& to) {
   if (to.is_flat()) {
-    std::memcpy(to.address, staging, to.bytes());
+    copy_bytes(to.address, staging, to.bytes());
     return;
   }
-  for_each_row(
-      to, [&](std::byte* row, std::uint64_t staged) { std::memcpy(row, staging + staged, to.region.x); });
+  for_each_row(to,
+               [&](std::byte* row, std::uint64_t staged) { copy_bytes(row, staging + staged, to.region.x); });
 }
 
 void copy_region(const HostRegion& from, const HostRegion& to) {
@@ -50,8 +50,8 @@ void copy_region(const HostRegion& from, const HostRegion& to) {
   if (to.is_flat()) return gather(from, to.address);
   for (std::uint64_t z = 0; z < from.region.z; ++z) {
     for (std::uint64_t y = 0; y < from.region.y; ++y) {
-      std::memcpy(to.address + z * to.slice_pitch + y * to.row_pitch,
-                  from.address + z * from.slice_pitch + y * from.row_pitch, from.region.x);
+      copy_bytes(to.address + z * to.slice_pitch + y * to.row_pitch,
+                 from.address + z * from.slice_pitch + y * from.row_pitch, from.region.x);
     }
   }
 }

@@ -121,18 +121,35 @@ bool is_direct(const TransferRequest& request, const Memory& memory) {
   return memory.direct_data() != nullptr && !(request.event != nullptr && request.queue.has_profiling());
 }
 
-/// The calling thread may copy between direct memory and the application's by itself: the call blocks, or
-/// nothing is there to wait for. A large transfer that does not block is copied here once in any case, into
-/// staging or out of it; with an idle queue that copy can be the only one. Never while a user event is open:
-/// another thread's command may wait for it, before ours in the same queue.
-bool may_copy_now(const TransferRequest& request, const Memory& memory, std::uint64_t bytes) {
-  if (!is_direct(request, memory)) return false;
-  return request.blocking || (bytes >= kWorthWaitingBytes && request.wait_list.ids().empty() &&
-                              request.queue.is_idle() && !request.queue.connection().has_open_user_events());
+/// On direct memory: the queue has nothing that the command would wait for, and nobody is told when it ends.
+bool may_pass_now(const TransferRequest& request) {
+  return request.event == nullptr && request.wait_list.ids().empty() && request.queue.is_idle() &&
+         !request.queue.connection().session().lost();
 }
 
-/// A command on direct memory, done by this thread: `copy(address)` once the command's turn has
-/// come.
+/// How a read or write of a buffer is done.
+enum class Route {
+  plain_copy,    // at once, by the calling thread
+  copy_in_turn,  // by the calling thread, once the command's turn has come
+  command,       // by the driver, through staging
+};
+
+/// With direct memory, the calling thread may copy by itself. At once if it may pass now: the application
+/// could have made that copy after a map. In its turn if the call blocks, and also if it is large and nothing
+/// is there to wait for: such data is copied here once in any case, into staging or out of it, and with an
+/// idle queue that copy can be the only one; but not while a user event is open, for which another thread's
+/// command may wait, before ours in the same queue.
+Route route_of(const TransferRequest& request, const Memory& memory, std::uint64_t bytes) {
+  if (!is_direct(request, memory)) return Route::command;
+  if (may_pass_now(request)) return Route::plain_copy;
+  if (request.blocking) return Route::copy_in_turn;
+  const bool worth_waiting =
+      bytes >= kWorthWaitingBytes && request.wait_list.ids().empty() && request.queue.is_idle();
+  const bool may_wait = !request.queue.connection().has_open_user_events();
+  return worth_waiting && may_wait ? Route::copy_in_turn : Route::command;
+}
+
+/// A command on direct memory, done by this thread: `copy()` once the command's turn has come.
 template <class Copy>
 cl_int access(const TransferRequest& request, const BufferRegion& region, Copy copy) {
   const Ref<Memory> memory(region.memory);  // the application may let go of it meanwhile
@@ -147,7 +164,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   const std::int32_t granted = connection.session().wait_for_grant(event->id());
   connection.transfers().settle();  // earlier reads reach their destinations first
   if (granted != CL_RUNNING) return blocking_result(request.queue, request.wait_list, event->wait());
-  copy(memory->direct_data() + rect_offset(region.origin, region.layout));
+  copy();
   if (!connection.send(wire::EndAccess{event->id()})) return CL_OUT_OF_RESOURCES;
   connection.session().set_local_status(event->id(), CL_COMPLETE);
   request.queue.note_ended(before);
@@ -155,14 +172,24 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   return CL_SUCCESS;
 }
 
-/// The buffer's side of a region, `address` being its first byte.
-HostRegion direct_region(const BufferRegion& region, std::byte* address) {
-  return {address, region.region, region.layout.row_pitch, region.layout.slice_pitch};
+/// A read or write that does not take Route::command.
+template <class Copy>
+cl_int copy_here(Route route, const TransferRequest& request, const BufferRegion& region, Copy copy) {
+  if (route == Route::copy_in_turn) return access(request, region, copy);
+  request.queue.connection().transfers().settle();  // earlier reads reach their destinations first
+  copy();
+  return CL_SUCCESS;
+}
+
+/// The buffer's side of a region on direct memory.
+HostRegion direct_region(const BufferRegion& region) {
+  return {region.memory.direct_data() + rect_offset(region.origin, region.layout), region.region,
+          region.layout.row_pitch, region.layout.slice_pitch};
 }
 
 /// The host's side of a transfer if it is shared virtual memory, which commands before and after this one may
-/// use: nothing may be copied there before or after the command's turn, so the driver does it all. Only memory
-/// without gaps.
+/// use: nothing may be copied there before or after the command's turn, so the driver does it all. Only
+/// memory without gaps.
 std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const HostRegion& host) {
   if (!host.is_flat()) return std::nullopt;
   return buffer.memory.context().svm().range(host.address, host.bytes());
@@ -172,6 +199,7 @@ std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const H
 cl_int send_pass(const TransferRequest& request, const BufferRegion& region) {
   Parts parts(request);
   if (is_direct(request, region.memory)) {
+    if (may_pass_now(request)) return CL_SUCCESS;
     wire::EnqueueNothing call;
     if (const cl_int error = parts.send(call, true)) return error;
     return parts.finish();
@@ -199,8 +227,8 @@ Outcome<void*> map_direct(const TransferRequest& request, Memory& memory, std::u
 }  // namespace
 
 cl_int read_region(const TransferRequest& request, const BufferRegion& from, const HostRegion& to) {
-  if (may_copy_now(request, from.memory, to.bytes())) {
-    return access(request, from, [&](std::byte* data) { copy_region(direct_region(from, data), to); });
+  if (const Route route = route_of(request, from.memory, to.bytes()); route != Route::command) {
+    return copy_here(route, request, from, [&] { copy_region(direct_region(from), to); });
   }
   if (const auto shared = shared_range(from, to)) {
     Parts parts(request);
@@ -225,8 +253,8 @@ cl_int read_region(const TransferRequest& request, const BufferRegion& from, con
 cl_int write_region(const TransferRequest& request, const BufferRegion& to, const HostRegion& from) {
   Transfers& transfers = request.queue.connection().transfers();
   if (const auto source = transfers.find_source(from)) return write_staged(request, to, *source);
-  if (may_copy_now(request, to.memory, from.bytes())) {
-    return access(request, to, [&](std::byte* data) { copy_region(from, direct_region(to, data)); });
+  if (const Route route = route_of(request, to.memory, from.bytes()); route != Route::command) {
+    return copy_here(route, request, to, [&] { copy_region(from, direct_region(to)); });
   }
   if (const auto shared = shared_range(to, from)) {
     Parts parts(request);

@@ -1,10 +1,12 @@
 // Rectangles: pitches, bounds, overlap against brute force; gathering and scattering.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "icd/copy_bytes.hpp"
 #include "icd/host_region.hpp"
 
 namespace fairgv::icd {
@@ -91,6 +93,26 @@ TEST(HostRegion, GatherAndScatterAreInverseAndKeepGaps) {
   std::vector<std::byte> back(staging.size());
   gather(region, back.data());
   EXPECT_EQ(staging, back);
+}
+
+// Every distance between the places within their pages, with sizes around the blocks that are copied at a
+// time.
+TEST(CopyBytes, CopiesAllBytesAndNoOthers) {
+  constexpr std::size_t kPage = 4096;
+  alignas(4096) static std::array<std::byte, 4 * kPage> from;
+  alignas(4096) static std::array<std::byte, 4 * kPage> to;
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 31 + i / 256);
+  for (const std::size_t distance : {0U, 1U, 16U, 63U, 64U, 4095U}) {
+    for (const std::size_t bytes : {0U, 1U, 255U, 256U, 257U, 4096U, 5000U}) {
+      to.fill(std::byte{0xEE});
+      copy_bytes(to.data() + distance, from.data(), bytes);
+      for (std::size_t i = 0; i < to.size(); ++i) {
+        const bool copied = i >= distance && i < distance + bytes;
+        ASSERT_EQ(copied ? from[i - distance] : std::byte{0xEE}, to[i])
+            << "distance " << distance << ", " << bytes << " bytes, at " << i;
+      }
+    }
+  }
 }
 
 }  // namespace
