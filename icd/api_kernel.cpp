@@ -9,7 +9,9 @@ namespace {
 /// The device a query is about: null means the only one.
 const Device* query_device(const Kernel& kernel, cl_device_id device) {
   const Program& program = kernel.program();
-  if (device == nullptr) return program.devices().size() == 1 ? program.devices().front() : nullptr;
+  Device* const first = program.devices().front();
+  if (device == first->handle()) return first;  // nearly always
+  if (device == nullptr) return program.devices().size() == 1 ? first : nullptr;
   const Device* const object = downcast<Device>(device);
   return object != nullptr && program.has_device(*object) ? object : nullptr;
 }

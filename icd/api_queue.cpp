@@ -95,8 +95,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
 cl_int clFlush(cl_command_queue command_queue) {
   return entry([&]() -> cl_int {
     Queue* const queue = downcast<Queue>(command_queue);
-    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
-    return queue->connection().send(wire::FlushQueue{queue->id()}) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    return queue == nullptr ? CL_INVALID_COMMAND_QUEUE : queue->flush();
   });
 }
 

@@ -64,7 +64,7 @@ const wire::InfoReply* Device::raw_info(cl_device_info param) {
   });
 }
 
-cl_int Device::info(cl_device_info param, const InfoSink& sink) {
+cl_int Device::find_info(cl_device_info param, const InfoSink& sink) {
   switch (param) {
     case CL_DEVICE_PLATFORM:
       return sink.scalar(platform_.handle());
@@ -121,8 +121,7 @@ std::optional<DeviceFacts> Device::fetch_facts() {
     std::copy(sizes->begin(), sizes->end(), facts.max_item_sizes.begin());
   }
   facts.address_alignment = std::max(1U, number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN).value_or(8) / 8);
-  facts.data_type_alignment =
-      std::max(1U, number<cl_uint>(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE).value_or(128));
+  facts.data_type_alignment = std::max(1U, number<cl_uint>(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE).value_or(128));
   facts.max_allocation = number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
   facts.queue_properties = number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES).value_or(0);
   facts.compiler_available = number<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE).value_or(CL_FALSE) != CL_FALSE;

@@ -68,8 +68,13 @@ class Device : public Object<Device> {
   cl_int partition(std::span<const cl_device_partition_property> properties, cl_uint room, cl_device_id* made,
                    cl_uint* count);
 
-  /// clGetDeviceInfo.
-  cl_int info(cl_device_info param, const InfoSink& sink);
+  /// clGetDeviceInfo. What was asked before is answered in line: programs ask in their inner loops.
+  cl_int info(cl_device_info param, const InfoSink& sink) {
+    if (!is_computed(param)) {
+      if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
+    }
+    return find_info(param, sink);
+  }
 
   /// The driver's answer, masked; nullptr if the session is lost.
   const wire::InfoReply* raw_info(cl_device_info param);
@@ -88,6 +93,12 @@ class Device : public Object<Device> {
   }
 
  private:
+  /// Answers that are not the driver's.
+  static bool is_computed(cl_device_info param) {
+    return param == CL_DEVICE_PLATFORM || param == CL_DEVICE_TYPE || param == CL_DEVICE_PARENT_DEVICE ||
+           param == CL_DEVICE_REFERENCE_COUNT || param == CL_DEVICE_SVM_CAPABILITIES;
+  }
+  cl_int find_info(cl_device_info param, const InfoSink& sink);
   template <class T>
   std::optional<T> number(cl_device_info param);
   std::optional<DeviceFacts> fetch_facts();

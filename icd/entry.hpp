@@ -8,9 +8,10 @@
 
 namespace fairgv::icd {
 
-/// Runs the body of an entry point that returns an error code.
+/// Runs the body of an entry point that returns an error code. Always inlined: the body's captures would
+/// otherwise travel through memory, which is a third of the time of a cheap call.
 template <class Body>
-cl_int entry(Body&& body) noexcept {
+[[gnu::always_inline]] inline cl_int entry(Body&& body) noexcept {
   try {
     return std::forward<Body>(body)();
   } catch (const std::bad_alloc&) {

@@ -24,7 +24,7 @@ struct InfoSink {
   void* value;
   std::size_t* size_ret;
 
-  cl_int bytes(const void* from, std::size_t count) const {
+  [[gnu::always_inline]] cl_int bytes(const void* from, std::size_t count) const {
     if (value != nullptr) {
       if (size < count) return CL_INVALID_VALUE;
       // Most answers are one number: of a known size, the copy is one instruction.
@@ -78,22 +78,19 @@ class InfoCache {
     }
   }
 
+  /// The remembered reply, which lives as long as the cache, or nullptr.
+  [[gnu::always_inline]] const wire::InfoReply* known(const Key& key) const {
+    // Acquire: pairs with the release of the exchange in add().
+    const Entry* const entry = find(lists_[position(key)].load(std::memory_order_acquire), key);
+    return entry != nullptr ? &entry->reply : nullptr;
+  }
+
   /// The remembered reply, or what `fetch` returns (std::optional<wire::InfoReply>), remembered from then on.
-  /// nullptr if it returned nothing. The reply lives as long as the cache.
+  /// nullptr if it returned nothing.
   template <class Fetch>
   const wire::InfoReply* get(const Key& key, Fetch&& fetch) {
-    std::atomic<Entry*>& list = lists_[position(key)];
-    // Acquire: pairs with the release of the exchange below.
-    Entry* const first = list.load(std::memory_order_acquire);
-    if (const Entry* const known = find(first, key)) return &known->reply;
-    std::optional<wire::InfoReply> reply = fetch();
-    if (!reply) return nullptr;
-    // Another thread may have fetched the same. Then there are two entries, and who has the other one keeps
-    // it.
-    auto* const entry = new Entry{key, std::move(*reply), first};
-    while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {
-    }
-    return &entry->reply;
+    const wire::InfoReply* const reply = known(key);
+    return reply != nullptr ? reply : add(key, fetch());
   }
 
   /// In the child of a fork: starts empty. What was remembered is never freed: this runs once per fork.
@@ -105,6 +102,19 @@ class InfoCache {
     wire::InfoReply reply;
     Entry* next;
   };
+
+  /// Another thread may have added the same meanwhile. Then there are two entries, and who has the other one
+  /// keeps it.
+  const wire::InfoReply* add(const Key& key, std::optional<wire::InfoReply> reply) {
+    if (!reply) return nullptr;
+    std::atomic<Entry*>& list = lists_[position(key)];
+    auto* const entry = new Entry{key, std::move(*reply), list.load(std::memory_order_relaxed)};
+    // Release: pairs with the acquire in known(). The entries before it were released by who added them, and
+    // this exchange continues their release sequence.
+    while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {
+    }
+    return &entry->reply;
+  }
 
   static std::size_t position(std::uint64_t key) { return key % kLists; }
   template <class First, class Second>

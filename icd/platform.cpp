@@ -130,7 +130,7 @@ wire::InfoReply Platform::adapt(cl_platform_info param, wire::InfoReply reply) c
   return reply;
 }
 
-cl_int Platform::info(cl_platform_info param, const InfoSink& sink) {
+cl_int Platform::find_info(cl_platform_info param, const InfoSink& sink) {
   switch (param) {
     case CL_PLATFORM_VENDOR:
       return sink.string("FairGV");

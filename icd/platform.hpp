@@ -32,11 +32,21 @@ class Platform : public Object<Platform> {
   /// Devices whose type shares a bit with `type`, or the default one.
   std::vector<Device*> devices_of_type(cl_device_type type) const;
 
-  /// clGetPlatformInfo.
-  cl_int info(cl_platform_info param, const InfoSink& sink);
+  /// clGetPlatformInfo. What was asked before is answered in line.
+  cl_int info(cl_platform_info param, const InfoSink& sink) {
+    if (!is_computed(param)) {
+      if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
+    }
+    return find_info(param, sink);
+  }
 
  private:
   static std::vector<Platform*> fetch_all();
+  /// Answers that are not the driver's.
+  static bool is_computed(cl_platform_info param) {
+    return param == CL_PLATFORM_VENDOR || param == CL_PLATFORM_ICD_SUFFIX_KHR;
+  }
+  cl_int find_info(cl_platform_info param, const InfoSink& sink);
   const wire::InfoReply* raw_info(cl_platform_info param);
   wire::InfoReply adapt(cl_platform_info param, wire::InfoReply reply) const;
 

@@ -18,6 +18,15 @@ Queue::~Queue() {
   context_->session().release_object(id_);
 }
 
+cl_int Queue::flush() {
+  const std::uint64_t sent = commands();
+  // Relaxed: who is late sends a flush too many.
+  if (flushed_.load(std::memory_order_relaxed) == sent) return CL_SUCCESS;
+  if (!connection().send(wire::FlushQueue{id_})) return CL_OUT_OF_RESOURCES;
+  flushed_.store(sent, std::memory_order_relaxed);
+  return CL_SUCCESS;
+}
+
 cl_int Queue::finish() {
   const std::uint64_t sent = commands();
   if (finished_.load(std::memory_order_acquire) >= sent) {

@@ -43,6 +43,9 @@ class Queue : public Object<Queue> {
     if ((properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0) note_finished(before + 1);
   }
 
+  /// clFlush. Programs flush again and again: what was flushed before is not told to the worker twice.
+  cl_int flush();
+
   /// clFinish: waits for every command sent before the call.
   cl_int finish();
 
@@ -60,6 +63,7 @@ class Queue : public Object<Queue> {
   // A command is counted after it was sent, so a finish that read a count has everything counted before its
   // marker.
   std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> flushed_{0};
   std::atomic<std::uint64_t> finished_{0};  // so many of them have ended for certain
 };
 
