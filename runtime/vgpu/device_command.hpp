@@ -8,6 +8,7 @@
 
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/event_table.hpp"
+#include "sched/command_history.hpp"
 
 namespace fairgv::vgpu {
 
@@ -45,6 +46,9 @@ class DeviceCommand : public Node {
   virtual const CommandTimes* times() const = 0;
 
   virtual bool is_launch() const { return false; }
+
+  /// Commands of the same kind are expected to keep the device busy for the same time.
+  virtual sched::CommandKind kind() const = 0;
 
   /// What issue() returned; the loop thread's.
   std::int32_t issue_error = 0;

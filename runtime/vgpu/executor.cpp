@@ -131,10 +131,10 @@ void Executor::pump(Device& device) {
   notices_.flush();
   for (;;) {
     const TimePoint now = settings_.now();
-    const bool work = has_work(device);
-    const std::uint64_t allowed = device.keeper.may_issue(work, now);
-    if (!work || allowed == 0) {
-      device.keeper.settle(work, now);
+    const TurnKeeper::Next next = next_work(device);
+    const std::uint64_t allowed = device.keeper.may_issue(next, now);
+    if (!next || allowed == 0) {
+      device.keeper.settle(next, now);
       update_deadline(now);
       break;
     }
@@ -150,10 +150,12 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
   if (const auto since = std::exchange(idle_since_, std::nullopt)) {
     pauses_briefly_ = now - *since <= kWorthSpinning;
   }
-  while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch) && has_work(device)) {
+  while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch)) {
+    const TurnKeeper::Next next = next_work(device);
+    if (!next || !device.keeper.admits(*next)) break;
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
-    device.keeper.issued(now);
+    device.keeper.issued(*next, now);
     events_.progressed(*command, kSubmitted);
     graph_.issued(*command);
     collect_ready();
@@ -296,16 +298,17 @@ void Executor::collect_ended(TimePoint now) {
   if (device == nullptr) return;
   in_flight_.fetch_sub(commands, kHint);
   device->keeper.completed(commands, launches, now);
-  device->keeper.settle(has_work(*device), now);
+  device->keeper.settle(next_work(*device), now);
 }
 
-bool Executor::has_work(Device& device) {
+TurnKeeper::Next Executor::next_work(Device& device) {
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!device.ready.empty() && !device.ready.front()->ready()) {
     retired_.push_back(std::move(device.ready.front()));
     device.ready.pop_front();
   }
-  return !device.ready.empty();
+  if (device.ready.empty()) return std::nullopt;
+  return device.ready.front()->kind();
 }
 
 bool Executor::busy() const {
@@ -316,8 +319,8 @@ bool Executor::busy() const {
 
 bool Executor::pump_wanted() const {
   const bool issue_or_linger = std::any_of(devices_.begin(), devices_.end(), [](const auto& device) {
-    return (!device->ready.empty() && device->keeper.worth_issuing()) || device->keeper.lingers_until() ||
-           device->knock_again;
+    const bool issue = !device->ready.empty() && device->keeper.worth_issuing(device->ready.front()->kind());
+    return issue || device->keeper.lingers_until() || device->knock_again;
   });
   const bool free_memory =
       retired_.size() >= kMostRetired || (release_noted_.load(kHint) && !retired_.empty() && !busy());

@@ -124,7 +124,8 @@ class Executor final : public CompletionSink {
   // With the lock held.
   void pick(Device& device, std::uint64_t allowed, TimePoint now);
   void choose_observed(std::uint64_t every);
-  bool has_work(Device& device);
+  /// The kind of the command to issue next, or nothing.
+  TurnKeeper::Next next_work(Device& device);
   void collect(TimePoint now);
   void collect_ready();
   void collect_granted();

@@ -28,7 +28,7 @@ struct Arguments {
   int daemon_fd = -1;
   int knock_fd = -1;
   double slice_ms = 6;
-  std::uint32_t samples = sched::SlicePlan::kDefaultSamples;
+  std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
 };
 
 void declare(CLI::App& app, Arguments& to) {

@@ -23,9 +23,11 @@ TurnKeeper::TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, 
     : turn_(turn),
       settings_(settings),
       knock_(std::move(knock)),
-      seen_(turn.state.load(std::memory_order_acquire)) {}
+      seen_(turn.state.load(std::memory_order_acquire)),
+      history_(settings.samples) {}
 
-std::uint64_t TurnKeeper::may_issue(bool work, TimePoint now) {
+std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
+  const bool work = next.has_value();
   if (work && pausing_since_) learn_pause(now - *std::exchange(pausing_since_, std::nullopt));
   for (;;) {
     switch (look()) {
@@ -42,22 +44,22 @@ std::uint64_t TurnKeeper::may_issue(bool work, TimePoint now) {
         continue;  // or the dispatcher has taken the unused turn back: look again
       case TurnState::busy:
         if (!contended()) return lone_limit() - std::min(lone_limit(), in_flight_);
-        if (run_left_ == 0 && in_flight_ == 0) settle(work, now);
-        return run_left_;
+        if (in_flight_ == 0) settle(next, now);  // may end the turn
+        return work && contended() && plan_->admits(*next) ? kMostInFlight : 0;
     }
     return 0;
   }
 }
 
-void TurnKeeper::issued(TimePoint now) {
+void TurnKeeper::issued(sched::CommandKind kind, TimePoint now) {
   lingers_until_.reset();
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
   if (opens_interval) turn_began_ = last_completion_ = now;
   issued_any_ = true;
   in_flight_ += 1;
   if (!contended()) return;
-  if (run_issued_++ == 0) run_began_ = now;
-  run_left_ -= 1;
+  if (plan_->idle()) run_began_ = now;
+  plan_->issued(kind);
 }
 
 void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimePoint now) {
@@ -77,8 +79,9 @@ void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimeP
   publish_used(now);
 }
 
-void TurnKeeper::settle(bool work, TimePoint now) {
+void TurnKeeper::settle(Next next, TimePoint now) {
   if (in_flight_ != 0) return;
+  const bool work = next.has_value();
   // Not look(): a grant that arrives now must still count as changed(), or nobody would act on it.
   const TurnState state = peek();
   if (state != TurnState::busy && state != TurnState::busy_asked) return;
@@ -87,18 +90,18 @@ void TurnKeeper::settle(bool work, TimePoint now) {
     if (state == TurnState::busy_asked) {
       give_back(work);
     } else {
-      settle_contended(work, now);
+      settle_contended(next, now);
     }
   } else if (state == TurnState::busy_asked || (!work && !move(TurnState::busy, TurnState::held))) {
     give_back(work);
   }
 }
 
-bool TurnKeeper::worth_issuing() const {
+bool TurnKeeper::worth_issuing(sched::CommandKind next) const {
   const auto state = static_cast<TurnState>(seen_.load(std::memory_order_relaxed));
   if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
   if (state != TurnState::busy) return true;
-  if (contended()) return run_left_ > 0 || in_flight_ == 0;
+  if (contended()) return in_flight_ == 0 || plan_->admits(next);
   return in_flight_ + std::max<std::uint64_t>(1, lone_limit() / 4) <= lone_limit();
 }
 
@@ -136,20 +139,17 @@ void TurnKeeper::want() {
 void TurnKeeper::begin() {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
   plan_.reset();
-  if (slice_ > Duration::zero()) plan_.emplace(slice_, settings_.samples);
+  if (slice_ > Duration::zero()) plan_.emplace(slice_, history_);
   issued_any_ = false;
-  run_left_ = run_issued_ = 0;
-  if (plan_) run_left_ = plan_->allowance();
 }
 
 void TurnKeeper::give_back(bool work) {
   if (contended() && issued_any_) {
     used_ += in_turn();
-    mean_ = plan_->mean();
+    if (plan_->commands() > 0) mean_ = plan_->used() / static_cast<std::int64_t>(plan_->commands());
     if (!work) pausing_since_ = last_completion_;
   }
   plan_.reset();
-  run_left_ = 0;
   lingers_until_.reset();
   publish(turn_.used_ns, static_cast<std::uint64_t>(used_.count()));
   const TurnState next = work ? TurnState::wanting : TurnState::idle;
@@ -162,7 +162,7 @@ void TurnKeeper::give_back(bool work) {
 
 std::uint64_t TurnKeeper::lone_limit() const {
   if (!mean_) return kLeastInFlight;
-  const Duration each = std::max(*mean_, sched::SlicePlan::kShortestCommand);
+  const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);
   return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);
 }
 
@@ -173,24 +173,22 @@ void TurnKeeper::publish_used(TimePoint until) {
 }
 
 void TurnKeeper::close_run() {
-  if (run_issued_ == 0) return;
-  if (plan_->next() == sched::SlicePlan::Step::measure_one) publish(turn_.samples, ++samples_);
+  if (plan_->idle()) return;
+  if (plan_->sampling()) publish(turn_.samples, ++samples_);
   publish(turn_.syncs, ++syncs_);
-  plan_->measured(last_completion_ - run_began_, run_issued_);
-  run_issued_ = run_left_ = 0;
+  plan_->measured(last_completion_ - run_began_);
 }
 
-void TurnKeeper::settle_contended(bool work, TimePoint now) {
+void TurnKeeper::settle_contended(Next next, TimePoint now) {
   // The plan counts the measured runs; the pauses between them must not stretch the turn either.
   const bool spent = issued_any_ && in_turn() >= slice_;
-  if (spent || plan_->next() == sched::SlicePlan::Step::stop) {
-    give_back(work);
-  } else if (work) {
-    if (run_left_ == 0) run_left_ = plan_->allowance();
+  if (spent || plan_->over() || (next && !plan_->admits(*next))) {
+    give_back(next.has_value());
+  } else if (next) {
+    return;
   } else if (!lingers_until_) {
     pausing_since_ = issued_any_ ? last_completion_ : now;
     lingers_until_ = *pausing_since_ + linger_;
-    if (run_left_ == 0) run_left_ = plan_->allowance();
   } else if (now >= *lingers_until_) {
     linger_in_vain();
     give_back(false);

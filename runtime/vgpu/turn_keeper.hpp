@@ -7,12 +7,12 @@
 // - Lone (slice 0, nobody else waits): nothing is sampled or synchronised. Commands flow freely, but only as
 //   many are in flight as are predicted to fill one slice, so that a newcomer is served within one. Charged:
 //   the intervals in which commands were in flight.
-// - Contended: sched::SlicePlan decides. Its first commands are measured one by one, each from issue to
-//   completion; the mean predicts how many more fill the slice; those run freely, and one synchronisation
-//   after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue to the last
-//   completion. When the program has nothing to issue, the turn is kept for a short time, which tunes itself
-//   to the program's pauses, and then given back (section 3.2.2, hybrid spinning); that last, futile wait is
-//   not charged.
+// - Contended: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from issue to
+//   completion; those of known kinds run freely as long as they are expected to fit the slice, and one
+//   synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue
+//   to the last completion. When the program has nothing to issue, the turn is kept for a short time, which
+//   tunes itself to the program's pauses, and then given back (section 3.2.2, hybrid spinning); that last,
+//   futile wait is not charged.
 //
 // An asynchronous state machine without a clock: "synchronise" means that may_issue() is 0 until completed()
 // has reported everything. Externally synchronised by the executor's lock, except changed(), which
@@ -26,7 +26,8 @@
 #include <optional>
 
 #include "runtime/session/turn.hpp"
-#include "sched/slice_plan.hpp"
+#include "sched/command_history.hpp"
+#include "sched/turn_plan.hpp"
 
 namespace fairgv::vgpu {
 
@@ -34,8 +35,8 @@ using TimePoint = std::chrono::steady_clock::time_point;
 using sched::Duration;
 
 struct TurnSettings {
-  Duration slice = sched::SlicePlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
-  std::uint32_t samples = sched::SlicePlan::kDefaultSamples;
+  Duration slice = sched::TurnPlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
+  std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
 };
 
 class TurnKeeper {
@@ -53,23 +54,28 @@ class TurnKeeper {
   /// `knock` tells the dispatcher to look at this turn.
   TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
 
-  /// How many commands may be issued now. If there is work and no turn, asks for one; if there is a fresh
-  /// turn, begins it.
-  std::uint64_t may_issue(bool work, TimePoint now);
+  /// The command to issue next, or nothing if there is none.
+  using Next = std::optional<sched::CommandKind>;
 
-  /// A command is about to be handed to the driver; at most as often as may_issue() allowed.
-  void issued(TimePoint now);
+  /// How many commands may be issued now, as far as admits() takes them; not 0 only if the next one may. If
+  /// there is work and no turn, asks for one; if there is a fresh turn, begins it.
+  std::uint64_t may_issue(Next next, TimePoint now);
+
+  /// Whether a command of this kind may follow those already issued, once may_issue() was not 0.
+  bool admits(sched::CommandKind kind) const { return !contended() || plan_->admits(kind); }
+
+  /// A command that is admitted is about to be handed to the driver; at most as often as may_issue() allowed.
+  void issued(sched::CommandKind kind, TimePoint now);
 
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
 
-  /// Call after issuing and after completions: ends what is over (a sample, a free run, the turn). `work`:
-  /// there is something to issue.
-  void settle(bool work, TimePoint now);
+  /// Call after issuing and after completions: ends what is over (a sample, a free run, the turn).
+  void settle(Next next, TimePoint now);
 
-  /// Given that there is work: whether the loop thread should come and issue it now. A lone turn lets a
-  /// quarter of its limit drain first, so that the loop wakes rarely.
-  bool worth_issuing() const;
+  /// Whether the loop thread should come and issue the next command now. A lone turn lets a quarter of its
+  /// limit drain first, so that the loop wakes rarely.
+  bool worth_issuing(sched::CommandKind next) const;
 
   /// Until when the turn is kept although there is nothing to issue; then call settle().
   std::optional<TimePoint> lingers_until() const { return lingers_until_; }
@@ -97,7 +103,7 @@ class TurnKeeper {
   Duration in_turn() const { return last_completion_ - turn_began_; }
   void publish_used(TimePoint until);
   void close_run();
-  void settle_contended(bool work, TimePoint now);
+  void settle_contended(Next next, TimePoint now);
   void learn_pause(Duration pause);
   void linger_in_vain();
 
@@ -114,12 +120,11 @@ class TurnKeeper {
   std::optional<Duration> mean_;  // time per command; lone turns
 
   // Of a contended turn.
-  std::optional<sched::SlicePlan> plan_;
+  sched::CommandHistory history_;  // from turn to turn
+  std::optional<sched::TurnPlan> plan_;
   Duration slice_{0};
   bool issued_any_ = false;
-  std::uint64_t run_left_ = 0;    // what may still be issued in this run (a sample, or the free run)
-  std::uint64_t run_issued_ = 0;  // since the last synchronisation
-  TimePoint run_began_{};
+  TimePoint run_began_{};  // first issue since the last synchronisation
   std::optional<TimePoint> lingers_until_;
   Duration linger_ = kLongestLinger;
   std::uint32_t vain_lingers_ = 0;

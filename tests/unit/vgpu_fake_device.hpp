@@ -111,6 +111,7 @@ class FakeCommand final : public DeviceCommand {
   void flush() override {}
   const CommandTimes* times() const override { return lane()->profiling() ? &times_ : nullptr; }
   bool is_launch() const override { return true; }
+  sched::CommandKind kind() const override { return 1; }
 
   /// Called by the destructor, as a buffer tells the executor that it is gone.
   std::function<void()> when_gone;

@@ -27,22 +27,34 @@ class TurnTest : public ::testing::Test {
     if (state() == TurnState::held) turn.state = static_cast<std::uint32_t>(TurnState::idle);
   }
 
-  std::uint64_t may_issue(bool work = true) { return keeper.may_issue(work, now); }
+  /// What there is to issue next: always the same kernel.
+  static TurnKeeper::Next next(bool work) { return work ? TurnKeeper::Next(kKernel) : std::nullopt; }
+
+  std::uint64_t may_issue(bool work = true) { return keeper.may_issue(next(work), now); }
+  void settle(bool work) { keeper.settle(next(work), now); }
   void issue(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) keeper.issued(now);
+    for (std::uint64_t i = 0; i < count; ++i) keeper.issued(kKernel, now);
   }
   void complete_after(Duration time, std::uint64_t count, bool more_work) {
     now += time;
     keeper.completed(count, count, now);
-    keeper.settle(more_work, now);
+    settle(more_work);
   }
   /// Issues everything that is allowed, and lets each command take `each`.
   std::uint64_t run_allowed(Duration each, bool more_work = true) {
-    const std::uint64_t allowed = may_issue();
-    issue(allowed);
+    std::uint64_t allowed = 0;
+    for (; may_issue() > 0; ++allowed) issue(1);
     for (std::uint64_t i = 0; i < allowed; ++i) complete_after(each, 1, more_work || i + 1 < allowed);
     return allowed;
   }
+
+  void run_one(Duration each, bool more_work) {
+    ASSERT_GT(may_issue(), 0U);
+    issue(1);
+    complete_after(each, 1, more_work);
+  }
+
+  static constexpr sched::CommandKind kKernel = 7;
 
   session::DeviceTurn turn;
   TimePoint now{1h};
@@ -154,9 +166,9 @@ TEST_F(TurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
   may_issue();
   grant(6ms);
   for (int sample = 0; sample < 5; ++sample) {
-    EXPECT_EQ(may_issue(), 1U) << "one by one";
+    EXPECT_GT(may_issue(), 0U);
     issue(1);
-    EXPECT_EQ(may_issue(), 0U) << "and none beside it";
+    EXPECT_EQ(may_issue(), 0U) << "one by one";
     complete_after(100us, 1, true);
   }
   EXPECT_EQ(turn.samples, 5U);
@@ -166,6 +178,34 @@ TEST_F(TurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
   EXPECT_EQ(turn.syncs, 6U);
   EXPECT_EQ(turn.commands, 60U);
   EXPECT_EQ(knocks, 2);
+  grant(6ms);
+  EXPECT_EQ(run_allowed(100us), 60U) << "the kernel is known by now";
+  EXPECT_EQ(turn.samples, 5U);
+  EXPECT_EQ(turn.syncs, 7U);
+}
+
+TEST_F(TurnTest, AnUnknownKernelBehindKnownOnesWaitsForThemAndIsSampled) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
+  issue(1);
+  EXPECT_TRUE(keeper.admits(kKernel));
+  EXPECT_FALSE(keeper.admits(kKernel + 1));
+  EXPECT_EQ(keeper.may_issue(kKernel + 1, now), 0U);
+  complete_after(100us, 1, true);
+  EXPECT_GT(keeper.may_issue(kKernel + 1, now), 0U);
+}
+
+TEST_F(TurnTest, AKernelThatDoesNotFitAnyMoreEndsTheTurn) {
+  may_issue();
+  grant(6ms);
+  EXPECT_EQ(run_allowed(4ms), 1U);
+  for (int sample = 1; sample < 5; ++sample) {
+    run_allowed(4ms);
+    if (state() == TurnState::wanting) grant(6ms);
+  }
+  EXPECT_EQ(run_allowed(4ms), 1U) << "known to take 4 of 6 ms";
+  EXPECT_EQ(state(), TurnState::wanting) << "the next would not fit";
 }
 
 TEST_F(TurnTest, AContendedTurnEndsWithASampleThatFillsTheSlice) {
@@ -179,12 +219,12 @@ TEST_F(TurnTest, AContendedTurnEndsWithASampleThatFillsTheSlice) {
 TEST_F(TurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenGivesBack) {
   may_issue();
   grant(6ms);
-  run_allowed(100us, false);
+  run_one(100us, false);
   ASSERT_EQ(state(), TurnState::busy);
   ASSERT_TRUE(keeper.lingers_until());
   EXPECT_EQ(*keeper.lingers_until(), now + TurnKeeper::kLongestLinger);
   now = *keeper.lingers_until();
-  keeper.settle(false, now);
+  settle(false);
   EXPECT_EQ(state(), TurnState::idle);
   EXPECT_EQ(used(), 100us) << "the futile wait is not charged";
 }
@@ -195,13 +235,13 @@ TEST_F(TurnTest, LingeringInVainGetsShorterAndIsProbedNowAndThen) {
   for (std::uint32_t turns = 0; turns < 4 * TurnKeeper::kLingersPerProbe; ++turns) {
     may_issue();
     grant(6ms);
-    run_allowed(100us, false);
+    run_one(100us, false);
     ASSERT_TRUE(keeper.lingers_until());
     const Duration linger = *keeper.lingers_until() - now;
     shortest = std::min(shortest, linger);
     longest_waits += linger == TurnKeeper::kLongestLinger ? 1 : 0;
     now = *keeper.lingers_until();
-    keeper.settle(false, now);
+    settle(false);
     ASSERT_EQ(state(), TurnState::idle);
     now += 20ms;  // longer than any wait that may pay
   }
@@ -223,7 +263,7 @@ TEST_F(TurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
   ASSERT_TRUE(keeper.lingers_until());
   EXPECT_EQ(*keeper.lingers_until(), now + 30us) << "twice the pause";
   now = *keeper.lingers_until();
-  keeper.settle(false, now);
+  settle(false);
   EXPECT_EQ(used(), expected);
 }
 
@@ -231,29 +271,29 @@ TEST_F(TurnTest, AShortPauseIsLearntEvenWhenTheTurnWasGoneByThen) {
   for (int turns = 0; turns < 12; ++turns) {
     may_issue();
     grant(6ms);
-    run_allowed(100us, false);
+    run_one(100us, false);
     now = *keeper.lingers_until();
-    keeper.settle(false, now);
+    settle(false);
     now += 20ms;
   }
   may_issue();
   grant(6ms);
-  run_allowed(100us, false);
+  run_one(100us, false);
   const TimePoint ended = now;
   now = *keeper.lingers_until();
   ASSERT_LT(now - ended, 100us);
-  keeper.settle(false, now);
+  settle(false);
   now = ended + 200us;
   may_issue();
   grant(6ms);
-  run_allowed(100us, false);
+  run_one(100us, false);
   EXPECT_EQ(*keeper.lingers_until(), now + 400us);
 }
 
 TEST_F(TurnTest, AGrantThatArrivesWhileAnotherStateIsBeingSettledIsStillNoticed) {
   EXPECT_EQ(may_issue(), 0U);
   grant(0ns);
-  keeper.settle(true, now);  // nothing to settle: there is no turn in use
+  settle(true);  // nothing to settle: there is no turn in use
   EXPECT_TRUE(keeper.changed());
   EXPECT_GT(may_issue(), 0U);
 }
@@ -263,9 +303,9 @@ TEST_F(TurnTest, AContendedTurnIsOverWhenItsPausesFillTheSlice) {
   grant(6ms);
   int commands = 0;
   for (; state() != TurnState::wanting && commands < 1000; ++commands) {
-    run_allowed(10us, commands < 1000);
+    run_one(10us, true);
     now += 15us;
-    if (state() == TurnState::busy) keeper.settle(true, now);
+    if (state() == TurnState::busy) settle(true);
   }
   EXPECT_LT(used(), 6ms + 100us);
   EXPECT_GE(used(), 6ms - 600us);
@@ -274,8 +314,9 @@ TEST_F(TurnTest, AContendedTurnIsOverWhenItsPausesFillTheSlice) {
 TEST_F(TurnTest, AContendedTurnThatIsAskedGivesBackOnceDrained) {
   may_issue();
   grant(6ms);
-  run_allowed(100us);
-  issue(may_issue());
+  run_one(100us, true);
+  ASSERT_GT(may_issue(), 0U);
+  issue(1);
   ask_back();
   complete_after(100us, 1, true);
   EXPECT_EQ(state(), TurnState::wanting);
@@ -285,11 +326,11 @@ TEST_F(TurnTest, AContendedTurnThatIsAskedGivesBackOnceDrained) {
 TEST_F(TurnTest, AContendedTurnThatComesWhenTheWorkIsGoneIsGivenBackUncharged) {
   may_issue();
   grant(6ms);
-  EXPECT_EQ(may_issue(false), 1U);
-  keeper.settle(false, now);
+  EXPECT_EQ(may_issue(false), 0U);
+  EXPECT_EQ(state(), TurnState::busy);
   ASSERT_TRUE(keeper.lingers_until());
   now = *keeper.lingers_until();
-  keeper.settle(false, now);
+  settle(false);
   EXPECT_EQ(state(), TurnState::idle);
   EXPECT_EQ(used(), 0ns);
 }

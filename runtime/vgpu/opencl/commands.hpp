@@ -36,6 +36,7 @@ class QueueCommand : public DeviceCommand {
   void watch(CompletionSink& sink) final;
   void flush() final { clFlush(queue_->handle.get()); }
   const CommandTimes* times() const final { return has_times_ ? &times_ : nullptr; }
+  sched::CommandKind kind() const override { return 0; }
 
  private:
   virtual cl_int enqueue(cl_command_queue queue, const Waits& waits) = 0;

@@ -1,0 +1,60 @@
+#include "sched/turn_plan.hpp"
+
+#include <algorithm>
+
+namespace fairgv::sched {
+namespace {
+
+// A free run costs one synchronisation, some ten microseconds. Below a tenth of the slice it is not worth
+// that, and the fair queue gives the rest back.
+constexpr int kWorthwhileFraction = 10;
+
+}  // namespace
+
+TurnPlan::TurnPlan(Duration slice, CommandHistory& history)
+    : history_(history), slice_(std::max(slice, Duration(1))) {}
+
+bool TurnPlan::admits(CommandKind kind) const {
+  if (sampling_) return false;
+  const bool first = commands_ == 0 && run_.empty();
+  if (first) return true;
+  if (run_.empty() && over()) return false;
+  const auto expected = history_.expected(kind);
+  if (!expected) return run_.empty();
+  return run_expected_ + *expected <= slice_ - used_;
+}
+
+void TurnPlan::issued(CommandKind kind) {
+  const auto expected = history_.expected(kind);
+  sampling_ = !expected;
+  run_expected_ += expected.value_or(Duration::zero());
+  const auto known = std::find_if(run_.begin(), run_.end(), [kind](const auto& c) { return c.kind == kind; });
+  if (known != run_.end()) {
+    ++known->commands;
+  } else {
+    run_.push_back({kind, 1});
+  }
+}
+
+void TurnPlan::measured(Duration used) {
+  used = std::max(used, Duration::zero());
+  used_ += used;
+  for (const CommandHistory::Count& count : run_) commands_ += count.commands;
+  if (sampling_) {
+    history_.sampled(run_.front().kind, used);
+  } else {
+    history_.ran(run_, used);
+  }
+  run_.clear();
+  run_expected_ = Duration::zero();
+  sampling_ = false;
+}
+
+bool TurnPlan::over() const {
+  if (used_ >= slice_) return true;
+  // The turn ends even if the clock does not advance.
+  const bool many = commands_ >= static_cast<std::uint64_t>(slice_ / CommandHistory::kShortestCommand);
+  return commands_ > 0 && (many || slice_ - used_ < slice_ / kWorthwhileFraction);
+}
+
+}  // namespace fairgv::sched

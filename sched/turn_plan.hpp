@@ -1,0 +1,68 @@
+// Which commands may still run in a turn on the device: the accountant of one session's turn (FairGV, section
+// 3.3.2, with a history of commands).
+//
+// Waiting for the device after every command gives exact times and costs up to 7 %; never waiting lets a
+// tenant queue seconds of work. So a command of an unknown kind runs alone and is measured; commands of known
+// kinds run freely as long as the history expects them to fit what is left of the slice; and one
+// synchronisation after the last measures them all:
+//
+//   admits(kind)? ── yes: issue, issued(kind), ask again
+//        └── no: wait until the device is idle, measured(time), ask again; over() or still no: the turn ends
+//
+// The first command of a turn is always admitted, however long. What is left over or overrun is for the fair
+// queue to even out: it charges used(), which holds measured time only.
+//
+// A state machine without a clock. The turn can also end at any time before: when there is nothing to issue,
+// report what was and release the device. Not thread-safe: it belongs to one executor.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/command_history.hpp"
+#include "sched/types.hpp"
+
+namespace fairgv::sched {
+
+class TurnPlan {
+ public:
+  static constexpr Duration kDefaultSlice = std::chrono::milliseconds(6);
+
+  // slice: device time meant for the turn; at least 1 ns. The history outlives the plan.
+  TurnPlan(Duration slice, CommandHistory& history);
+
+  // Whether a command of this kind may be issued without a synchronisation before it.
+  bool admits(CommandKind kind) const;
+
+  // It was issued; only after admits().
+  void issued(CommandKind kind);
+
+  // What was issued since the last report has ended, and kept the device busy for so long. A negative time
+  // counts as zero.
+  void measured(Duration used);
+
+  // Nothing was issued since the last report.
+  bool idle() const { return run_.empty(); }
+
+  // One command is being measured by itself.
+  bool sampling() const { return sampling_; }
+
+  // The slice is used up, or what is left is not worth another synchronisation.
+  bool over() const;
+
+  Duration used() const { return used_; }               // device time measured in this turn
+  std::uint64_t commands() const { return commands_; }  // commands measured in this turn
+
+ private:
+  CommandHistory& history_;
+  const Duration slice_;
+  Duration used_{0};
+  std::uint64_t commands_ = 0;
+
+  // Since the last report.
+  std::vector<CommandHistory::Count> run_;
+  Duration run_expected_{0};
+  bool sampling_ = false;
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,183 @@
+// The accountant of one turn: what it samples, what it lets run, and when the turn is over.
+#include "sched/turn_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace {
+
+using fairgv::sched::CommandHistory;
+using fairgv::sched::CommandKind;
+using fairgv::sched::Duration;
+using fairgv::sched::TurnPlan;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr CommandKind kKernel = 7;
+constexpr CommandKind kOther = 8;
+
+// Carries a turn through for a program that never runs out: its nth command (from 0) is of kind kind_of(n)
+// and takes time_of(n). Returns the number of commands between synchronisations.
+std::vector<std::uint64_t> run_turn(TurnPlan& plan, const std::function<CommandKind(std::uint64_t)>& kind_of,
+                                    const std::function<Duration(std::uint64_t)>& time_of) {
+  std::vector<std::uint64_t> runs;
+  std::uint64_t issued = 0;
+  while (plan.admits(kind_of(issued))) {
+    Duration busy{0};
+    std::uint64_t run = 0;
+    while (plan.admits(kind_of(issued))) {
+      plan.issued(kind_of(issued));
+      busy += time_of(issued);
+      ++issued, ++run;
+    }
+    plan.measured(busy);
+    runs.push_back(run);
+    if (runs.size() > 10'000) {
+      ADD_FAILURE() << "the turn does not end";
+      break;
+    }
+  }
+  return runs;
+}
+std::vector<std::uint64_t> run_turn(TurnPlan& plan, Duration each) {
+  return run_turn(
+      plan, [](std::uint64_t) { return kKernel; }, [each](std::uint64_t) { return each; });
+}
+
+using Runs = std::vector<std::uint64_t>;
+
+TEST(TurnPlan, AnUnknownKernelIsSampledFiveTimesThenFillsTheSlice) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history);
+  EXPECT_EQ(run_turn(plan, microseconds(100)), (Runs{1, 1, 1, 1, 1, 55}));
+  EXPECT_TRUE(plan.over());
+  EXPECT_EQ(plan.used(), milliseconds(6));
+  EXPECT_EQ(plan.commands(), 60U);
+}
+
+TEST(TurnPlan, AKnownKernelIsNotSampled) {
+  CommandHistory history;
+  TurnPlan first(milliseconds(6), history);
+  run_turn(first, microseconds(100));
+  TurnPlan second(milliseconds(6), history);
+  EXPECT_EQ(run_turn(second, microseconds(100)), (Runs{60}));
+}
+
+TEST(TurnPlan, ASampleRunsAlone) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history);
+  plan.issued(kKernel);
+  EXPECT_TRUE(plan.sampling());
+  EXPECT_FALSE(plan.admits(kKernel));
+  EXPECT_FALSE(plan.admits(kOther));
+  plan.measured(microseconds(10));
+  EXPECT_FALSE(plan.sampling());
+  EXPECT_TRUE(plan.admits(kOther));
+}
+
+TEST(TurnPlan, AnUnknownKernelWaitsUntilTheKnownOnesHaveEnded) {
+  CommandHistory history(1);
+  history.sampled(kKernel, microseconds(100));
+  TurnPlan plan(milliseconds(6), history);
+  plan.issued(kKernel);
+  EXPECT_TRUE(plan.admits(kKernel));
+  EXPECT_FALSE(plan.admits(kOther));
+  plan.measured(microseconds(100));
+  EXPECT_TRUE(plan.admits(kOther));
+}
+
+TEST(TurnPlan, KindsOfDifferentLengthFillTheSliceTogether) {
+  CommandHistory history(1);
+  history.sampled(kKernel, microseconds(1'000));
+  history.sampled(kOther, microseconds(50));
+  TurnPlan plan(milliseconds(6), history);
+  const auto runs = run_turn(
+      plan, [](std::uint64_t n) { return n % 2 == 0 ? kKernel : kOther; },
+      [](std::uint64_t n) { return n % 2 == 0 ? microseconds(1'000) : microseconds(50); });
+  EXPECT_EQ(runs, (Runs{10}));  // five pairs; the next long one does not fit
+  EXPECT_EQ(plan.used(), microseconds(5'250));
+  EXPECT_TRUE(plan.admits(kOther)) << "a short one still fits";
+}
+
+TEST(TurnPlan, TheFirstCommandRunsHoweverLong) {
+  CommandHistory history(1);
+  history.sampled(kKernel, milliseconds(40));
+  TurnPlan plan(milliseconds(6), history);
+  EXPECT_EQ(run_turn(plan, milliseconds(40)), (Runs{1}));
+  TurnPlan without_length(Duration(0), history);
+  EXPECT_EQ(run_turn(without_length, milliseconds(40)), (Runs{1}));
+}
+
+TEST(TurnPlan, SamplingStopsOnceTheSliceIsUsedUp) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history);
+  EXPECT_EQ(run_turn(plan, milliseconds(2)), (Runs{1, 1, 1}));
+  TurnPlan next(milliseconds(6), history);
+  EXPECT_EQ(run_turn(next, milliseconds(2)), (Runs{1, 1, 1}))
+      << "the fourth and fifth sample, then a known one";
+}
+
+TEST(TurnPlan, WhatIsLeftWhenCommandsBecomeShorterIsUsed) {
+  CommandHistory history(1);
+  history.sampled(kKernel, microseconds(100));
+  TurnPlan plan(milliseconds(6), history);
+  const Runs runs = run_turn(plan, microseconds(50));
+  EXPECT_EQ(runs.front(), 60U);
+  EXPECT_GT(runs.size(), 1U);
+  EXPECT_GT(plan.used(), microseconds(5'400));
+  EXPECT_LE(plan.used(), milliseconds(6));
+}
+
+TEST(TurnPlan, TheTurnIsOverAfterTheRunInWhichCommandsBecameLonger) {
+  CommandHistory history(1);
+  history.sampled(kKernel, microseconds(100));
+  TurnPlan plan(milliseconds(6), history);
+  EXPECT_EQ(run_turn(plan, microseconds(300)), (Runs{60}));
+  TurnPlan next(milliseconds(6), history);
+  EXPECT_EQ(run_turn(next, microseconds(300)).front(), 30U) << "half corrected";
+}
+
+TEST(TurnPlan, ASmallRestIsNotWorthAnotherSynchronisation) {
+  CommandHistory history(1);
+  history.sampled(kKernel, microseconds(10));
+  TurnPlan plan(milliseconds(6), history);
+  for (int i = 0; i < 550; ++i) {
+    ASSERT_TRUE(plan.admits(kKernel));
+    plan.issued(kKernel);
+  }
+  plan.measured(microseconds(5'500));
+  EXPECT_TRUE(plan.over());
+  EXPECT_FALSE(plan.admits(kKernel));
+}
+
+TEST(TurnPlan, AProgramThatIssuesLessThanItMayGoesOn) {
+  CommandHistory history(1);
+  history.sampled(kKernel, microseconds(100));
+  TurnPlan plan(milliseconds(6), history);
+  plan.issued(kKernel);
+  plan.measured(microseconds(100));
+  EXPECT_FALSE(plan.over());
+  EXPECT_TRUE(plan.admits(kKernel));
+}
+
+TEST(TurnPlan, CommandsTooShortToMeasureDoNotRunForEver) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history);
+  std::uint64_t commands = 0;
+  for (const std::uint64_t run : run_turn(plan, Duration(0))) commands += run;
+  EXPECT_LT(commands, 13'000U);
+}
+
+TEST(TurnPlan, NegativeTimeIsNoCredit) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history);
+  plan.issued(kKernel);
+  plan.measured(microseconds(-500));
+  EXPECT_EQ(plan.used(), Duration(0));
+}
+
+}  // namespace
