@@ -55,10 +55,10 @@ void print_sessions(const Report& report) {
 }
 
 void print_report(const Report& report) {
-  fmt::print("fairgvd {} at {}, pid {}, slice {} ms\n", report.daemon.version, report.daemon.socket,
-             report.daemon.pid, report.daemon.slice_ms);
+  fmt::print("fairgvd {} at {}, pid {}\n", report.daemon.version, report.daemon.socket, report.daemon.pid);
   for (const Report::Device& device : report.devices) {
-    fmt::print("\ndevice {}: {} ({}){}\n", device.index, device.name, device.platform,
+    fmt::print("\ndevice {}: {} ({}), policy {}, slice {:g} ms{}\n", device.index, device.name,
+               device.platform, device.policy, device.slice_ms,
                device.holder ? ", in use by " + *device.holder : "");
     print_tenants(report, device.index);
   }
@@ -71,7 +71,7 @@ void print_report(const Report& report) {
 }
 
 int ask_and_print(Control& control, bool json) {
-  const auto answer = control.ask({session::ControlRequest::Command::ps, {}, 0});
+  const auto answer = control.ask({});
   if (!answer) return fail("ps", answer.error().message);
   const auto report = session::parse_report(answer.value());
   if (!report) return fail("ps", report.error().message);
