@@ -2,6 +2,7 @@
 // takes.
 #include <map>
 
+#include "sched/policies/in_turn.hpp"
 #include "tests/unit/daemon_turns.hpp"
 
 namespace fairgv::daemon {
@@ -170,6 +171,33 @@ INSTANTIATE_TEST_SUITE_P(All, PolicyTurns,
                            std::erase(name, '-');
                            return name;
                          });
+
+/// Whoever comes, comes first.
+class ImpatientPolicy final : public sched::InTurnPolicy {
+ public:
+  using InTurnPolicy::InTurnPolicy;
+  bool preempts(sched::TenantId, sched::TenantId, sched::Time) const override { return true; }
+
+ private:
+  sched::Duration turn_length() const override { return slice(); }
+};
+
+TEST_F(Turns, ANewcomerThatThePolicyPrefersEndsAMeasuredTurnEarly) {
+  dispatcher = Dispatcher(std::make_unique<ImpatientPolicy>(6ms));
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  FakeWorker& c = add(3);
+  want(1, a);
+  a.begin();
+  want(2, b);
+  run(1, a, 1ms, true);
+  ASSERT_EQ(b.slice(), 6ms);
+  b.begin();
+  now += 1ms;
+  want(3, c);
+  EXPECT_EQ(b.state(), State::busy_asked);
+  EXPECT_EQ(dispatcher.holder(), SessionId{2}) << "until its commands have ended";
+}
 
 struct StrictTurns : Turns {
   StrictTurns() : Turns("strict-cosched") {}

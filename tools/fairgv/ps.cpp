@@ -30,6 +30,12 @@ std::string bar(double share) {
   return text;
 }
 
+/// Nothing from a daemon that knows one policy only.
+std::string sharing(const Report::Device& device) {
+  if (device.policy.empty()) return "";
+  return fmt::format(", policy {}, slice {:g} ms", device.policy, device.slice_ms);
+}
+
 void print_tenants(const Report& report, std::size_t device) {
   fmt::print("  {:<20} {:>6} {:>8} {:>7}  {:<20} {:>6} {:>11} {:>10}\n", "tenant", "weight", "sessions",
              "ideal", "share now", "", "device time", "launches");
@@ -57,8 +63,7 @@ void print_sessions(const Report& report) {
 void print_report(const Report& report) {
   fmt::print("fairgvd {} at {}, pid {}\n", report.daemon.version, report.daemon.socket, report.daemon.pid);
   for (const Report::Device& device : report.devices) {
-    fmt::print("\ndevice {}: {} ({}), policy {}, slice {:g} ms{}\n", device.index, device.name,
-               device.platform, device.policy, device.slice_ms,
+    fmt::print("\ndevice {}: {} ({}){}{}\n", device.index, device.name, device.platform, sharing(device),
                device.holder ? ", in use by " + *device.holder : "");
     print_tenants(report, device.index);
   }
