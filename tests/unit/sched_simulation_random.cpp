@@ -112,6 +112,21 @@ TEST_F(SimulationRandom, TheLagOfEveryTenantIsBoundedAfterEveryTurn) {
   }
 }
 
+TEST_F(SimulationRandom, AMeasuredTurnIsNoLongerThanSamplingAllows) {
+  for (int population = 0; population < kPopulations; ++population) {
+    const SimulationSettings chosen = all_saturating();
+    const DeviceOutcome device = simulate(chosen).devices[0];
+    // The first one had the device alone before the others came.
+    for (std::size_t i = 1; i < chosen.kinds.size(); ++i) {
+      const TenantSpec& spec = chosen.kinds[i];
+      const double longest_kernel = ns(spec.kernel) * (1 + spec.jitter);
+      const double spread = (1 + spec.jitter) / (1 - spec.jitter);
+      const double bound = std::max(ns(chosen.slice) + longest_kernel, ns(chosen.slice) * spread);
+      EXPECT_LE(ns(device.tenants[i].longest_turn), bound * 1.001) << "tenant " << i;  // kernels are whole ns
+    }
+  }
+}
+
 TEST_F(SimulationRandom, SharesConvergeToTheWeights) {
   for (int population = 0; population < 5; ++population) {
     SimulationSettings chosen = all_saturating();
