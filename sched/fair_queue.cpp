@@ -1,26 +1,13 @@
 #include "sched/fair_queue.hpp"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
+
+#include "sched/tenant_checks.hpp"
 
 namespace fairgv::sched {
-namespace {
-
-void require_valid(TenantId id, std::uint32_t weight) {
-  if (is_valid_weight(weight)) return;
-  throw std::invalid_argument("weight " + std::to_string(weight) + " of tenant " + std::to_string(id.value) +
-                              " is not between " + std::to_string(kMinWeight) + " and " +
-                              std::to_string(kMaxWeight));
-}
-
-}  // namespace
-
 void FairQueue::add(TenantId id, std::uint32_t weight) {
-  require_valid(id, weight);
-  if (slots_.contains(id)) {
-    throw std::invalid_argument("tenant " + std::to_string(id.value) + " is already in the queue");
-  }
+  require_valid_weight(id, weight);
+  if (slots_.contains(id)) refuse_known_tenant(id);
   if (free_slots_.empty()) {
     tenants_.emplace_back();
     free_slots_.reserve(tenants_.capacity());  // so that remove() does not allocate
@@ -43,7 +30,7 @@ void FairQueue::remove(TenantId id) {
 }
 
 void FairQueue::set_weight(TenantId id, std::uint32_t weight) {
-  require_valid(id, weight);
+  require_valid_weight(id, weight);
   const Slot slot = find(id);
   if (slot == kNobody) return;
   Tenant& tenant = tenants_[slot];

@@ -1,5 +1,6 @@
 #include "runtime/daemon/config.hpp"
 
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "runtime/daemon/config_table.hpp"
 #include "runtime/daemon/user.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/turn.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -15,6 +17,9 @@ namespace {
 constexpr double kLongestIdle = 31'536'000;  // a year, in seconds
 constexpr double kShortestSlice = 0.1;       // milliseconds; below it switching costs more than it shares
 constexpr double kLongestSlice = 1'000;
+// FairGV, section 3.2.1.
+constexpr std::chrono::milliseconds kNonPreemptiveSlice{6};
+constexpr std::chrono::milliseconds kPreemptiveSlice{30};
 constexpr std::int64_t kMostSessions = 10'000;
 constexpr std::int64_t kMostSamples = 1'000;
 
@@ -37,13 +42,45 @@ void read_daemon(ConfigTable table, Config& config) {
   table.finish();
 }
 
-void read_device(ConfigTable table, Config& config) {
+/// The keys that [device] and [device.N] share.
+void read_device_rule(ConfigTable& table, DeviceRule& rule) {
+  std::vector<std::string> policies;
+  for (const sched::PolicyInfo& info : sched::all_policies()) policies.emplace_back(info.name);
+  if (auto policy = table.one_of("policy", policies)) rule.policy = *policy;
+  if (auto discipline = table.one_of("discipline", {"non-preemptive", "preemptive"})) {
+    rule.slice = *discipline == "preemptive" ? kPreemptiveSlice : kNonPreemptiveSlice;
+  }
   if (auto slice = table.number("slice_ms", kShortestSlice, kLongestSlice)) {
-    config.slice =
+    rule.slice =
         std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double, std::milli>(*slice));
   }
+}
+
+/// The device that the N of [device.N] means; none if it is no number.
+std::optional<std::uint32_t> device_index(std::string_view key) {
+  std::uint32_t index = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+  if (error != std::errc() || end != key.data() + key.size() || index >= session::kMaxDevices) {
+    return std::nullopt;
+  }
+  return index;
+}
+
+void read_device(const toml::table& source, Config& config, ConfigErrors& errors) {
+  ConfigTable table(source, "[device]", errors);
+  read_device_rule(table, config.devices.common);
   if (auto samples = table.integer("samples", 1, kMostSamples)) {
     config.samples = static_cast<std::uint32_t>(*samples);
+  }
+  for (const auto& [key, node] : source) {
+    const auto index = device_index(key.str());
+    if (!index) continue;
+    const toml::table* const own = table.table(std::string(key.str()).c_str());
+    if (own == nullptr) continue;
+    ConfigTable own_table(*own, "[device." + std::string(key.str()) + "]", errors);
+    DeviceRule& rule = config.devices.by_index[*index] = config.devices.common;
+    read_device_rule(own_table, rule);
+    own_table.finish();
   }
   table.finish();
 }
@@ -96,6 +133,11 @@ void read_tenant_rules(const toml::table& tables, TenantRules& rules, ConfigErro
 
 }  // namespace
 
+const DeviceRule& DeviceRules::of(std::uint32_t device) const {
+  const auto found = by_index.find(device);
+  return found == by_index.end() ? common : found->second;
+}
+
 const TenantRule& TenantRules::of(const std::string& name) const {
   static const TenantRule kNone;
   const auto found = by_name.find(name);
@@ -114,7 +156,7 @@ Result<Config> parse_config(const std::string& text, const std::string& path) {
   Config config;
   ConfigTable top(document, "the file", errors);
   if (const auto* table = top.table("daemon")) read_daemon({*table, "[daemon]", errors}, config);
-  if (const auto* table = top.table("device")) read_device({*table, "[device]", errors}, config);
+  if (const auto* table = top.table("device")) read_device(*table, config, errors);
   if (const auto* table = top.table("opencl")) read_opencl({*table, "[opencl]", errors}, config);
   if (const auto* table = top.table("tenants")) read_tenants(*table, config.tenants, errors);
   if (const auto* table = top.table("tenant")) read_tenant_rules(*table, config.tenants, errors);

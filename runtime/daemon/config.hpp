@@ -13,6 +13,7 @@
 #include <string>
 
 #include "runtime/ring/result.hpp"
+#include "sched/policies/registry.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::daemon {
@@ -34,6 +35,20 @@ struct TenantRules {
   const TenantRule& of(const std::string& name) const;
 };
 
+/// How a device is shared while several want it (docs/SCHEDULING.md).
+struct DeviceRule {
+  std::string policy{sched::kDefaultPolicy};
+  std::chrono::nanoseconds slice = std::chrono::milliseconds(6);
+};
+
+/// [device] and [device.N]
+struct DeviceRules {
+  DeviceRule common;
+  std::map<std::uint32_t, DeviceRule> by_index;  // whole rules: what [device.N] leaves out is as in [device]
+
+  const DeviceRule& of(std::uint32_t device) const;
+};
+
 struct Config {
   // [daemon]
   std::optional<std::string> socket;
@@ -41,7 +56,7 @@ struct Config {
   std::chrono::duration<double> exit_idle{0};  // 0: never
   std::uint32_t session_limit = 256;
   // [device]
-  std::chrono::nanoseconds slice = std::chrono::milliseconds(6);
+  DeviceRules devices;
   std::uint32_t samples = 5;  // commands measured one by one after a switch
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";

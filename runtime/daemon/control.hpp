@@ -22,6 +22,7 @@ class Control {
 
  private:
   std::string set_weight(const session::ControlRequest& request, const session::PeerCredentials& peer);
+  std::string set_policy(const session::ControlRequest& request, const session::PeerCredentials& peer);
 
   Host& host_;
   const SessionTable& sessions_;

@@ -53,7 +53,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(std::chrono::nanoseconds slice) {
+Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules) {
   ring::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   ring::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   ring::UniqueFd broken(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -61,16 +61,19 @@ Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(std::chrono::nanosecon
     return system_error("cannot make the dispatcher's event descriptors");
   }
   std::unique_ptr<DispatchLoop> loop(
-      new DispatchLoop(slice, std::move(epoll), std::move(wake), std::move(broken)));
+      new DispatchLoop(std::move(rules), std::move(epoll), std::move(wake), std::move(broken)));
   const SignalsBlocked quiet;
   loop->thread_ = std::thread([raw = loop.get()] { raw->run(); });
   ::pthread_setname_np(loop->thread_.native_handle(), "dispatcher");
   return loop;
 }
 
-DispatchLoop::DispatchLoop(std::chrono::nanoseconds slice, ring::UniqueFd epoll, ring::UniqueFd wake,
+DispatchLoop::DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake,
                            ring::UniqueFd broken)
-    : slice_(slice), epoll_(std::move(epoll)), wake_(std::move(wake)), broken_event_(std::move(broken)) {}
+    : rules_(std::move(rules)),
+      epoll_(std::move(epoll)),
+      wake_(std::move(wake)),
+      broken_event_(std::move(broken)) {}
 
 DispatchLoop::~DispatchLoop() {
   stopping_.store(true, std::memory_order_release);
@@ -78,15 +81,44 @@ DispatchLoop::~DispatchLoop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void DispatchLoop::set_slice(std::chrono::nanoseconds slice) {
+void DispatchLoop::set_rules(DeviceRules rules) {
   const std::lock_guard lock(mutex_);
-  slice_ = slice;
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_slice(slice);
+  const DeviceRules before = std::exchange(rules_, std::move(rules));
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) adopt(device, before.of(device));
+  wake();  // deadlines may have changed
+}
+
+void DispatchLoop::set_policy(const std::string& policy, std::optional<std::uint32_t> device) {
+  const std::lock_guard lock(mutex_);
+  const DeviceRules before = rules_;
+  if (device) {
+    rules_.by_index.try_emplace(*device, rules_.common).first->second.policy = policy;
+  } else {
+    rules_.common.policy = policy;
+    for (auto& [index, rule] : rules_.by_index) rule.policy = policy;
+  }
+  for (std::uint32_t index = 0; index < dispatchers_.size(); ++index) adopt(index, before.of(index));
+  wake();
+}
+
+/// Brings a dispatcher in line with its rule.
+void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
+  const DeviceRule& rule = rules_.of(device);
+  Dispatcher& dispatcher = dispatchers_[device];
+  if (rule.policy == before.policy) {
+    dispatcher.set_slice(rule.slice);
+  } else {
+    dispatcher.set_policy(sched::make_policy(rule.policy, rule.slice), Clock::now());
+  }
 }
 
 void DispatchLoop::reset_devices(std::size_t count) {
   const std::lock_guard lock(mutex_);
-  dispatchers_.assign(count, Dispatcher(slice_));
+  dispatchers_.clear();
+  for (std::uint32_t device = 0; device < count; ++device) {
+    const DeviceRule& rule = rules_.of(device);
+    dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice));
+  }
 }
 
 Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
@@ -94,7 +126,7 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
   const auto now = Clock::now();
   for (std::size_t device = 0; device < dispatchers_.size(); ++device) {
     Dispatcher& dispatcher = dispatchers_[device];
-    dispatcher.add_tenant(session.tenant, session.weight);
+    dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.set_weight(session.tenant, session.weight, now);
     dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.worker_bell);
   }
@@ -129,7 +161,8 @@ bool DispatchLoop::forget_if_clear(TenantId id) {
   const bool clear = std::all_of(dispatchers_.begin(), dispatchers_.end(),
                                  [&](const Dispatcher& dispatcher) { return dispatcher.may_forget(id); });
   if (!clear) return false;
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.forget_tenant(id);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.forget_tenant(id, now);
   return true;
 }
 
@@ -137,6 +170,13 @@ std::vector<BrokenSession> DispatchLoop::take_broken() {
   const std::lock_guard lock(mutex_);
   clear_event(broken_event_.get());
   return std::exchange(broken_, {});
+}
+
+std::vector<DeviceRule> DispatchLoop::rules() {
+  const std::lock_guard lock(mutex_);
+  std::vector<DeviceRule> list;
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) list.push_back(rules_.of(device));
+  return list;
 }
 
 std::vector<std::optional<SessionId>> DispatchLoop::holders() {

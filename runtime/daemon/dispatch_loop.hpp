@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/daemon/config.hpp"
 #include "runtime/daemon/dispatcher.hpp"
 #include "runtime/ring/segment.hpp"
 
@@ -42,12 +43,15 @@ struct TenantUsage {
 
 class DispatchLoop {
  public:
-  static Result<std::unique_ptr<DispatchLoop>> start(std::chrono::nanoseconds slice);
+  static Result<std::unique_ptr<DispatchLoop>> start(DeviceRules rules);
   ~DispatchLoop();
   DispatchLoop(const DispatchLoop&) = delete;
   DispatchLoop& operator=(const DispatchLoop&) = delete;
 
-  void set_slice(std::chrono::nanoseconds slice);
+  /// From a configuration that was read again. Policies change where their names do.
+  void set_rules(DeviceRules rules);
+  /// `fairgv set --policy`: on one device, or on all. The name must be known. Holds until set_rules().
+  void set_policy(const std::string& policy, std::optional<std::uint32_t> device);
   /// Forgets everything, tenants too. Only without sessions.
   void reset_devices(std::size_t count);
 
@@ -63,6 +67,8 @@ class DispatchLoop {
   /// Sessions that broke the turn protocol. Kill their workers, then remove them.
   std::vector<BrokenSession> take_broken();
 
+  /// How each device is shared.
+  std::vector<DeviceRule> rules();
   /// By device: who has the turn.
   std::vector<std::optional<SessionId>> holders();
   /// The session's most active state on any device.
@@ -73,16 +79,16 @@ class DispatchLoop {
  private:
   using Time = Dispatcher::Time;
 
-  DispatchLoop(std::chrono::nanoseconds slice, ring::UniqueFd epoll, ring::UniqueFd wake,
-               ring::UniqueFd broken);
+  DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake, ring::UniqueFd broken);
   void run();
   std::optional<timespec> time_left();
   void handle_knock(std::uint64_t key, Time now);
   void wake();
   void collect_broken();
+  void adopt(std::uint32_t device, const DeviceRule& before);
 
   std::mutex mutex_;
-  std::chrono::nanoseconds slice_;
+  DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
   std::unordered_map<SessionId, int> knock_fds_;
   std::vector<BrokenSession> broken_;

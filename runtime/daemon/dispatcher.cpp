@@ -35,26 +35,49 @@ WorkCounters& WorkCounters::operator+=(const WorkCounters& other) {
   return *this;
 }
 
+// -- policy
+
+void Dispatcher::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
+  charge_holder(now);
+  stop_keeping(now);
+  policy_ = std::move(policy);
+  for (const auto& [id, tenant] : tenants_) {
+    policy_->add(id, tenant.attributes, now);
+    if (!tenant.waiting.empty()) policy_->wake(id, now);
+  }
+  if (turn_) {
+    const TenantId holder = sessions_.at(turn_->session).tenant;
+    policy_->wake(holder, now);
+    policy_->begin(holder, now);
+  } else {
+    grant_next(now);
+  }
+}
+
 // -- tenants
 
-void Dispatcher::add_tenant(TenantId id, std::uint32_t weight) {
-  if (!tenants_.try_emplace(id).second) return;
-  queue_.add(id, weight);
+void Dispatcher::add_tenant(TenantId id, std::uint32_t weight, Time now) {
+  const auto [added, is_new] = tenants_.try_emplace(id);
+  if (!is_new) return;
+  added->second.attributes.weight = weight;
+  policy_->add(id, added->second.attributes, now);
 }
 
 void Dispatcher::set_weight(TenantId id, std::uint32_t weight, Time now) {
+  const auto found = tenants_.find(id);
+  if (found == tenants_.end()) return;
   charge_holder(now);  // what was used so far counts with the old weight
-  queue_.set_weight(id, weight);
+  found->second.attributes.weight = weight;
+  policy_->set_attributes(id, found->second.attributes, now);
 }
 
 bool Dispatcher::may_forget(TenantId id) const {
   const auto found = tenants_.find(id);
-  return found == tenants_.end() ||
-         (found->second.sessions == 0 && queue_.start_tag(id) <= queue_.virtual_time());
+  return found == tenants_.end() || (found->second.sessions == 0 && policy_->may_forget(id));
 }
 
-void Dispatcher::forget_tenant(TenantId id) {
-  queue_.remove(id);
+void Dispatcher::forget_tenant(TenantId id, Time now) {
+  policy_->remove(id, now);
   tenants_.erase(id);
 }
 
@@ -74,6 +97,7 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   if (has_turn) {
     charge(id, *session, now);
     turn_.reset();
+    policy_->end(tenant_id, now);
   }
   if (session->waiting) stop_waiting(id, *session);
   tenant.ended += counters_of(*session->turn);
@@ -98,20 +122,20 @@ void Dispatcher::look(SessionId id, Time now) {
       return;
     case State::idle:
       if (!session->waiting) return;
-      report_broken(id, *session, "withdrew its wish for the device");
+      report_broken(id, *session, "withdrew its wish for the device", now);
       return;
     default:
-      report_broken(id, *session, "took the device without a turn");
+      report_broken(id, *session, "took the device without a turn", now);
   }
 }
 
 void Dispatcher::expire(Time now) {
   if (!deadline_ || now < *deadline_) return;
   deadline_.reset();
-  if (kept_for_) {
+  if (!turn_) {
     stop_keeping(now);
     grant_next(now);
-  } else if (turn_ && waiting_ > 0) {
+  } else if (waiting_ > 0) {
     reclaim_turn(now);
   }
 }
@@ -164,12 +188,12 @@ Dispatcher::Session* Dispatcher::find(SessionId id) {
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-void Dispatcher::report_broken(SessionId id, Session& session, const std::string& reason) {
+void Dispatcher::report_broken(SessionId id, Session& session, const std::string& reason, Time now) {
   if (session.broken) return;
   session.broken = true;
   if (session.waiting) {
     stop_waiting(id, session);
-    block_if_idle(session.tenant, Time{});
+    block_if_idle(session.tenant, now);
   }
   broken_.push_back({id, "the worker " + reason});
 }
@@ -188,20 +212,21 @@ void Dispatcher::look_at_holder(Session& session, Time now) {
       if (turn_->asked) return;
       break;
   }
-  report_broken(turn_->session, session, "put its turn into a state that the protocol does not have");
+  report_broken(turn_->session, session, "put its turn into a state that the protocol does not have", now);
 }
 
 void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
-  // Before the newcomer is compared with the holder: virtual time must know what the holder has used.
+  // Before the newcomer is compared with the holder: the policy must know what the holder has used.
   charge_holder(now);
   session.waiting = true;
   ++waiting_;
   tenants_.at(session.tenant).waiting.push_back(id);
-  queue_.wake(session.tenant, credit(tenants_.at(session.tenant), now));
-  learn_pause(tenants_.at(session.tenant), now);
+  policy_->wake(session.tenant, now);
   if (turn_) {
+    if (policy_->preempts(session.tenant, sessions_.at(turn_->session).tenant, now)) turn_->ends = now;
     reclaim_turn(now);
-  } else if (!kept_for_ || queue_.pick() == session.tenant) {
+  } else if (!kept_for_ || *kept_for_ == session.tenant ||
+             policy_->preempts(session.tenant, *kept_for_, now)) {
     stop_keeping(now);
     grant_next(now);
   }
@@ -216,27 +241,7 @@ void Dispatcher::stop_waiting(SessionId id, Session& session) {
 void Dispatcher::block_if_idle(TenantId id, Time now) {
   const bool holds = (turn_ && sessions_.at(turn_->session).tenant == id) || kept_for_ == id;
   if (holds || !tenants_.at(id).waiting.empty()) return;
-  queue_.block(id);
-  tenants_.at(id).blocked = now;
-}
-
-Dispatcher::Duration Dispatcher::credit(const Tenant& tenant, Time now) const {
-  return now - tenant.blocked <= slice_ ? slice_ : Duration(0);
-}
-
-/// Also learnt from when the device was not kept: who begins to come back quickly is kept for again.
-void Dispatcher::learn_pause(Tenant& tenant, Time now) {
-  if (!tenant.paused) return;
-  const Duration pause = std::min<Duration>(now - *tenant.paused, 2 * kLongestAnticipation);
-  tenant.pause = (3 * tenant.pause + pause) / 4;
-  tenant.paused.reset();
-}
-
-/// The tenant has just paused: it is the one to run next, and comes back soon.
-bool Dispatcher::worth_keeping_for(TenantId id) const {
-  const Tenant& tenant = tenants_.at(id);
-  return waiting_ > 0 && tenant.waiting.empty() && tenant.sessions > 0 && queue_.pick() == id &&
-         2 * tenant.pause <= kLongestAnticipation;
+  policy_->block(id, now);
 }
 
 void Dispatcher::stop_keeping(Time now) {
@@ -248,6 +253,10 @@ void Dispatcher::stop_keeping(Time now) {
 /// Somebody waits: sees to it that the turn comes to an end. Called when a session starts waiting and then,
 /// as long as one does, every kPatience.
 void Dispatcher::reclaim_turn(Time now) {
+  if (turn_->ends && now < *turn_->ends) {
+    deadline_ = turn_->ends;
+    return;
+  }
   const SessionId id = turn_->session;
   Session& session = *find(id);
   deadline_ = now + kPatience;
@@ -258,16 +267,16 @@ void Dispatcher::reclaim_turn(Time now) {
     const State state = load(session);
     if (state == State::held) {
       // A turn of limited length is given back by itself; one that lies unused for long is not.
-      const bool leave = turn_->alone ? fresh(session, now) : now < turn_->granted + kPatience;
+      const bool leave = turn_->ends ? fresh(session, now) : now < turn_->granted + kPatience;
       if (leave) {
-        deadline_ = turn_->granted + (turn_->alone ? Duration(kFreshGrant) : Duration(kPatience));
+        deadline_ = turn_->granted + (turn_->ends ? Duration(kFreshGrant) : Duration(kPatience));
         return;
       }
       if (move(*session.turn, State::held, State::idle)) {
         turn_->taken_back = true;
         return end_turn(session, State::idle, now);
       }
-    } else if (state == State::busy && turn_->alone) {
+    } else if (state == State::busy && turn_->ends) {
       turn_->asked = move(*session.turn, State::busy, State::busy_asked);
       if (turn_->asked) return;
     } else {
@@ -287,16 +296,19 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
   const bool honest = charge(id, session, now);
   const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
   turn_.reset();
+  policy_->end(session.tenant, now);
   if (state == State::wanting && honest) {
     session.waiting = true;
     ++waiting_;
     tenants_.at(session.tenant).waiting.push_back(id);
   }
-  if (paused) tenants_.at(session.tenant).paused = now;
-  if (paused && worth_keeping_for(session.tenant)) {
-    kept_for_ = session.tenant;
-    deadline_ = now + kLongestAnticipation;
-    return;
+  const Tenant& tenant = tenants_.at(session.tenant);
+  if (paused && tenant.waiting.empty() && tenant.sessions > 0) {
+    if (const auto until = policy_->pause(session.tenant, now)) {
+      kept_for_ = session.tenant;
+      deadline_ = until;
+      return;
+    }
   }
   block_if_idle(session.tenant, now);
   grant_next(now);
@@ -304,26 +316,39 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
 
 void Dispatcher::grant_next(Time now) {
   deadline_.reset();
-  while (const auto tenant = queue_.pick()) {
-    const SessionId id = tenants_.at(*tenant).waiting.front();
-    if (grant(id, *find(id), now)) return;
+  while (waiting_ > 0) {
+    const sched::Decision decision = policy_->next(now);
+    if (!decision.turn) {
+      deadline_ = decision.ask_again;
+      return;
+    }
+    const SessionId id = tenants_.at(decision.turn->tenant).waiting.front();
+    if (grant(id, *find(id), *decision.turn, now)) return;
   }
 }
 
-bool Dispatcher::grant(SessionId id, Session& session, Time now) {
+bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, Time now) {
   const bool alone = waiting_ == 1;
+  const bool by_clock = next.end == sched::TurnEnd::clock;
   DeviceTurn& turn = *session.turn;
   // Read before the grant: afterwards the worker may count on.
   const std::uint64_t commands = turn.commands.load(std::memory_order_relaxed);
+  const Duration slice = alone || by_clock ? Duration(0) : next.slice;
   // Relaxed: ordered by the state becoming held.
-  turn.slice_ns.store(alone ? 0 : static_cast<std::uint64_t>(slice_.count()), std::memory_order_relaxed);
+  turn.slice_ns.store(static_cast<std::uint64_t>(slice.count()), std::memory_order_relaxed);
   if (!move(turn, State::wanting, State::held)) {
-    report_broken(id, session, "withdrew its wish for the device");
+    report_broken(id, session, "withdrew its wish for the device", now);
     return false;
   }
   stop_waiting(id, session);
-  turn_ = Turn{id, alone, false, false, now, now, Duration(0), commands};
-  if (!alone) deadline_ = now + kPatience;
+  turn_ = Turn{.session = id, .commands = commands, .granted = now, .charged_until = now};
+  if (by_clock) {
+    turn_->ends = now + next.slice;
+  } else if (alone) {
+    turn_->ends = now;
+  }
+  if (!alone) deadline_ = turn_->ends.value_or(now + kPatience);
+  policy_->begin(session.tenant, now);
   ring::ring(*session.bell);
   return true;
 }
@@ -334,7 +359,7 @@ bool Dispatcher::charge(SessionId id, Session& session, Time now) {
   // little later. Read once: it is shared memory.
   const std::uint64_t used_ns = session.turn->used_ns.load(std::memory_order_relaxed);
   if (used_ns < session.used_ns) {
-    report_broken(id, session, "reported less device time than before");
+    report_broken(id, session, "reported less device time than before", now);
     return false;
   }
   const Duration left = (now - turn_->granted) - turn_->charged;
@@ -345,7 +370,7 @@ bool Dispatcher::charge(SessionId id, Session& session, Time now) {
   Tenant& tenant = tenants_.at(session.tenant);
   tenant.device_time += used;
   tenant.window.add(turn_->charged_until, now, used);
-  queue_.charge(session.tenant, used);
+  policy_->charge(session.tenant, used, now);
   turn_->charged += used;
   turn_->charged_until = now;
   return true;

@@ -1,21 +1,19 @@
 // Who may use one device now, and who pays for it: the daemon's half of the turn protocol (session/turn.hpp).
 //
-// Tenants are scheduled by start-time fair queuing (sched/fair_queue.hpp; FairGV, section 3.2.1); a tenant's
-// sessions share its turns, first come first served. One session at a time has the turn:
+// Whose turn is next, for how long, and for whom the device is kept are decisions of the policy
+// (sched/policy.hpp; by default start-time fair queuing). This class carries them out. A tenant's sessions
+// share its turns, first come first served. One session at a time has the turn:
 //
 // - While nobody else wants the device, the turn has no end (slice 0): a lone tenant is neither measured nor
 //   interrupted, and keeps the turn between its commands (state `held`).
 // - When somebody else comes, an unused turn is taken back at once, and one in use is asked for (busy_asked).
-// - While several want it, a turn ends by itself after the slice, or earlier when its session has nothing to
-//   issue (work conservation, section 3.2.2). The device time that the worker measured is charged then.
+// - While several want it, a measured turn ends by itself after the slice, or earlier when its session has
+//   nothing to issue (work conservation, section 3.2.2). The device time that the worker measured is charged
+//   then. A turn by the clock has no end for the worker (slice 0), and is taken back or asked for when its
+//   slice has passed.
 //
-// - An interactive program gives its turn back with nothing to issue, only to come with its next kernel a
-// moment
-//   later. If its tenant is still the one to run next by its start tag, the device is kept for it for about
-//   as long as its pauses last (anticipation). Else every pause would cost it a whole turn of somebody else,
-//   and tenants would alternate whatever their weights.
-//
-// Invariant, kept by every call: when nobody has the turn, nobody wants it, or it is being kept for somebody.
+// Invariant, kept by every call: when nobody has the turn, nobody wants it, it is being kept for somebody, or
+// the policy leaves it idle until the deadline.
 //
 // Nothing that a worker writes is believed: a state that the protocol does not allow makes the session
 // broken; the time it reports may not go backwards and is capped by the time that it had the turn.
@@ -27,6 +25,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -36,7 +35,7 @@
 #include "runtime/daemon/usage_window.hpp"
 #include "runtime/ring/doorbell.hpp"
 #include "runtime/session/turn.hpp"
-#include "sched/fair_queue.hpp"
+#include "sched/policy.hpp"
 
 namespace fairgv::daemon {
 
@@ -58,7 +57,7 @@ struct BrokenSession {
 
 class Dispatcher {
  public:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = sched::Time;
   using Duration = sched::Duration;
 
   /// A turn that was granted to a lone session this short a time ago is left alone, so that its worker can
@@ -68,21 +67,21 @@ class Dispatcher {
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
 
-  /// The longest time for which the device is kept idle for the tenant that is to run next.
-  static constexpr std::chrono::microseconds kLongestAnticipation{500};
-
-  explicit Dispatcher(Duration slice) : slice_(slice) {}
+  explicit Dispatcher(std::unique_ptr<sched::Policy> policy) : policy_(std::move(policy)) {}
 
   /// For turns granted from now on.
-  void set_slice(Duration slice) { slice_ = slice; }
+  void set_slice(Duration slice) { policy_->set_slice(slice); }
+  /// From now on. Tenants carry over with their weights, but without what they owed: policies keep different
+  /// books. A turn in progress goes on as it began.
+  void set_policy(std::unique_ptr<sched::Policy> policy, Time now);
 
-  // -- tenants; they keep start tag, debt and totals while they have no session
+  // -- tenants; they keep debt and totals while they have no session
 
-  void add_tenant(TenantId id, std::uint32_t weight);
+  void add_tenant(TenantId id, std::uint32_t weight, Time now);
   void set_weight(TenantId id, std::uint32_t weight, Time now);
   /// Nothing is lost by forgetting it: no session, and no debt.
   bool may_forget(TenantId id) const;
-  void forget_tenant(TenantId id);
+  void forget_tenant(TenantId id, Time now);
 
   // -- sessions
 
@@ -123,9 +122,7 @@ class Dispatcher {
     std::uint32_t sessions = 0;
     Duration device_time{0};
     UsageWindow window;
-    Time blocked{};              // when it last ran out of work
-    std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
-    Duration pause{0};  // how long it took to come back: a running mean, up to twice the longest anticipation
+    sched::TenantAttributes attributes;
     WorkCounters ended;  // of its sessions that are gone
   };
 
@@ -141,37 +138,31 @@ class Dispatcher {
   /// The turn in progress.
   struct Turn {
     SessionId session;
-    bool alone = false;       // slice 0
-    bool asked = false;       // busy_asked
-    bool taken_back = false;  // not given back by its worker
-    Time granted;             // wall time since then is the most that can be charged
-    Time charged_until;       // what was used before then is charged
-    Duration charged{0};      // in this turn
-    std::uint64_t commands;   // the worker's counter at the grant
+    std::optional<Time> ends{};  // when it may be asked back; none: its worker ends it
+    std::uint64_t commands;      // the worker's counter at the grant
+    Time granted;                // wall time since then is the most that can be charged
+    Time charged_until;          // what was used before then is charged
+    Duration charged{0};         // in this turn
+    bool asked = false;          // busy_asked
+    bool taken_back = false;     // not given back by its worker
   };
 
   static State load(const Session& session);
   Session* find(SessionId id);
-  void report_broken(SessionId id, Session& session, const std::string& reason);
+  void report_broken(SessionId id, Session& session, const std::string& reason, Time now);
   void look_at_holder(Session& session, Time now);
   void start_waiting(SessionId id, Session& session, Time now);
   void stop_waiting(SessionId id, Session& session);
   void block_if_idle(TenantId id, Time now);
-  /// How far behind virtual time a tenant may come back: a slice after a pause of at most a slice, such as
-  /// between two kernels of an interactive program; nothing after a longer sleep.
-  Duration credit(const Tenant& tenant, Time now) const;
-  void learn_pause(Tenant& tenant, Time now);
-  bool worth_keeping_for(TenantId id) const;
   void stop_keeping(Time now);
   void reclaim_turn(Time now);
   bool fresh(const Session& session, Time now) const;
   void end_turn(Session& session, State state, Time now);
   void grant_next(Time now);
-  bool grant(SessionId id, Session& session, Time now);
+  bool grant(SessionId id, Session& session, const sched::Turn& turn, Time now);
   bool charge(SessionId id, Session& session, Time now);
 
-  Duration slice_;
-  sched::FairQueue queue_;
+  std::unique_ptr<sched::Policy> policy_;
   std::unordered_map<TenantId, Tenant> tenants_;
   std::unordered_map<SessionId, Session> sessions_;
   std::size_t waiting_ = 0;  // sessions, of all tenants

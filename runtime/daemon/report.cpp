@@ -25,11 +25,17 @@ const char* state_name(session::TurnState state) {
   return "broken";
 }
 
+double in_ms(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
 std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessions) {
   const auto holders = host.dispatch.holders();
+  const auto rules = host.dispatch.rules();
   std::vector<Report::Device> list;
   for (std::uint32_t index = 0; index < host.devices.size(); ++index) {
-    Report::Device device{index, host.devices[index].platform, host.devices[index].name, std::nullopt};
+    Report::Device device{index,        host.devices[index].platform, host.devices[index].name,
+                          std::nullopt, rules[index].policy,          in_ms(rules[index].slice)};
     const auto& holder = holders[index];
     if (holder && sessions.all().contains(*holder)) device.holder = sessions.all().at(*holder)->tenant_name;
     list.push_back(std::move(device));
@@ -88,8 +94,8 @@ Report make_report(Host& host, const SessionTable& sessions, const std::string& 
                    std::chrono::steady_clock::time_point started) {
   Report report;
   const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - started;
-  const std::chrono::duration<double, std::milli> slice = host.config.slice;
-  report.daemon = {::getpid(), FAIRGV_VERSION, socket, uptime.count(), slice.count()};
+  report.daemon = {::getpid(), FAIRGV_VERSION, socket, uptime.count(),
+                   in_ms(host.config.devices.common.slice)};
   report.devices = device_reports(host, sessions);
 
   const std::vector<Tenant> tenants = host.tenants.all();

@@ -61,7 +61,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
   auto vendors = VendorDirectory::create(
       std::filesystem::path(settings.socket_path).replace_extension("vendors"), config.vendors);
   if (!vendors) return vendors.error();
-  auto dispatch = DispatchLoop::start(config.slice);
+  auto dispatch = DispatchLoop::start(config.devices);
   if (!dispatch) return dispatch.error();
   auto listener = session::Listener::bind(settings.socket_path, socket_mode());
   if (!listener) return listener.error();
@@ -205,7 +205,7 @@ void Server::reload() {
   host_.config = std::move(config).value();
   apply_log_level();
   raise_descriptor_limit(host_.config.session_limit);
-  dispatch_->set_slice(host_.config.slice);
+  dispatch_->set_rules(host_.config.devices);
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
   if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);

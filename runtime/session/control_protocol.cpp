@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kLongestPolicyName = 64;
 constexpr std::size_t kLongestList = 1'000'000;
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
 constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
@@ -89,7 +90,13 @@ Result<Report::Device> device_from(json object) {
   Report::Device device{integer32(fields, "index"),
                         printable(fields.string("platform", kLongestText), kLongestText),
                         printable(fields.string("name", kLongestText), kLongestText),
-                        {}};
+                        {},
+                        {},
+                        0};
+  if (fields.has("policy")) {
+    device.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
+    device.slice_ms = fields.number("slice_ms");
+  }
   if (fields.has("holder")) device.holder = fields.string("holder", kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
@@ -106,6 +113,11 @@ std::string to_text(const ControlRequest& request) {
   switch (request.command) {
     case ControlRequest::Command::set:
       return to_text(json{{"command", "set"}, {"tenant", request.tenant}, {"weight", request.weight}});
+    case ControlRequest::Command::set_policy: {
+      json message{{"command", "policy"}, {"policy", request.policy}};
+      if (request.device) message["device"] = *request.device;
+      return to_text(message);
+    }
     case ControlRequest::Command::stop:
       return to_text(json{{"command", "stop"}});
     case ControlRequest::Command::ps:
@@ -125,10 +137,14 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (fields.ok() && !is_tenant_name(request.tenant)) {
       return tenant_name_error(request.tenant, "the tenant's name");
     }
+  } else if (command == "policy") {
+    request.command = ControlRequest::Command::set_policy;
+    request.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
+    if (fields.has("device")) request.device = integer32(fields, "device");
   } else if (command == "stop") {
     request.command = ControlRequest::Command::stop;
   } else if (command != "ps") {
-    fields.fail("has a 'command' that is none of 'ps', 'set' and 'stop'");
+    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy' and 'stop'");
   }
   if (!fields.ok()) return fields.error();
   return request;
@@ -140,6 +156,8 @@ std::string to_text(const Report& report) {
     devices.push_back({{"index", device.index},
                        {"platform", device.platform},
                        {"name", device.name},
+                       {"policy", device.policy},
+                       {"slice_ms", device.slice_ms},
                        {"holder", device.holder ? json(*device.holder) : json()}});
   }
   json tenants = json::array();

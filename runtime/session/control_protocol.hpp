@@ -2,6 +2,7 @@
 //
 //   {"command":"ps"} {"ok":true,"daemon":{...},"devices":[...],"tenants":[...]}
 //   {"command":"set","tenant":"a","weight":3}       {"ok":true,"tenant":"a","weight":3}
+//   {"command":"policy","policy":"fair"}            {"ok":true}; of all devices, or with "device":N of one
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   anything that cannot be done                    {"ok":false,"error":"one line"}
 //
@@ -21,10 +22,12 @@
 namespace fairgv::session {
 
 struct ControlRequest {
-  enum class Command { ps, set, stop };
+  enum class Command { ps, set, set_policy, stop };
   Command command = Command::ps;
   std::string tenant;        // set
   std::uint32_t weight = 0;  // set
+  std::string policy{};      // set_policy
+  std::optional<std::uint32_t> device{};  // set_policy; none: all devices
 };
 
 /// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of
@@ -42,6 +45,8 @@ struct Report {
     std::string platform;
     std::string name;
     std::optional<std::string> holder;  // the tenant whose turn it is
+    std::string policy{};               // how it is shared; empty: an older daemon
+    double slice_ms = 0;
   };
   struct Session {
     std::uint32_t session = 0;

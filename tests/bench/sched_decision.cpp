@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sched/fair_queue.hpp"
+#include "sched/policies/registry.hpp"
 
 namespace {
 
@@ -80,6 +81,31 @@ void block_and_wake(benchmark::State& state) {
   }
 }
 
+// The same as the dispatcher asks it: through the interface, with the turn's beginning and end.
+void policy_decision(benchmark::State& state, const char* name) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<std::uint32_t> any_weight(fairgv::sched::kMinWeight,
+                                                          fairgv::sched::kMaxWeight);
+  const auto policy = fairgv::sched::make_policy(name, std::chrono::milliseconds(6));
+  const std::vector<Duration> lengths = turn_lengths(random);
+  fairgv::sched::Time now{std::chrono::seconds(1)};
+  for (std::uint32_t i = 0; i < state.range(0); ++i) {
+    policy->add(TenantId{i}, {any_weight(random)}, now);
+    policy->wake(TenantId{i}, now);
+  }
+  std::size_t turn = 0;
+  const auto take_turn = [&] {
+    const TenantId next = policy->next(now).turn->tenant;
+    const Duration used = lengths[turn++ % lengths.size()];
+    policy->begin(next, now);
+    now += used;
+    policy->charge(next, used, now);
+    policy->end(next, now);
+  };
+  for (std::int64_t i = 0; i < 4 * state.range(0); ++i) take_turn();
+  for (auto _ : state) take_turn();
+}
+
 BENCHMARK_CAPTURE(pick_charge_requeue, equal_weights, Weights::equal)
     ->RangeMultiplier(10)
     ->Range(10, 100'000);
@@ -87,6 +113,8 @@ BENCHMARK_CAPTURE(pick_charge_requeue, random_weights, Weights::random)
     ->RangeMultiplier(10)
     ->Range(10, 100'000);
 BENCHMARK(block_and_wake)->RangeMultiplier(10)->Range(10, 100'000);
+BENCHMARK_CAPTURE(policy_decision, fair, "fair")->RangeMultiplier(10)->Range(10, 100'000);
+BENCHMARK_CAPTURE(policy_decision, round_robin, "round-robin")->RangeMultiplier(10)->Range(10, 100'000);
 
 }  // namespace
 

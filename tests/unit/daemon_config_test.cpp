@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 TEST(Config, AnEmptyFileMeansTheDefaults) {
   const auto config = parse_config("", "c.toml");
   ASSERT_TRUE(config);
-  EXPECT_EQ(config->slice, 6ms);
+  EXPECT_EQ(config->devices.common.slice, 6ms);
+  EXPECT_EQ(config->devices.common.policy, "fair");
   EXPECT_EQ(config->samples, 5u);
   EXPECT_EQ(config->log_level, "info");
   EXPECT_EQ(config->exit_idle.count(), 0.0);
@@ -33,6 +34,8 @@ session_limit = 12
 [device]
 slice_ms = 2.5
 samples = 3
+policy = "round-robin"
+discipline = "preemptive"
 [opencl]
 vendors = "/opt/vendors"
 [tenants]
@@ -51,7 +54,8 @@ user = "root"
   EXPECT_EQ(config->log_level, "debug");
   EXPECT_EQ(config->exit_idle.count(), 30.0);
   EXPECT_EQ(config->session_limit, 12u);
-  EXPECT_EQ(config->slice, 2'500us);
+  EXPECT_EQ(config->devices.common.slice, 2'500us);
+  EXPECT_EQ(config->devices.common.policy, "round-robin");
   EXPECT_EQ(config->samples, 3u);
   EXPECT_EQ(config->vendors, "/opt/vendors");
   EXPECT_EQ(config->tenants.default_weight, 2u);
@@ -61,6 +65,30 @@ user = "root"
   EXPECT_EQ(config->tenants.of("bob").max_weight, 4u);
   EXPECT_EQ(config->tenants.of("bob").uid, 0u);
   EXPECT_FALSE(config->tenants.of("carol").weight);
+}
+
+TEST(Config, TheDisciplineChoosesTheSlice) {
+  EXPECT_EQ(parse_config("[device]\ndiscipline = \"preemptive\"\n", "c")->devices.common.slice, 30ms);
+  EXPECT_EQ(parse_config("[device]\ndiscipline = \"non-preemptive\"\n", "c")->devices.common.slice, 6ms);
+}
+
+TEST(Config, ADeviceOfItsOwnDiffersOnlyWhereItSaysSo) {
+  const auto config = parse_config(R"(
+[device]
+policy = "credit-hs"
+slice_ms = 3
+[device.1]
+policy = "fifo"
+[device.2]
+discipline = "preemptive"
+)",
+                                   "c.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->devices.of(0).policy, "credit-hs");
+  EXPECT_EQ(config->devices.of(1).policy, "fifo");
+  EXPECT_EQ(config->devices.of(1).slice, 3ms);
+  EXPECT_EQ(config->devices.of(2).policy, "credit-hs");
+  EXPECT_EQ(config->devices.of(2).slice, 30ms);
 }
 
 struct Mistake {
@@ -82,6 +110,14 @@ const Mistake kMistakes[] = {
     {"SliceNotANumber", "[device]\nslice_ms = nan\n", "c.toml:2:", "from 0.1 to 1000"},
     {"NegativeSamples", "[device]\nsamples = -1\n", "c.toml:2:", "from 1 to 1000"},
     {"FractionalSamples", "[device]\nsamples = 1.5\n", "c.toml:2:", "an integer"},
+    {"UnknownPolicy", "[device]\npolicy = \"lottery\"\n",
+     "c.toml:2:", "policy in [device] must be one of fair, fifo, round-robin"},
+    {"UnknownDiscipline", "[device]\ndiscipline = \"gentle\"\n",
+     "c.toml:2:", "one of non-preemptive, preemptive"},
+    {"PolicyOfOneDevice", "[device.1]\npolicy = 3\n", "c.toml:2:", "policy in [device.1] must be text"},
+    {"SamplesOfOneDevice", "[device.1]\nsamples = 3\n", "c.toml:2:1:", "unknown key 'samples' in [device.1]"},
+    {"DeviceNotATable", "[device]\n1 = 3\n", "c.toml:2:", "1 in [device] must be a table"},
+    {"NoSuchDeviceNumber", "[device.64]\npolicy = \"fair\"\n", "c.toml:1:", "unknown key '64' in [device]"},
     {"WeightZero", "[tenants]\ndefault_weight = 0\n", "c.toml:2:", "from 1 to 10000"},
     {"DefaultAboveMaximum", "[tenants]\nmax_weight = 2\ndefault_weight = 3\n",
      "c.toml:1:", "larger than max_weight"},
@@ -122,7 +158,7 @@ TEST(Config, IsReadFromAFile) {
   folder.write("c.toml", "[device]\nslice_ms = 3\n");
   const auto config = read_config(folder / "c.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->slice, 3ms);
+  EXPECT_EQ(config->devices.common.slice, 3ms);
 }
 
 }  // namespace

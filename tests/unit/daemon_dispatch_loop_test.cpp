@@ -63,7 +63,9 @@ struct Member {
 };
 
 std::unique_ptr<DispatchLoop> start_loop(std::size_t devices = 1, std::chrono::nanoseconds slice = 6ms) {
-  auto loop = DispatchLoop::start(slice);
+  DeviceRules rules;
+  rules.common.slice = slice;
+  auto loop = DispatchLoop::start(rules);
   EXPECT_TRUE(loop);
   loop.value()->reset_devices(devices);
   return std::move(loop).value();
@@ -254,6 +256,62 @@ TEST(DispatchLoop, SurvivesSessionsThatComeAndGoInTheMiddleOfTheirTurns) {
   done = true;
   runs.join();
   loop->remove_session(steady.id);
+}
+
+TEST(DispatchLoop, EachDeviceHasItsOwnPolicy) {
+  DeviceRules rules;
+  rules.by_index[1] = {"fifo", 6ms};
+  auto loop = DispatchLoop::start(rules);
+  ASSERT_TRUE(loop);
+  loop.value()->reset_devices(3);
+  const auto policies = [&] {
+    std::vector<std::string> names;
+    for (const DeviceRule& rule : loop.value()->rules()) names.push_back(rule.policy);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(policies(), (Names{"fair", "fifo", "fair"}));
+  loop.value()->set_policy("credit-hs", 2);
+  EXPECT_EQ(policies(), (Names{"fair", "fifo", "credit-hs"}));
+  loop.value()->set_policy("round-robin", std::nullopt);
+  EXPECT_EQ(policies(), (Names{"round-robin", "round-robin", "round-robin"}));
+  loop.value()->set_rules(rules);  // the configuration was read again
+  EXPECT_EQ(policies(), (Names{"fair", "fifo", "fair"}));
+}
+
+TEST(DispatchLoop, PoliciesChangeUnderRunningWorkers) {
+  const auto loop = start_loop();
+  Member first(1, 1), second(2, 2);
+  for (Member* member : {&first, &second}) ASSERT_TRUE(loop->add_session(member->for_loop()));
+  std::atomic<bool> done{false};
+  std::array<std::atomic<int>, 2> turns{};
+  const auto work = [&](Member& member, std::atomic<int>& count) {
+    member.want();
+    while (!done) {
+      member.wait_while(State::wanting);
+      if (member.state() == State::held && member.move(State::held, State::busy)) {
+        ++count;
+        member.turn().used_ns += 1'000;
+        member.give_back(true);
+      } else if (member.state() == State::idle) {
+        member.want();  // its unused turn was taken back
+      }
+    }
+  };
+  std::thread one([&] { work(first, turns[0]); });
+  std::thread two([&] { work(second, turns[1]); });
+  for (int round = 0; round < 3; ++round) {
+    for (const sched::PolicyInfo& policy : sched::all_policies()) {
+      const std::array<int, 2> before{turns[0], turns[1]};
+      loop->set_policy(std::string(policy.name), std::nullopt);
+      while (turns[0] == before[0] || turns[1] == before[1]) std::this_thread::yield();
+    }
+  }
+  done = true;
+  one.join();  // a turn that comes for one that has ended is taken back from it
+  two.join();
+  EXPECT_TRUE(loop->take_broken().empty());
+  for (const Member* member : {&first, &second}) loop->remove_session(member->id);
 }
 
 }  // namespace

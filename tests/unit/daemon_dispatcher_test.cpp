@@ -1,53 +1,13 @@
 // The dispatcher against workers that this test plays, in simulated time.
 #include <gtest/gtest.h>
 
-#include <deque>
-
-#include "runtime/daemon/dispatcher.hpp"
-#include "tests/unit/daemon_fake_worker.hpp"
+#include "tests/unit/daemon_turns.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
 using namespace std::chrono_literals;
 using State = session::TurnState;
-
-struct Turns : ::testing::Test {
-  /// A session with a tenant of the same number unless told otherwise.
-  FakeWorker& add(std::uint32_t session, std::uint32_t weight = 1, std::uint32_t tenant = 0) {
-    const TenantId owner{tenant == 0 ? session : tenant};
-    FakeWorker& worker = workers.emplace_back();
-    dispatcher.add_tenant(owner, weight);
-    dispatcher.add_session(SessionId{session}, owner, worker.turn, worker.bell);
-    return worker;
-  }
-  void look(std::uint32_t session) { dispatcher.look(SessionId{session}, now); }
-  void want(std::uint32_t session, FakeWorker& worker) {
-    worker.want();
-    look(session);
-  }
-  /// The holder uses the device for `time` and gives the turn back.
-  void run(std::uint32_t session, FakeWorker& worker, std::chrono::nanoseconds time, bool more) {
-    if (worker.state() == State::held) worker.begin();
-    now += time;
-    worker.use(time);
-    worker.give_back(more);
-    look(session);
-  }
-  std::chrono::nanoseconds time_of(std::uint32_t tenant) { return dispatcher.device_time(TenantId{tenant}); }
-
-  Dispatcher dispatcher{6ms};
-  Dispatcher::Time now{1'000s};
-  std::deque<FakeWorker> workers;
-};
-
-TEST_F(Turns, ALoneTenantGetsATurnWithoutAnEnd) {
-  FakeWorker& a = add(1);
-  want(1, a);
-  EXPECT_EQ(a.state(), State::held);
-  EXPECT_EQ(a.slice(), 0ns);
-  EXPECT_EQ(dispatcher.deadline(), std::nullopt);  // nothing to wake up for
-}
 
 TEST_F(Turns, ALoneTenantKeepsTheTurnBetweenItsCommands) {
   FakeWorker& a = add(1);

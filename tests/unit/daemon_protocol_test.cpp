@@ -167,13 +167,21 @@ TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
   EXPECT_EQ(parse_control_request(to_text(ControlRequest{ControlRequest::Command::stop, {}, 0}))->command,
             ControlRequest::Command::stop);
   EXPECT_EQ(parse_control_request(to_text(ControlRequest{}))->command, ControlRequest::Command::ps);
+  ControlRequest policy;
+  policy.command = ControlRequest::Command::set_policy;
+  policy.policy = "fifo";
+  EXPECT_EQ(parse_control_request(to_text(policy))->policy, "fifo");
+  EXPECT_EQ(parse_control_request(to_text(policy))->device, std::nullopt);
+  policy.device = 3;
+  EXPECT_EQ(parse_control_request(to_text(policy))->device, 3u);
 }
 
 TEST(ControlProtocol, BadRequestsAreRefused) {
   for (const char* text :
        {"", "{}", R"({"command":"format"})", R"({"command":"set"})",
         R"({"command":"set","tenant":"a b","weight":1})", R"({"command":"set","tenant":"a","weight":0})",
-        R"({"command":"set","tenant":"a","weight":"abc"})"}) {
+        R"({"command":"set","tenant":"a","weight":"abc"})", R"({"command":"policy"})",
+        R"({"command":"policy","policy":"fair","device":-1})"}) {
     EXPECT_FALSE(parse_control_request(text)) << text;
   }
 }

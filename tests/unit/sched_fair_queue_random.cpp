@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <iostream>
 #include <map>
 #include <optional>
 #include <random>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "sched/fair_queue.hpp"
+#include "tests/unit/sched_seed.hpp"
 
 namespace {
 
@@ -21,14 +20,13 @@ using fairgv::sched::Duration;
 using fairgv::sched::FairQueue;
 using fairgv::sched::kMaxWeight;
 using fairgv::sched::kMinWeight;
+using fairgv::sched::printed_seed;
 using fairgv::sched::TenantId;
 using std::chrono::milliseconds;
 
 class FairQueueRandom : public testing::Test {
  protected:
-  FairQueueRandom() : seed_(chosen_seed()), random_(seed_) {
-    std::cout << "FAIRGV_TEST_SEED=" << seed_ << '\n';
-  }
+  FairQueueRandom() : random_(printed_seed()) {}
 
   std::uint64_t between(std::uint64_t low, std::uint64_t high) {
     return std::uniform_int_distribution<std::uint64_t>(low, high)(random_);
@@ -49,12 +47,6 @@ class FairQueueRandom : public testing::Test {
   }
 
  private:
-  static std::uint64_t chosen_seed() {
-    const char* wanted = std::getenv("FAIRGV_TEST_SEED");
-    return wanted != nullptr ? std::stoull(wanted) : std::random_device{}();
-  }
-
-  std::uint64_t seed_;
   std::mt19937_64 random_;
 };
 

@@ -30,6 +30,12 @@ std::string bar(double share) {
   return text;
 }
 
+/// Nothing from a daemon that knows one policy only.
+std::string sharing(const Report::Device& device) {
+  if (device.policy.empty()) return "";
+  return fmt::format(", policy {}, slice {:g} ms", device.policy, device.slice_ms);
+}
+
 void print_tenants(const Report& report, std::size_t device) {
   fmt::print("  {:<20} {:>6} {:>8} {:>7}  {:<20} {:>6} {:>11} {:>10}\n", "tenant", "weight", "sessions",
              "ideal", "share now", "", "device time", "launches");
@@ -55,10 +61,9 @@ void print_sessions(const Report& report) {
 }
 
 void print_report(const Report& report) {
-  fmt::print("fairgvd {} at {}, pid {}, slice {} ms\n", report.daemon.version, report.daemon.socket,
-             report.daemon.pid, report.daemon.slice_ms);
+  fmt::print("fairgvd {} at {}, pid {}\n", report.daemon.version, report.daemon.socket, report.daemon.pid);
   for (const Report::Device& device : report.devices) {
-    fmt::print("\ndevice {}: {} ({}){}\n", device.index, device.name, device.platform,
+    fmt::print("\ndevice {}: {} ({}){}{}\n", device.index, device.name, device.platform, sharing(device),
                device.holder ? ", in use by " + *device.holder : "");
     print_tenants(report, device.index);
   }
@@ -71,7 +76,7 @@ void print_report(const Report& report) {
 }
 
 int ask_and_print(Control& control, bool json) {
-  const auto answer = control.ask({session::ControlRequest::Command::ps, {}, 0});
+  const auto answer = control.ask({});
   if (!answer) return fail("ps", answer.error().message);
   const auto report = session::parse_report(answer.value());
   if (!report) return fail("ps", report.error().message);

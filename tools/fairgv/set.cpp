@@ -1,21 +1,41 @@
-// fairgv set: changes a tenant while it runs.
+// fairgv set: changes a tenant's weight, or how devices are shared, while programs run.
 #include <fmt/core.h>
+
+#include <optional>
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/turn.hpp"
+#include "sched/policies/registry.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
 
 namespace fairgv::tools {
 namespace {
 
+using session::ControlRequest;
+
 struct SetOptions {
   std::string tenant;
   std::string setting;
+  std::string policy;
+  std::optional<std::uint32_t> device;
   std::string socket;
 };
 
-int set(const SetOptions& options) {
+/// `done` is printed when the daemon has agreed.
+int ask(const SetOptions& options, const ControlRequest& request, const std::string& done) {
+  auto control = Control::connect(options.socket);
+  if (!control) return fail("set", control.error().message);
+  const auto answer = control->ask(request);
+  if (!answer) return fail("set", answer.error().message);
+  if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
+    return fail("set", outcome.error().message);
+  fmt::print("{}\n", done);
+  return 0;
+}
+
+int set_weight(const SetOptions& options) {
   const auto equals = options.setting.find('=');
   const std::string key = options.setting.substr(0, equals);
   if (equals == std::string::npos || key != "weight") {
@@ -26,24 +46,45 @@ int set(const SetOptions& options) {
   }
   const auto weight = session::parse_weight(options.setting.substr(equals + 1), "weight");
   if (!weight) return fail("set", weight.error().message, kMisused);
+  ControlRequest request;
+  request.command = ControlRequest::Command::set;
+  request.tenant = options.tenant;
+  request.weight = weight.value();
+  return ask(options, request, fmt::format("{}: weight {}", options.tenant, weight.value()));
+}
 
-  auto control = Control::connect(options.socket);
-  if (!control) return fail("set", control.error().message);
-  const auto answer = control->ask({session::ControlRequest::Command::set, options.tenant, weight.value()});
-  if (!answer) return fail("set", answer.error().message);
-  if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
-    return fail("set", outcome.error().message);
-  fmt::print("{}: weight {}\n", options.tenant, weight.value());
-  return 0;
+int set_policy(const SetOptions& options) {
+  if (sched::find_policy(options.policy) == nullptr) {
+    return fail("set",
+                "there is no policy '" + options.policy + "' (there are: " + sched::policy_names() + ")",
+                kMisused);
+  }
+  ControlRequest request;
+  request.command = ControlRequest::Command::set_policy;
+  request.policy = options.policy;
+  request.device = options.device;
+  const std::string where = options.device ? fmt::format("device {}", *options.device) : "all devices";
+  return ask(options, request, fmt::format("{}: policy {}", where, options.policy));
+}
+
+int set(const SetOptions& options) {
+  if (options.policy.empty()) return set_weight(options);
+  if (options.tenant.empty()) return set_policy(options);
+  return fail("set", "set either a tenant's weight or a policy: a policy is a device's", kMisused);
 }
 
 }  // namespace
 
 void add_set(CLI::App& app, Action& action) {
   static SetOptions options;
-  CLI::App* command = app.add_subcommand("set", "Change a tenant while it runs: fairgv set TENANT weight=W");
-  command->add_option("tenant", options.tenant, "Name of the tenant")->required();
-  command->add_option("setting", options.setting, "weight=W, with W from 1 to 10000")->required();
+  CLI::App* command = app.add_subcommand(
+      "set", "Change what holds while programs run: fairgv set TENANT weight=W, or fairgv set --policy NAME");
+  command->add_option("tenant", options.tenant, "Name of the tenant");
+  command->add_option("setting", options.setting, "weight=W, with W from 1 to 10000");
+  auto* const policy = command->add_option("--policy", options.policy, sched::policy_names());
+  command->add_option("--device", options.device, "Only for this device, numbered as by fairgv ps")
+      ->check(CLI::Range(0U, session::kMaxDevices - 1))
+      ->needs(policy);
   add_socket_option(*command, options.socket);
   command->callback([&action] { action = [] { return set(options); }; });
 }

@@ -1,0 +1,78 @@
+// What `credit-poll` and `credit-hs` share: Credit scheduling as FairGV (section 5.3) took it over from the
+// CPU scheduler of Xen for comparison, "simple time-sharing based on a time slice".
+//
+// Tenants hold credits, which are time. A turn is a slice; it is paid by the clock from its beginning to its
+// end, but never more than the slice. Whoever has credits left (UNDER) goes before those that have overdrawn
+// (OVER); within each class tenants take turns. What was paid is handed out again in proportion to the
+// weights, once it adds up to a slice (the period).
+//
+// The paper names no numbers. Chosen here:
+// - From Xen: credits stay within a slice of zero either way, period and slice are equal, and only tenants
+//   that have been runnable in the period receive. Left out: Xen's boost of who wakes, since the papers apply
+//   it to host processors only, and its ticks, since a turn's beginning and end are known exactly.
+// - The period is counted in time paid and not by the clock. Xen pays for every tick, so there both are the
+//   same; here what nobody pays for (the overrun of a turn, which makes the slope of figure 11) would be
+//   handed out nevertheless, until everybody were UNDER and weights had no effect.
+//
+// O(n) once per period, O(1) otherwise: as in Xen, and good enough for comparison.
+#pragma once
+
+#include <unordered_map>
+
+#include "sched/arrival_queue.hpp"
+#include "sched/policy.hpp"
+
+namespace fairgv::sched {
+
+class CreditPolicy : public Policy {
+ public:
+  using Policy::Policy;
+
+  void add(TenantId id, const TenantAttributes& attributes, Time now) override;
+  void remove(TenantId id, Time now) override;
+  void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) override;
+  void wake(TenantId id, Time now) override;
+  void block(TenantId id, Time now) override;
+  /// Ignored: time-sharing does not measure.
+  void charge(TenantId id, Duration used, Time now) override;
+  Decision next(Time now) override;
+  void begin(TenantId id, Time now) override;
+  void end(TenantId id, Time now) override;
+
+  /// For display and tests; throws std::out_of_range for an unknown tenant.
+  Duration credit(TenantId id) const { return members_.at(id).credit; }
+
+ protected:
+  /// For pause(): the tenant keeps the device, and pays for it, until its slice is over.
+  std::optional<Time> keep(TenantId id, Time now);
+
+ private:
+  struct Member {
+    std::uint32_t weight = kDefaultWeight;
+    Duration credit{0};
+    bool active = false;  // has been runnable in this period
+  };
+
+  /// The slice that was begun last.
+  struct SliceInUse {
+    TenantId tenant;
+    Time paid_until;
+    Time ends;
+    bool kept = false;  // its turn is over, but the device is kept for it
+  };
+
+  virtual TurnEnd turn_end() const = 0;
+  bool kept_for(TenantId id, Time now) const;
+  ArrivalQueue& lane(const Member& member) { return member.credit >= Duration(0) ? under_ : over_; }
+  bool runnable(TenantId id) const { return under_.contains(id) || over_.contains(id); }
+  void pay(Time now);
+  void change_credit(TenantId id, Member& member, Duration change);
+  void hand_out();
+
+  std::unordered_map<TenantId, Member> members_;
+  ArrivalQueue under_, over_;  // runnable tenants
+  std::optional<SliceInUse> in_use_;
+  Duration paid_{0};  // and not yet handed out
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,9 @@
+#include "sched/policies/credit_hs.hpp"
+
+namespace fairgv::sched {
+
+TurnEnd CreditHsPolicy::turn_end() const {
+  return TurnEnd::measured;
+}
+
+}  // namespace fairgv::sched

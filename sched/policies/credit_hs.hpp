@@ -1,0 +1,20 @@
+// `credit-hs`: Credit scheduling with FairGV's hybrid spinning (FairGV, sections 5.3 and 3.2.2): who has
+// nothing to issue spins for a moment and gives the device away, so that it is never kept idle.
+//
+// The spinning itself is the worker's; it gives a turn back by itself only if the turn is measured, so turns
+// are measured here, while they are paid for by the clock as in all Credit scheduling.
+#pragma once
+
+#include "sched/policies/credit.hpp"
+
+namespace fairgv::sched {
+
+class CreditHsPolicy final : public CreditPolicy {
+ public:
+  using CreditPolicy::CreditPolicy;
+
+ private:
+  TurnEnd turn_end() const override;
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,69 @@
+#include "sched/policies/fair.hpp"
+
+namespace fairgv::sched {
+
+void FairPolicy::add(TenantId id, const TenantAttributes& attributes, Time) {
+  queue_.add(id, attributes.weight);
+  pauses_.try_emplace(id);
+}
+
+void FairPolicy::remove(TenantId id, Time) {
+  queue_.remove(id);
+  pauses_.erase(id);
+}
+
+void FairPolicy::set_attributes(TenantId id, const TenantAttributes& attributes, Time) {
+  queue_.set_weight(id, attributes.weight);
+}
+
+void FairPolicy::wake(TenantId id, Time now) {
+  const auto found = pauses_.find(id);
+  if (found == pauses_.end()) return;
+  Pauses& pauses = found->second;
+  queue_.wake(id, credit(pauses, now));
+  if (!pauses.paused) return;
+  // Learnt also when the device was not kept: who begins to come back quickly is kept for again.
+  const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
+  pauses.usual = (3 * pauses.usual + pause) / 4;
+  pauses.paused.reset();
+}
+
+void FairPolicy::block(TenantId id, Time now) {
+  queue_.block(id);
+  if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.blocked = now;
+}
+
+void FairPolicy::charge(TenantId id, Duration used, Time) {
+  queue_.charge(id, used);
+}
+
+bool FairPolicy::may_forget(TenantId id) const {
+  return !queue_.contains(id) || queue_.start_tag(id) <= queue_.virtual_time();
+}
+
+Decision FairPolicy::next(Time) {
+  const auto tenant = queue_.pick();
+  if (!tenant) return {};
+  return {Turn{*tenant, slice(), TurnEnd::measured}, std::nullopt};
+}
+
+std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
+  const auto found = pauses_.find(id);
+  if (found == pauses_.end()) return std::nullopt;
+  found->second.paused = now;
+  const bool others_wait = queue_.runnable_count() > 1;
+  const bool back_soon = 2 * found->second.usual <= kLongestAnticipation;
+  if (!others_wait || !back_soon || queue_.pick() != id) return std::nullopt;
+  return now + kLongestAnticipation;
+}
+
+bool FairPolicy::preempts(TenantId newcomer, TenantId holder, Time) const {
+  const auto found = pauses_.find(holder);
+  return found != pauses_.end() && found->second.paused && queue_.pick() == newcomer;
+}
+
+Duration FairPolicy::credit(const Pauses& pauses, Time now) const {
+  return now - pauses.blocked <= slice() ? slice() : Duration(0);
+}
+
+}  // namespace fairgv::sched

@@ -1,0 +1,55 @@
+// `fair`: start-time fair queuing, made work-conserving (FairGV, sections 3.2.1 and 3.2.2). The default.
+//
+// The order is FairQueue's. What is added here is how a tenant that pauses between two kernels is treated,
+// which the paper leaves open; without it tenants with pauses would alternate whatever their weights:
+//
+// - Credit: after a pause of at most a slice a tenant keeps its start tag, but comes back no more than a
+//   slice behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
+// - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
+//   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
+//   takes the device at once.
+#pragma once
+
+#include <unordered_map>
+
+#include "sched/fair_queue.hpp"
+#include "sched/policy.hpp"
+
+namespace fairgv::sched {
+
+class FairPolicy final : public Policy {
+ public:
+  /// The longest time for which the device is kept idle for the tenant that is to run next.
+  static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
+
+  using Policy::Policy;
+
+  void add(TenantId id, const TenantAttributes& attributes, Time now) override;
+  void remove(TenantId id, Time now) override;
+  void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) override;
+  void wake(TenantId id, Time now) override;
+  void block(TenantId id, Time now) override;
+  void charge(TenantId id, Duration used, Time now) override;
+  bool may_forget(TenantId id) const override;
+  Decision next(Time now) override;
+  std::optional<Time> pause(TenantId id, Time now) override;
+  bool preempts(TenantId newcomer, TenantId holder, Time now) const override;
+
+  /// For display and tests.
+  const FairQueue& queue() const { return queue_; }
+
+ private:
+  struct Pauses {
+    Time blocked{};              // when it last ran out of work
+    std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
+    Duration usual{0};           // how long it took to come back: a running mean, of twice the longest
+                                 // anticipation at most
+  };
+
+  Duration credit(const Pauses& pauses, Time now) const;
+
+  FairQueue queue_;
+  std::unordered_map<TenantId, Pauses> pauses_;
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,31 @@
+// The policies by name, as configuration and command line know them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sched/policy.hpp"
+
+namespace fairgv::sched {
+
+inline constexpr std::string_view kDefaultPolicy = "fair";
+
+struct PolicyInfo {
+  std::string_view name;
+  std::string_view summary;
+  bool weighted;         // shares follow the weights
+  bool work_conserving;  // the device idles only if nobody wants it, or for a moment for who has just paused
+};
+
+/// All there are, the default first.
+std::span<const PolicyInfo> all_policies();
+/// Null for an unknown name.
+const PolicyInfo* find_policy(std::string_view name);
+/// "fair, fifo, ...": for messages.
+std::string policy_names();
+/// Null for an unknown name.
+std::unique_ptr<Policy> make_policy(std::string_view name, Duration slice);
+
+}  // namespace fairgv::sched

@@ -1,0 +1,108 @@
+// A scheduling policy: whose turn on one device is next, for how long, and who waits for whom. The dispatcher
+// asks it; the simulator asks the same object under a clock of its own.
+//
+// The caller has the device and the sessions, and knows when a tenant has something to run. It tells the
+// policy what happens and obeys its answers:
+//
+//   add --> wake --> next() says "this one" --> begin --> charge ... --> end --> next() ...
+//             ^                                                           |
+//             |            pause() says "keep the device until then" <----+--> block
+//             +------ it has work again <--------------+                         |
+//             +----------------------------------------+-------------------------+
+//
+// - A tenant is *runnable* from wake() to block(), and stays so while it has the turn, and while the device
+//   is kept for it after pause().
+// - A session that is the only one to want the device gets a turn without an end whatever the policy: no
+//   contention, no cost. begin() and end() are called for it as for any other.
+// - Time is an argument, and never goes backwards.
+//
+// Pure logic without threads; not thread-safe: one owner, the dispatcher of one device. Events about unknown
+// tenants do nothing, since a report may arrive after its tenant has left.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "sched/types.hpp"
+
+namespace fairgv::sched {
+
+/// A moment on the caller's monotonic clock, real or simulated.
+using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+/// What a tenant is entitled to. Priorities, reservations and caps will be further members: policies that do
+/// not know them ignore them.
+struct TenantAttributes {
+  std::uint32_t weight = kDefaultWeight;
+};
+
+/// What brings a turn to its end while others wait.
+enum class TurnEnd {
+  measured,  // its session has used the device for the slice, as measured (sched/turn_plan.hpp)
+  clock,     // the slice has passed since the turn began: nothing is measured, and what is in flight drains
+};
+
+struct Turn {
+  TenantId tenant;
+  Duration slice{0};  // at least one command runs however short it is
+  TurnEnd end = TurnEnd::measured;
+};
+
+/// The answer to "who is next".
+struct Decision {
+  std::optional<Turn> turn;  // nobody may run now when empty
+  std::optional<Time>
+      ask_again;  // then: when to ask although nothing has happened; none: only after an event
+};
+
+class Policy {
+ public:
+  /// slice: the device's time slice, at least 1 ns.
+  explicit Policy(Duration slice) { set_slice(slice); }
+  virtual ~Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+
+  Duration slice() const { return slice_; }
+  /// For turns that begin from now on.
+  void set_slice(Duration slice) { slice_ = std::max(slice, Duration(1)); }
+
+  // -- tenants
+
+  /// A new tenant, blocked. Throws std::invalid_argument for an invalid weight or a tenant that is here
+  /// already: check what comes from outside with is_valid_weight().
+  virtual void add(TenantId id, const TenantAttributes& attributes, Time now) = 0;
+  /// Forgets the tenant, running or not. Ask may_forget() first if it may come back under the same name.
+  virtual void remove(TenantId id, Time now) = 0;
+  /// Holds for what is charged from now on. Throws std::invalid_argument for an invalid weight.
+  virtual void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) = 0;
+  /// The tenant has something to run. Said also to a tenant that is runnable already, when it comes back to a
+  /// device that was kept for it.
+  virtual void wake(TenantId id, Time now) = 0;
+  /// The tenant has nothing to run, and the device is not kept for it.
+  virtual void block(TenantId id, Time now) = 0;
+  /// The tenant has used the device for this long. It may be running, waiting, or blocked by now.
+  virtual void charge(TenantId id, Duration used, Time now) = 0;
+  /// Whether removing the tenant would lose nothing that it owes.
+  virtual bool may_forget(TenantId /*id*/) const { return true; }
+
+  // -- turns
+
+  /// Who gets the device, which is free. Ask only while somebody is runnable. Asking twice changes nothing;
+  /// the turn counts from begin().
+  virtual Decision next(Time now) = 0;
+  virtual void begin(TenantId /*id*/, Time /*now*/) {}
+  /// The turn is over and charged.
+  virtual void end(TenantId /*id*/, Time /*now*/) {}
+  /// After end(): the tenant gave its turn back because it had nothing to issue. Until when the device is
+  /// kept for it; none: block() it and go on to the next.
+  virtual std::optional<Time> pause(TenantId /*id*/, Time /*now*/) { return std::nullopt; }
+  /// Whether a tenant that has just woken takes the device from the one that has it, or for which it is kept.
+  virtual bool preempts(TenantId /*newcomer*/, TenantId /*holder*/, Time /*now*/) const { return false; }
+
+ private:
+  Duration slice_{1};
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,195 @@
+#include "sched/simulator/device.hpp"
+
+#include <algorithm>
+
+namespace fairgv::sched {
+namespace {
+
+using Kind = SimulationEvent::Kind;
+
+// As a worker bounds what a lone program keeps in flight (runtime/vgpu/turn_keeper.hpp).
+constexpr std::int64_t kLeastInFlight = 2;
+constexpr std::int64_t kMostInFlight = 256;
+
+/// All commands of a simulated program are of one kind.
+constexpr CommandKind kKernel = 1;
+
+/// Seeds of neighbours must not look alike (splitmix64).
+std::uint64_t mix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> policy,
+                                 const std::vector<TenantSpec>& tenants, std::uint64_t seed,
+                                 EventQueue& events)
+    : model_(model), policy_(std::move(policy)), events_(events), waiting_(tenants.size()) {
+  outcome_.tenants.resize(tenants.size());
+  for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
+    kernels_.push_back(tenants[tenant].kernel);
+    policy_->add(id_of(tenant), {tenants[tenant].weight}, Time{});
+    for (std::uint32_t i = 0; i < tenants[tenant].sessions; ++i) {
+      const std::uint64_t own_seed = mix(mix(mix(seed) ^ model.index) ^ sessions_.size());
+      sessions_.push_back({.tenant = tenant, .program = Program(tenants[tenant], own_seed)});
+    }
+  }
+}
+
+void SimulatedDevice::start(Time now) {
+  accounted_ = now;
+  for (std::size_t session = 0; session < sessions_.size(); ++session) want(session, now);
+}
+
+void SimulatedDevice::handle(const SimulationEvent& event) {
+  account(event.when);
+  turn_ended_ = false;
+  switch (event.kind) {
+    case Kind::program_wakes:
+      return want(event.subject, event.when);
+    case Kind::run_ends:
+      return finish_run(event.when);
+    case Kind::ask_again:
+      if (ask_at_ != event.when) return;  // something happened before
+      ask_at_.reset();
+      stop_keeping(event.when);
+      if (!turn_) grant_next(event.when);
+  }
+}
+
+void SimulatedDevice::account(Time now) {
+  const Duration passed = now - accounted_;
+  accounted_ = now;
+  if (turn_) {
+    outcome_.busy += passed;
+  } else if (waiters_ > 0) {
+    outcome_.idle_though_wanted += passed;
+  }
+}
+
+void SimulatedDevice::want(std::size_t session, Time now) {
+  const std::size_t tenant = sessions_[session].tenant;
+  start_waiting(session, now);
+  policy_->wake(id_of(tenant), now);
+  if (turn_) {
+    const TenantId holder = id_of(sessions_[turn_->session].tenant);
+    // A turn without an end that nobody measures is over when its slice is.
+    if (turn_->alone && turn_->turn.end == TurnEnd::measured) turn_->asked = true;
+    if (policy_->preempts(id_of(tenant), holder, now)) turn_->asked = true;
+  } else if (!kept_for_ || *kept_for_ == tenant || policy_->preempts(id_of(tenant), id_of(*kept_for_), now)) {
+    stop_keeping(now);
+    grant_next(now);
+  }
+}
+
+void SimulatedDevice::start_waiting(std::size_t session, Time now) {
+  sessions_[session].wanting_since = now;
+  waiting_[sessions_[session].tenant].push_back(session);
+  ++waiters_;
+}
+
+void SimulatedDevice::block_if_idle(std::size_t tenant, Time now) {
+  if (!waiting_[tenant].empty() || kept_for_ == tenant) return;
+  if (turn_ && sessions_[turn_->session].tenant == tenant) return;
+  outcome_.tenants[tenant].always_runnable = false;
+  policy_->block(id_of(tenant), now);
+}
+
+void SimulatedDevice::grant_next(Time now) {
+  ask_at_.reset();
+  if (waiters_ == 0) return;
+  const Decision decision = policy_->next(now);
+  if (!decision.turn) {
+    ask_at_ = decision.ask_again;
+    if (ask_at_) events_.schedule({*ask_at_, Kind::ask_again, model_.index});
+    return;
+  }
+  const std::size_t tenant = decision.turn->tenant.value;
+  const std::size_t session = waiting_[tenant].front();
+  waiting_[tenant].pop_front();
+  --waiters_;
+  outcome_.tenants[tenant].waits.push_back(now - sessions_[session].wanting_since);
+  turn_.emplace(session, *decision.turn, now, waiters_ == 0);
+  if (!turn_->alone && turn_->turn.end == TurnEnd::measured)
+    turn_->plan.emplace(turn_->turn.slice, sessions_[session].history);
+  policy_->begin(turn_->turn.tenant, now);
+  issue_run(now);
+}
+
+bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
+  if (turn_->plan) return turn_->plan->admits(kKernel);
+  return in_flight < most_in_flight();
+}
+
+std::uint64_t SimulatedDevice::most_in_flight() const {
+  if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
+  const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
+  return static_cast<std::uint64_t>(std::clamp(policy_->slice() / kernel, kLeastInFlight, kMostInFlight));
+}
+
+void SimulatedDevice::issue_run(Time now) {
+  Program& program = sessions_[turn_->session].program;
+  turn_->run = Duration(0);
+  for (std::uint64_t issued = 0; program.ready() > 0 && may_issue(issued); ++issued) {
+    if (turn_->plan) turn_->plan->issued(kKernel);
+    turn_->run += program.issue();
+  }
+  events_.schedule({now + turn_->run, Kind::run_ends, model_.index});
+}
+
+void SimulatedDevice::finish_run(Time now) {
+  TenantOutcome& tenant = outcome_.tenants[turn_->turn.tenant.value];
+  turn_->used += turn_->run;
+  tenant.used += turn_->run;
+  tenant.longest_turn = std::max(tenant.longest_turn, turn_->used);
+  policy_->charge(turn_->turn.tenant, turn_->run, now);
+  if (turn_->plan) turn_->plan->measured(turn_->run);
+  if (turn_is_over(now)) {
+    end_turn(now);
+  } else {
+    issue_run(now);
+  }
+}
+
+bool SimulatedDevice::turn_is_over(Time now) const {
+  if (sessions_[turn_->session].program.ready() == 0 || turn_->asked) return true;
+  if (turn_->plan) return !turn_->plan->admits(kKernel);
+  return turn_->turn.end == TurnEnd::clock && waiters_ > 0 && now >= turn_->began + turn_->turn.slice;
+}
+
+void SimulatedDevice::end_turn(Time now) {
+  turn_ended_ = true;
+  const std::size_t session = turn_->session;
+  const std::size_t tenant = sessions_[session].tenant;
+  turn_.reset();
+  policy_->end(id_of(tenant), now);
+  if (sessions_[session].program.ready() > 0) {
+    start_waiting(session, now);
+  } else {
+    const Time wakes = now + sessions_[session].program.sleep();
+    events_.schedule({wakes, Kind::program_wakes, model_.index, session});
+    if (waiting_[tenant].empty()) {
+      if (const auto until = policy_->pause(id_of(tenant), now)) {
+        outcome_.tenants[tenant].always_runnable = false;
+        kept_for_ = tenant;
+        ask_at_ = until;
+        events_.schedule({*until, Kind::ask_again, model_.index});
+        return;
+      }
+    }
+  }
+  block_if_idle(tenant, now);
+  grant_next(now);
+}
+
+void SimulatedDevice::stop_keeping(Time now) {
+  if (!kept_for_) return;
+  const std::size_t tenant = *kept_for_;
+  kept_for_.reset();
+  block_if_idle(tenant, now);
+}
+
+}  // namespace fairgv::sched

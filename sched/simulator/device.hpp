@@ -1,0 +1,106 @@
+// One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatcher.hpp does,
+// and runs their commands as a worker does, but in simulated time and without anything to fail.
+//
+// Simplified: switching costs nothing, and a worker with nothing to issue gives its turn back at once (the
+// real one waits for a moment first; `pause()` is asked all the same).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sched/policy.hpp"
+#include "sched/simulator/event_queue.hpp"
+#include "sched/simulator/program.hpp"
+#include "sched/turn_plan.hpp"
+
+namespace fairgv::sched {
+
+/// What one tenant got from one device.
+struct TenantOutcome {
+  Duration used{0};
+  Duration longest_turn{0};     // device time of one turn
+  std::vector<Duration> waits;  // of its sessions, from wanting the device to having it
+  bool always_runnable = true;  // had something to run at every moment
+};
+
+struct DeviceOutcome {
+  std::vector<TenantOutcome> tenants;
+  Duration busy{0};
+  Duration idle_though_wanted{0};  // somebody waited while nothing ran
+};
+
+class SimulatedDevice {
+ public:
+  struct Model {
+    std::size_t index = 0;
+    /// Commands that a session keeps in flight when nobody measures them: the driver's queue.
+    std::uint64_t queue_depth = 16;
+  };
+
+  /// One spec per tenant. The queue outlives the device.
+  SimulatedDevice(const Model& model, std::unique_ptr<Policy> policy, const std::vector<TenantSpec>& tenants,
+                  std::uint64_t seed, EventQueue& events);
+
+  /// All programs begin.
+  void start(Time now);
+  void handle(const SimulationEvent& event);
+  /// Counts idle and busy time up to here.
+  void account(Time now);
+
+  const DeviceOutcome& outcome() const { return outcome_; }
+  /// A turn has ended with the event that was handled last.
+  bool turn_ended() const { return turn_ended_; }
+
+ private:
+  struct Session {
+    std::size_t tenant;
+    Program program;
+    CommandHistory history{};
+    Time wanting_since{};
+  };
+
+  struct TurnInProgress {
+    TurnInProgress(std::size_t session_index, const Turn& granted, Time now, bool is_alone)
+        : session(session_index), turn(granted), began(now), alone(is_alone) {}
+
+    std::size_t session;
+    Turn turn;
+    Time began;
+    bool alone;
+    bool asked = false;
+    std::optional<TurnPlan> plan{};  // of a measured turn with others waiting
+    Duration used{0};
+    Duration run{0};  // in flight
+  };
+
+  static TenantId id_of(std::size_t tenant) { return {static_cast<std::uint32_t>(tenant)}; }
+  void want(std::size_t session, Time now);
+  void start_waiting(std::size_t session, Time now);
+  void block_if_idle(std::size_t tenant, Time now);
+  void grant_next(Time now);
+  void issue_run(Time now);
+  bool may_issue(std::uint64_t in_flight) const;
+  std::uint64_t most_in_flight() const;
+  void finish_run(Time now);
+  bool turn_is_over(Time now) const;
+  void end_turn(Time now);
+  void stop_keeping(Time now);
+
+  const Model model_;
+  const std::unique_ptr<Policy> policy_;
+  EventQueue& events_;
+  std::vector<Duration> kernels_;  // mean, by tenant
+  std::vector<Session> sessions_;
+  std::vector<std::deque<std::size_t>> waiting_;  // sessions, by tenant
+  std::size_t waiters_ = 0;                       // of all tenants
+  std::optional<TurnInProgress> turn_;
+  std::optional<std::size_t> kept_for_;  // tenant
+  std::optional<Time> ask_at_;
+  DeviceOutcome outcome_;
+  Time accounted_{};
+  bool turn_ended_ = false;
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,45 @@
+// A synthetic program of a simulated tenant: commands that come in bursts, with sleep between them.
+//
+// What it draws depends on its seed alone, not on when it is served, so that the same program can be put
+// under different policies.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "sched/types.hpp"
+
+namespace fairgv::sched {
+
+/// A kind of tenant. All its programs behave alike.
+struct TenantSpec {
+  std::uint32_t weight = kDefaultWeight;
+  Duration kernel = std::chrono::microseconds(200);  // mean time of a command
+  double jitter = 0.1;  // a command takes kernel * (1 - jitter) to kernel * (1 + jitter), 0 to 1
+  double sleep = 0;     // part of its time that the program sleeps when it has the device to itself, 0 to
+                        // below 1; 0: it always has more commands
+  std::uint32_t burst = 10;    // commands between two sleeps; 1 with short kernels is an interactive program
+  std::uint32_t sessions = 1;  // programs of the tenant, on each device
+  std::uint32_t count = 1;     // tenants of this kind
+};
+
+class Program {
+ public:
+  Program(const TenantSpec& spec, std::uint64_t seed);
+
+  /// Commands that could be issued now.
+  std::uint64_t ready() const { return ready_; }
+  /// Issues one of them: how long it keeps the device busy.
+  Duration issue();
+  /// Once none is ready: how long the program sleeps, after which the next burst is ready.
+  Duration sleep();
+
+ private:
+  Duration around(double mean_ns, double spread);
+
+  TenantSpec spec_;
+  std::mt19937_64 random_;
+  std::uint64_t ready_;
+};
+
+}  // namespace fairgv::sched

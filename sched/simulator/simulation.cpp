@@ -1,0 +1,77 @@
+#include "sched/simulator/simulation.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <stdexcept>
+
+#include "sched/policies/registry.hpp"
+
+namespace fairgv::sched {
+namespace {
+
+// A clock that stood at zero would make everybody look as if it had just blocked.
+constexpr Time kStart{std::chrono::hours(1)};
+
+double usable_alone(const TenantSpec& tenant) {
+  return std::min(1.0, tenant.sessions * (1 - tenant.sleep));
+}
+
+}  // namespace
+
+SimulationResult simulate(const SimulationSettings& settings, const TurnObserver& after_turn) {
+  SimulationResult result;
+  for (std::size_t kind = 0; kind < settings.kinds.size(); ++kind) {
+    result.tenants.insert(result.tenants.end(), settings.kinds[kind].count, settings.kinds[kind]);
+    result.kind.insert(result.kind.end(), settings.kinds[kind].count, kind);
+  }
+  result.entitled = entitled_shares(result.tenants);
+
+  EventQueue events;
+  std::deque<SimulatedDevice> devices;  // which cannot be moved
+  for (std::size_t index = 0; index < settings.devices; ++index) {
+    auto policy = make_policy(settings.policy, settings.slice);
+    if (!policy) {
+      throw std::invalid_argument("there is no policy '" + settings.policy + "': there are " +
+                                  policy_names());
+    }
+    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth}, std::move(policy),
+                         result.tenants, settings.seed, events);
+  }
+  for (SimulatedDevice& device : devices) device.start(kStart);
+  const Time end = kStart + settings.length;
+  while (!events.empty() && events.first().when <= end) {
+    const SimulationEvent event = events.first();
+    events.pop();
+    SimulatedDevice& device = devices[event.device];
+    device.handle(event);
+    if (after_turn && device.turn_ended()) after_turn(event.device, device.outcome());
+  }
+  for (SimulatedDevice& device : devices) {
+    device.account(end);
+    result.devices.push_back(device.outcome());
+  }
+  return result;
+}
+
+std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants) {
+  std::vector<std::size_t> order(tenants.size());
+  std::iota(order.begin(), order.end(), 0);
+  // Whoever needs least for its weight is satisfied first, and leaves its rest to those behind it.
+  const auto need = [&](std::size_t tenant) {
+    return usable_alone(tenants[tenant]) / tenants[tenant].weight;
+  };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return need(a) < need(b); });
+  double weights = 0;
+  for (const TenantSpec& tenant : tenants) weights += tenant.weight;
+  double left = 1;
+  std::vector<double> shares(tenants.size());
+  for (const std::size_t tenant : order) {
+    shares[tenant] = std::min(usable_alone(tenants[tenant]), left * tenants[tenant].weight / weights);
+    left -= shares[tenant];
+    weights -= tenants[tenant].weight;
+  }
+  return shares;
+}
+
+}  // namespace fairgv::sched

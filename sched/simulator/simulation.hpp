@@ -1,0 +1,43 @@
+// Policies under a simulated clock: synthetic tenants on several devices, repeated exactly by a seed.
+//
+// The policy objects are the daemon's own; each device has one, and every tenant has its programs on every
+// device. Discrete events: an hour of thousands of tenants takes seconds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sched/simulator/device.hpp"
+
+namespace fairgv::sched {
+
+struct SimulationSettings {
+  std::string policy = "fair";
+  std::vector<TenantSpec> kinds;
+  std::size_t devices = 1;
+  Duration slice = std::chrono::milliseconds(6);
+  Duration length = std::chrono::seconds(10);
+  std::uint64_t seed = 1;
+  std::uint64_t queue_depth = 16;  // see SimulatedDevice::Model
+};
+
+struct SimulationResult {
+  std::vector<TenantSpec> tenants;  // each by itself, in the order of the kinds
+  std::vector<std::size_t> kind;    // by tenant: the index of its kind
+  std::vector<double> entitled;     // by tenant: see entitled_shares()
+  std::vector<DeviceOutcome> devices;
+};
+
+/// Told after every turn, for tests of what must hold all the time.
+using TurnObserver = std::function<void(std::size_t device, const DeviceOutcome& outcome)>;
+
+/// Throws std::invalid_argument for an unknown policy or an invalid weight.
+SimulationResult simulate(const SimulationSettings& settings, const TurnObserver& after_turn = {});
+
+/// The share of a device that each tenant is entitled to: by weight, but none more than it could use alone;
+/// what some cannot use goes to the others by weight (weighted max-min fairness).
+std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants);
+
+}  // namespace fairgv::sched

@@ -1,0 +1,52 @@
+// The words in which tenants are described to `fairgv sim`.
+#include <gtest/gtest.h>
+
+#include "tools/fairgv/sim_tenant.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(SimTenant, EveryPropertyIsRead) {
+  const auto spec = parse_tenant("weight=2,kernel=1.5ms,jitter=0.25,sleep=0.5,burst=3,sessions=4,count=5");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->weight, 2u);
+  EXPECT_EQ(spec->kernel, 1'500us);
+  EXPECT_EQ(spec->jitter, 0.25);
+  EXPECT_EQ(spec->sleep, 0.5);
+  EXPECT_EQ(spec->burst, 3u);
+  EXPECT_EQ(spec->sessions, 4u);
+  EXPECT_EQ(spec->count, 5u);
+}
+
+TEST(SimTenant, WhatIsNotNamedIsTheDefault) {
+  const auto spec = parse_tenant("weight=2");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->kernel, sched::TenantSpec{}.kernel);
+  EXPECT_EQ(spec->count, 1u);
+}
+
+TEST(SimTenant, TimesHaveUnits) {
+  EXPECT_EQ(parse_duration("40ns").value(), 40ns);
+  EXPECT_EQ(parse_duration("21us").value(), 21us);
+  EXPECT_EQ(parse_duration("1.5s").value(), 1'500ms);
+}
+
+struct SimMistake : testing::TestWithParam<const char*> {};
+
+TEST_P(SimMistake, IsToldInOneLine) {
+  const auto spec = parse_tenant(GetParam());
+  ASSERT_FALSE(spec);
+  EXPECT_FALSE(spec.error().message.empty());
+  EXPECT_EQ(spec.error().message.find('\n'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, SimMistake,
+                         testing::Values("3", "height=3", "weight=0", "weight=10001", "weight=1.5", "weight=",
+                                         "weight=2x", "kernel=5", "kernel=-1us", "kernel=0us", "kernel=us",
+                                         "kernel=nanus", "sleep=1", "sleep=-0.1", "sleep=nan", "jitter=1.1",
+                                         "burst=0", "count=0", "count=1e9", "weight=1,,kernel=1us"));
+
+}  // namespace
+}  // namespace fairgv::tools

@@ -1,0 +1,210 @@
+// What docs/SCHEDULING.md proves, tested on random populations of simulated tenants. Every bound here is a
+// theorem, so a failure is a bug and not bad luck; FAIRGV_TEST_SEED=<the printed number> repeats it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "sched/policies/fair.hpp"
+#include "sched/policies/registry.hpp"
+#include "sched/simulator/simulation.hpp"
+#include "tests/unit/sched_seed.hpp"
+
+namespace fairgv::sched {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kPopulations = 40;
+
+double ns(Duration time) {
+  return static_cast<double>(time.count());
+}
+
+class SimulationRandom : public testing::Test {
+ protected:
+  SimulationRandom() : random_(printed_seed()) {}
+
+  std::uint32_t between(std::uint32_t low, std::uint32_t high) {
+    return std::uniform_int_distribution<std::uint32_t>(low, high)(random_);
+  }
+  double fraction(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+
+  /// Kernels from 10 us to 30 ms: from many in a slice to several slices each.
+  TenantSpec saturating() {
+    TenantSpec spec;
+    spec.weight = between(1, 10);
+    spec.kernel = Duration(std::llround(1e4 * std::pow(3'000, fraction(0, 1))));
+    spec.jitter = fraction(0, 0.5);
+    return spec;
+  }
+  TenantSpec any_tenant(std::uint32_t most_sessions) {
+    TenantSpec spec = saturating();
+    if (between(0, 2) > 0) spec.sleep = fraction(0.05, 0.95);
+    spec.burst = between(1, 50);
+    spec.sessions = between(1, most_sessions);
+    return spec;
+  }
+  SimulationSettings settings(const char* policy = "fair") {
+    SimulationSettings chosen;
+    chosen.policy = policy;
+    chosen.length = 10s;
+    chosen.seed = random_();
+    chosen.slice = Duration(std::llround(1e6 * fraction(1, 30)));
+    return chosen;
+  }
+  SimulationSettings all_saturating() {
+    SimulationSettings chosen = settings();
+    for (std::uint32_t i = between(2, 12); i > 0; --i) chosen.kinds.push_back(saturating());
+    return chosen;
+  }
+  /// The first one always has something to run.
+  SimulationSettings anybody(std::uint32_t most_sessions = 4) {
+    SimulationSettings chosen = settings();
+    chosen.kinds.push_back(saturating());
+    for (std::uint32_t i = between(1, 12); i > 0; --i) chosen.kinds.push_back(any_tenant(most_sessions));
+    return chosen;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+double total_weight(const std::vector<TenantSpec>& tenants) {
+  double sum = 0;
+  for (const TenantSpec& tenant : tenants) sum += tenant.weight;
+  return sum;
+}
+
+/// Tags are rounded down by less than 1/16 weighted ns each, and doubles lose a little.
+double rounding(double weights) {
+  return weights / 16 + 1;
+}
+
+// Theorem 2 of docs/SCHEDULING.md.
+void expect_bounded_lag(const std::vector<TenantSpec>& tenants, const DeviceOutcome& device) {
+  const double weights = total_weight(tenants);
+  double used = 0;
+  double turns = 0;  // the longest of each
+  for (const TenantOutcome& tenant : device.tenants) {
+    used += ns(tenant.used);
+    turns += ns(tenant.longest_turn);
+  }
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    const TenantOutcome& tenant = device.tenants[i];
+    const double part = tenants[i].weight / weights;
+    const double lag = part * used - ns(tenant.used);
+    ASSERT_LE(lag, part * (turns - ns(tenant.longest_turn)) + rounding(weights)) << "tenant " << i;
+    ASSERT_LE(-lag, ns(tenant.longest_turn) * (1 - part) + rounding(weights)) << "tenant " << i;
+  }
+}
+
+TEST_F(SimulationRandom, TheLagOfEveryTenantIsBoundedAfterEveryTurn) {
+  for (int population = 0; population < kPopulations; ++population) {
+    const SimulationSettings chosen = all_saturating();
+    simulate(chosen, [&](std::size_t, const DeviceOutcome& device) {
+      if (!HasFatalFailure()) expect_bounded_lag(chosen.kinds, device);
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(SimulationRandom, AMeasuredTurnIsNoLongerThanSamplingAllows) {
+  for (int population = 0; population < kPopulations; ++population) {
+    const SimulationSettings chosen = all_saturating();
+    const DeviceOutcome device = simulate(chosen).devices[0];
+    // The first one had the device alone before the others came.
+    for (std::size_t i = 1; i < chosen.kinds.size(); ++i) {
+      const TenantSpec& spec = chosen.kinds[i];
+      const double longest_kernel = ns(spec.kernel) * (1 + spec.jitter);
+      const double spread = (1 + spec.jitter) / (1 - spec.jitter);
+      const double bound = std::max(ns(chosen.slice) + longest_kernel, ns(chosen.slice) * spread);
+      EXPECT_LE(ns(device.tenants[i].longest_turn), bound * 1.001) << "tenant " << i;  // kernels are whole ns
+    }
+  }
+}
+
+TEST_F(SimulationRandom, SharesConvergeToTheWeights) {
+  for (int population = 0; population < 5; ++population) {
+    SimulationSettings chosen = all_saturating();
+    chosen.length = 300s;
+    const SimulationResult result = simulate(chosen);
+    const DeviceOutcome& device = result.devices[0];
+    for (std::size_t i = 0; i < result.tenants.size(); ++i) {
+      EXPECT_NEAR(ns(device.tenants[i].used) / ns(device.busy), result.entitled[i], 0.005) << "tenant " << i;
+    }
+  }
+}
+
+// Theorem 1: whatever a tenant does (sleeping, splitting into sessions, sending long kernels), in units of
+// its weight it is never ahead of one that always wants the device by more than its own longest turn.
+TEST_F(SimulationRandom, NobodyGainsBySleepingSplittingOrLongKernels) {
+  for (int population = 0; population < kPopulations; ++population) {
+    const SimulationSettings chosen = anybody();
+    simulate(chosen, [&](std::size_t, const DeviceOutcome& device) {
+      for (std::size_t steady = 0; steady < chosen.kinds.size(); ++steady) {
+        if (HasFatalFailure() || !device.tenants[steady].always_runnable) continue;
+        const double got = ns(device.tenants[steady].used) / chosen.kinds[steady].weight;
+        for (std::size_t i = 0; i < chosen.kinds.size(); ++i) {
+          const double weight = chosen.kinds[i].weight;
+          ASSERT_LE(ns(device.tenants[i].used) / weight - got,
+                    ns(device.tenants[i].longest_turn) / weight + rounding(1))
+              << "tenant " << i << " beside tenant " << steady;
+        }
+      }
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(SimulationRandom, SplittingIntoSessionsDoesNotChangeTheShare) {
+  for (int population = 0; population < 10; ++population) {
+    SimulationSettings chosen = all_saturating();
+    chosen.length = 100s;
+    const double whole = ns(simulate(chosen).devices[0].tenants[0].used);
+    chosen.kinds[0].sessions = 8;
+    const double split = ns(simulate(chosen).devices[0].tenants[0].used);
+    EXPECT_NEAR(split / whole, 1, 0.03);
+  }
+}
+
+// Theorem 3.
+TEST_F(SimulationRandom, NobodyWaitsLongerThanTheOthersNeedToCatchUp) {
+  for (int population = 0; population < kPopulations; ++population) {
+    const SimulationSettings chosen = anybody(1);
+    const DeviceOutcome device = simulate(chosen).devices[0];
+    for (std::size_t i = 0; i < chosen.kinds.size(); ++i) {
+      const TenantOutcome& tenant = device.tenants[i];
+      double longest = ns(device.idle_though_wanted);
+      const double ahead = ns(tenant.longest_turn) / chosen.kinds[i].weight + ns(chosen.slice);
+      for (std::size_t j = 0; j < chosen.kinds.size(); ++j) {
+        if (j != i) longest += chosen.kinds[j].weight * ahead + ns(device.tenants[j].longest_turn);
+      }
+      ASSERT_FALSE(tenant.waits.empty());
+      EXPECT_LE(ns(*std::max_element(tenant.waits.begin(), tenant.waits.end())), longest + rounding(100))
+          << "tenant " << i;
+    }
+  }
+}
+
+TEST_F(SimulationRandom, WorkConservingPoliciesLeaveNobodyWaitingBesideAnIdleDevice) {
+  for (const PolicyInfo& policy : all_policies()) {
+    if (!policy.work_conserving) continue;
+    for (int population = 0; population < kPopulations; ++population) {
+      SimulationSettings chosen = anybody();
+      chosen.policy = policy.name;
+      chosen.length = 3s;
+      const DeviceOutcome device = simulate(chosen).devices[0];
+      std::size_t turns = 0;
+      for (const TenantOutcome& tenant : device.tenants) turns += tenant.waits.size();
+      const auto kept = policy.name == kDefaultPolicy ? FairPolicy::kLongestAnticipation : Duration(0);
+      EXPECT_LE(device.idle_though_wanted, kept * static_cast<std::int64_t>(turns)) << policy.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fairgv::sched
