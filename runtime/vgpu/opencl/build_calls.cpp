@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "runtime/vgpu/opencl/backend.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -52,14 +55,42 @@ cl_int with_argument_info(const std::string& options, cl_int refusal, Function f
   return error == refusal ? function(options.c_str()) : error;
 }
 
+/// A program cannot be built while it has kernels. The front end has seen to it that the application has
+/// released them, but a command that has just ended may keep one for a moment, here or in the driver.
+constexpr auto kKernelsLinger = std::chrono::seconds(1);
+constexpr auto kLookAgain = std::chrono::microseconds(100);
+
+/// In drivers kernels hold their program.
+bool has_kernels(cl_program program) {
+  cl_uint references = 0;
+  const cl_int error =
+      clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(references), &references, nullptr);
+  return error == CL_SUCCESS && references > 1;
+}
+
+template <class Function>
+cl_int once_kernels_are_gone(cl_program program, Function function) {
+  const auto patience_ends = std::chrono::steady_clock::now() + kKernelsLinger;
+  for (;;) {
+    // Looked at before: the last one may go while the driver answers.
+    const bool kernels = has_kernels(program);
+    const cl_int error = function();
+    const bool wait = error == CL_INVALID_OPERATION && kernels;
+    if (!wait || std::chrono::steady_clock::now() >= patience_ends) return error;
+    std::this_thread::sleep_for(kLookAgain);
+  }
+}
+
 struct Build : Job {
   cl_program program = nullptr;
 
   cl_int operator()() const {
     if (error != CL_SUCCESS) return error;
     const WorkingDirectory directory_of_application(directory);
-    return with_argument_info(options, CL_INVALID_BUILD_OPTIONS, [this](const char* with) {
-      return clBuildProgram(program, device_count(), device_list(), with, nullptr, nullptr);
+    return once_kernels_are_gone(program, [this] {
+      return with_argument_info(options, CL_INVALID_BUILD_OPTIONS, [this](const char* with) {
+        return clBuildProgram(program, device_count(), device_list(), with, nullptr, nullptr);
+      });
     });
   }
 };
@@ -74,11 +105,13 @@ struct Compile : Job {
     std::vector<const char*> names;
     for (const std::string& name : header_names) names.push_back(name.c_str());
     const WorkingDirectory directory_of_application(directory);
-    return with_argument_info(options, CL_INVALID_COMPILER_OPTIONS, [&](const char* with) {
-      return clCompileProgram(program, device_count(), device_list(), with,
-                              static_cast<cl_uint>(headers.size()),
-                              headers.empty() ? nullptr : headers.data(),
-                              names.empty() ? nullptr : names.data(), nullptr, nullptr);
+    return once_kernels_are_gone(program, [&] {
+      return with_argument_info(options, CL_INVALID_COMPILER_OPTIONS, [&](const char* with) {
+        return clCompileProgram(program, device_count(), device_list(), with,
+                                static_cast<cl_uint>(headers.size()),
+                                headers.empty() ? nullptr : headers.data(),
+                                names.empty() ? nullptr : names.data(), nullptr, nullptr);
+      });
     });
   }
 };
