@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "icd/memory.hpp"
-#include "runtime/wire/calls.hpp"
+#include "runtime/wire/calls/buffer_commands.hpp"
 
 namespace fairgv::icd {
 

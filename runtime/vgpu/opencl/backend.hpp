@@ -54,9 +54,9 @@ class Backend {
   // program_calls.cpp
   Result<void> handle(const wire::CreateProgramWithSource& call);
   Result<wire::BinaryReply> handle(const wire::CreateProgramWithBinary& call);
-  Result<wire::ErrorReply> handle(const wire::CreateProgramWithIl& call);
-  Result<wire::ErrorReply> handle(const wire::CreateProgramWithBuiltInKernels& call);
-  Result<wire::ErrorReply> handle(const wire::SetSpecializationConstant& call);
+  Result<wire::StatusReply> handle(const wire::CreateProgramWithIl& call);
+  Result<wire::StatusReply> handle(const wire::CreateProgramWithBuiltInKernels& call);
+  Result<wire::StatusReply> handle(const wire::SetSpecializationConstant& call);
   Result<wire::DevicesReply> handle(const wire::GetProgramDevices& call);
 
   // build_calls.cpp
@@ -66,7 +66,7 @@ class Backend {
 
   // kernel_calls.cpp
   Result<void> handle(const wire::CreateKernel& call);
-  Result<wire::ErrorReply> handle(const wire::CheckArgumentSize& call);
+  Result<wire::StatusReply> handle(const wire::CheckArgumentSize& call);
   Result<void> handle(const wire::SetKernelArguments& call);
 
   // command_calls.cpp
@@ -85,7 +85,7 @@ class Backend {
   // image_calls.cpp
   Result<wire::InfoReply> handle(const wire::GetSupportedImageFormats& call);
   Result<void> handle(const wire::CreateImage& call);
-  Result<wire::ImageReply> handle(const wire::CreateImageFromMemory& call);
+  Result<wire::StatusReply> handle(const wire::CreateImageFromMemory& call);
   Result<void> handle(const wire::CreateSampler& call);
   Result<void> handle(const wire::CreatePipe& call);
 

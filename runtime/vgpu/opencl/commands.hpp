@@ -10,7 +10,7 @@
 
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
-#include "runtime/wire/calls.hpp"
+#include "runtime/wire/calls/kernels.hpp"
 
 namespace fairgv::vgpu::opencl {
 
