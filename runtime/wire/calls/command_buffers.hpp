@@ -1,7 +1,6 @@
 // Command buffers (cl_khr_command_buffer).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
@@ -33,79 +32,44 @@ struct Recording {
   FAIRGV_FIELDS(command_buffer, wait_list)
 };
 
-// A recorded command says what to do as the enqueued one does; the Command in it is not looked at.
+/// A command, recorded: says what to do as the enqueued one does. The Command in it is not looked at.
+template <class Enqueued>
+struct Recorded {
+  Recording recording;
+  Enqueued command;
+  FAIRGV_FIELDS(recording, command)
+};
 
-struct RecordBarrier {
+struct RecordBarrier : Recorded<EnqueueBarrier> {
   FAIRGV_CALL(RecordBarrier, 0x0901, void)
-  Recording recording;
-  FAIRGV_FIELDS(recording)
 };
-
-struct RecordCopyBuffer {
+struct RecordCopyBuffer : Recorded<EnqueueCopyBuffer> {
   FAIRGV_CALL(RecordCopyBuffer, 0x0902, void)
-  Recording recording;
-  EnqueueCopyBuffer copy;
-  FAIRGV_FIELDS(recording, copy)
 };
-
-struct RecordCopyBufferRect {
+struct RecordCopyBufferRect : Recorded<EnqueueCopyBufferRect> {
   FAIRGV_CALL(RecordCopyBufferRect, 0x0903, void)
-  Recording recording;
-  EnqueueCopyBufferRect copy;
-  FAIRGV_FIELDS(recording, copy)
 };
-
-struct RecordFillBuffer {
+struct RecordFillBuffer : Recorded<EnqueueFillBuffer> {
   FAIRGV_CALL(RecordFillBuffer, 0x0904, void)
-  Recording recording;
-  EnqueueFillBuffer fill;
-  FAIRGV_FIELDS(recording, fill)
 };
-
-struct RecordKernel {
+struct RecordKernel : Recorded<EnqueueKernel> {
   FAIRGV_CALL(RecordKernel, 0x0905, void)
-  Recording recording;
-  EnqueueKernel launch;
-  FAIRGV_FIELDS(recording, launch)
 };
 
-// Commands on images: the driver checks formats and regions, and its answer is waited for. A command that it
+// Which commands on images a driver records only it knows, so its answer is waited for. A command that it
 // refused is not recorded.
 
-struct RecordCopyBufferToImage {
+struct RecordCopyBufferToImage : Recorded<EnqueueCopyBufferToImage> {
   FAIRGV_CALL(RecordCopyBufferToImage, 0x0906, StatusReply)
-  Recording recording;
-  ObjectId buffer, image;
-  std::uint64_t offset = 0;
-  Extent3 origin, region;
-  FAIRGV_FIELDS(recording, buffer, image, offset, origin, region)
 };
-
-struct RecordCopyImage {
+struct RecordCopyImage : Recorded<EnqueueCopyImage> {
   FAIRGV_CALL(RecordCopyImage, 0x0907, StatusReply)
-  Recording recording;
-  ObjectId source, destination;
-  Extent3 source_origin, destination_origin, region;
-  FAIRGV_FIELDS(recording, source, destination, source_origin, destination_origin, region)
 };
-
-struct RecordCopyImageToBuffer {
+struct RecordCopyImageToBuffer : Recorded<EnqueueCopyImageToBuffer> {
   FAIRGV_CALL(RecordCopyImageToBuffer, 0x0908, StatusReply)
-  Recording recording;
-  ObjectId image, buffer;
-  Extent3 origin, region;
-  std::uint64_t offset = 0;
-  FAIRGV_FIELDS(recording, image, buffer, origin, region, offset)
 };
-
-struct RecordFillImage {
+struct RecordFillImage : Recorded<EnqueueFillImage> {
   FAIRGV_CALL(RecordFillImage, 0x0909, StatusReply)
-  Recording recording;
-  ObjectId image;
-  std::array<std::uint32_t, 4>
-      color{};  // four floats, or integers: 16 bytes, as clEnqueueFillImage takes them
-  Extent3 origin, region;
-  FAIRGV_FIELDS(recording, image, color, origin, region)
 };
 
 /// Answers with the driver's own code, or with the first error of a command that it refused to record.
