@@ -66,11 +66,7 @@ cl_mem clCreateImageWithProperties(cl_context context, const cl_mem_properties* 
   return create_entry<cl_mem>(errcode_ret, [&]() -> Outcome<cl_mem> {
     if (downcast<Context>(context) == nullptr) return CL_INVALID_CONTEXT;
     std::vector<cl_mem_properties> list;
-    // OpenCL 3.0 itself defines no property of images.
-    const cl_int error =
-        read_properties(properties, CL_INVALID_PROPERTY, list,
-                        [](cl_mem_properties, cl_mem_properties) { return CL_INVALID_PROPERTY; });
-    if (error != CL_SUCCESS) return error;
+    if (const cl_int error = read_no_properties(properties, list)) return error;
     return create_image(context, {std::move(list), flags, image_format, image_desc, host_ptr});
   });
 }

@@ -98,11 +98,7 @@ cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties*
   return create_entry<cl_mem>(errcode_ret, [&]() -> Outcome<cl_mem> {
     if (downcast<Context>(context) == nullptr) return CL_INVALID_CONTEXT;
     std::vector<cl_mem_properties> list;
-    // OpenCL 3.0 itself defines no property of buffers.
-    const cl_int error =
-        read_properties(properties, CL_INVALID_PROPERTY, list,
-                        [](cl_mem_properties, cl_mem_properties) { return CL_INVALID_PROPERTY; });
-    if (error != CL_SUCCESS) return error;
+    if (const cl_int error = read_no_properties(properties, list)) return error;
     return make_buffer(context, std::move(list), flags, size, host_ptr);
   });
 }

@@ -2,7 +2,9 @@
 
 #include <bit>
 
+#include "icd/checks.hpp"
 #include "icd/host_region.hpp"
+#include "icd/memory.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -41,11 +43,25 @@ cl_int check_rect_copy(const Memory& source, const Memory& destination,
                                                                                        : CL_SUCCESS;
 }
 
+/// Three numbers as the application gives them.
+wire::Extent3 extent(const size_t* values) {
+  return {values[0], values[1], values[2]};
+}
+
 bool is_pattern_size(std::size_t bytes) {
   return std::has_single_bit(bytes) && bytes <= 128;
 }
 
 }  // namespace
+
+cl_int make_copy(const Queue& queue, cl_mem source, cl_mem destination, std::size_t source_offset,
+                 std::size_t destination_offset, std::size_t bytes, wire::EnqueueCopyBuffer& call) {
+  const Memory* const from = downcast<Memory>(source);
+  const Memory* const to = downcast<Memory>(destination);
+  if (const cl_int error = check_buffer(queue, from)) return error;
+  if (const cl_int error = check_buffer(queue, to)) return error;
+  return make_copy(*from, *to, source_offset, destination_offset, bytes, call);
+}
 
 cl_int make_copy(const Memory& source, const Memory& destination, std::size_t source_offset,
                  std::size_t destination_offset, std::size_t bytes, wire::EnqueueCopyBuffer& call) {
@@ -57,26 +73,38 @@ cl_int make_copy(const Memory& source, const Memory& destination, std::size_t so
   return CL_SUCCESS;
 }
 
-cl_int make_rect_copy(const RectSide& source, const RectSide& destination, const size_t* region,
-                      wire::EnqueueCopyBufferRect& call) {
+cl_int make_rect_copy(const Queue& queue, const RectSide& source, const RectSide& destination,
+                      const size_t* region, wire::EnqueueCopyBufferRect& call) {
+  const Memory* const from = downcast<Memory>(source.buffer);
+  const Memory* const to = downcast<Memory>(destination.buffer);
+  if (const cl_int error = check_buffer(queue, from)) return error;
+  if (const cl_int error = check_buffer(queue, to)) return error;
   if (source.origin == nullptr || destination.origin == nullptr || region == nullptr) return CL_INVALID_VALUE;
   const wire::Extent3 box = extent(region);
   if (box.x == 0 || box.y == 0 || box.z == 0) return CL_INVALID_VALUE;
-  RectLayout from;
-  RectLayout to;
-  if (!resolve_pitches(box, source.row_pitch, source.slice_pitch, from)) return CL_INVALID_VALUE;
-  if (!resolve_pitches(box, destination.row_pitch, destination.slice_pitch, to)) return CL_INVALID_VALUE;
+  RectLayout from_steps;
+  RectLayout to_steps;
+  if (!resolve_pitches(box, source.row_pitch, source.slice_pitch, from_steps)) return CL_INVALID_VALUE;
+  if (!resolve_pitches(box, destination.row_pitch, destination.slice_pitch, to_steps))
+    return CL_INVALID_VALUE;
   call = {.command = {},
-          .source = source.buffer.id(),
-          .destination = destination.buffer.id(),
+          .source = from->id(),
+          .destination = to->id(),
           .source_origin = extent(source.origin),
           .destination_origin = extent(destination.origin),
           .region = box,
-          .source_row_pitch = from.row_pitch,
-          .source_slice_pitch = from.slice_pitch,
-          .destination_row_pitch = to.row_pitch,
-          .destination_slice_pitch = to.slice_pitch};
-  return check_rect_copy(source.buffer, destination.buffer, call);
+          .source_row_pitch = from_steps.row_pitch,
+          .source_slice_pitch = from_steps.slice_pitch,
+          .destination_row_pitch = to_steps.row_pitch,
+          .destination_slice_pitch = to_steps.slice_pitch};
+  return check_rect_copy(*from, *to, call);
+}
+
+cl_int make_fill(const Queue& queue, cl_mem buffer, const void* pattern, std::size_t pattern_bytes,
+                 std::size_t offset, std::size_t bytes, wire::EnqueueFillBuffer& call) {
+  const Memory* const filled = downcast<Memory>(buffer);
+  if (const cl_int error = check_buffer(queue, filled)) return error;
+  return make_fill(*filled, pattern, pattern_bytes, offset, bytes, call);
 }
 
 cl_int make_fill(const Memory& buffer, const void* pattern, std::size_t pattern_bytes, std::size_t offset,

@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "icd/memory_flags.hpp"
+
 namespace fairgv::icd {
-namespace {
-
-/// What the driver is told: how the host may use the object is checked here, and where the application's
-/// memory lies means nothing in the worker.
-constexpr cl_mem_flags kDriverFlags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-
-}  // namespace
-
 Memory::Memory(Context& context, Shape shape, wire::ArenaRange initial)
     : context_(context), id_(context.session().new_object()), shape_(std::move(shape)) {
   context.connection().send(
-      wire::CreateBuffer{id_, context.id(), shape_.flags & kDriverFlags, shape_.bytes, initial});
+      wire::CreateBuffer{id_, context.id(), device_access(shape_.flags), shape_.bytes, initial});
 }
 
 Memory::Memory(Context& context, Shape shape, DirectMemory backing)
@@ -25,7 +19,7 @@ Memory::Memory(Context& context, Shape shape, DirectMemory backing)
       direct_data_(context.session().bytes(backing.range)) {
   context.connection().send(wire::CreateBuffer{.id = id_,
                                                .context = context.id(),
-                                               .flags = shape_.flags & kDriverFlags,
+                                               .flags = device_access(shape_.flags),
                                                .bytes = shape_.bytes,
                                                .initial = {},
                                                .backing = backing.range,
@@ -41,7 +35,7 @@ Memory::Memory(Context& context, Shape shape, Ref<Memory> svm, std::uint64_t off
   context.connection().send(
       wire::CreateBuffer{.id = id_,
                          .context = context.id(),
-                         .flags = shape_.flags & kDriverFlags,
+                         .flags = device_access(shape_.flags),
                          .bytes = shape_.bytes,
                          .initial = {},
                          .backing = {svm_->backing().range.offset + offset, shape_.bytes},
@@ -56,7 +50,7 @@ Memory::Memory(Memory& parent, Shape shape, std::uint64_t origin)
       origin_(origin),
       direct_data_(parent.direct_data() != nullptr ? parent.direct_data() + origin : nullptr) {
   context_->connection().send(
-      wire::CreateSubBuffer{id_, parent.id(), shape_.flags & kDriverFlags, origin, shape_.bytes});
+      wire::CreateSubBuffer{id_, parent.id(), device_access(shape_.flags), origin, shape_.bytes});
 }
 
 Memory::Memory(Context& context, wire::ObjectId id, Ref<Memory> parent, Shape shape)

@@ -29,7 +29,7 @@ class Probe {
     cl_int error = CL_SUCCESS;
     queue_ = workloads::Queue(clCreateCommandQueue(device_.context(), device_.id(), 0, &error));
     check(error, "clCreateCommandQueue");
-    workloads::setArguments(kernel_, out_, cl_int{0});
+    workloads::set_arguments(kernel_, out_, cl_int{0});
     check(clSetKernelArg(kernel_.get(), 2, kItems * sizeof(cl_int), nullptr), "clSetKernelArg");
     launch(nullptr);
     finish();

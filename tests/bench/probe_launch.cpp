@@ -37,7 +37,7 @@ struct Probe {
     cl_int error = CL_SUCCESS;
     queue = workloads::Queue(clCreateCommandQueue(device.context(), device.id(), 0, &error));
     check(error, "clCreateCommandQueue");
-    workloads::setArguments(kernel, out);
+    workloads::set_arguments(kernel, out);
   }
   void launch() {
     check(

@@ -5,6 +5,7 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_buffer_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_device_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_error_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_command_buffer_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_event_test.cpp

@@ -94,25 +94,37 @@ class OpenCL : public testing::Test {
 
 std::int32_t status_of(cl_event event);
 
+/// What a clGet*Info function says of an object, as a T.
+template <class T, class Query, class Object>
+T ask(Query query, Object object, cl_uint param) {
+  T value{};
+  EXPECT_EQ(CL_SUCCESS, query(object, param, sizeof(value), &value, nullptr));
+  return value;
+}
+
 template <class T>
 T event_info(cl_event event, cl_event_info param) {
-  T value{};
-  EXPECT_EQ(CL_SUCCESS, clGetEventInfo(event, param, sizeof(value), &value, nullptr));
-  return value;
+  return ask<T>(clGetEventInfo, event, param);
 }
 
 template <class T>
 T device_info(cl_device_id device, cl_device_info param) {
-  T value{};
-  EXPECT_EQ(CL_SUCCESS, clGetDeviceInfo(device, param, sizeof(value), &value, nullptr));
-  return value;
+  return ask<T>(clGetDeviceInfo, device, param);
 }
 
 template <class T>
 T memory_info(cl_mem memory, cl_mem_info param) {
-  T value{};
-  EXPECT_EQ(CL_SUCCESS, clGetMemObjectInfo(memory, param, sizeof(value), &value, nullptr));
-  return value;
+  return ask<T>(clGetMemObjectInfo, memory, param);
+}
+
+template <class T>
+T image_info(cl_mem image, cl_image_info param) {
+  return ask<T>(clGetImageInfo, image, param);
+}
+
+template <class T>
+T sampler_info(cl_sampler sampler, cl_sampler_info param) {
+  return ask<T>(clGetSamplerInfo, sampler, param);
 }
 
 }  // namespace fairgv::test

@@ -92,21 +92,32 @@ class Images : public OpenCL {
   }
 };
 
-class EachKind : public Images, public testing::WithParamInterface<Kind> {};
+/// An image of random contents, what it must hold, and a random box of it.
+class EachKind : public Images, public testing::WithParamInterface<Kind> {
+ protected:
+  void SetUp() override {
+    Images::SetUp();
+    if (IsSkipped()) return;
+    size = GetParam().size;
+    model = random_bytes(bytes_of(size));
+    image = make_image(GetParam(), model);
+    region = random_region(size);
+    origin = random_origin(region, size);
+  }
+
+  Triple size{}, region{}, origin{};
+  Bytes model;
+  Buffer image;
+};
 
 TEST_P(EachKind, KeepsWhatItWasMadeOf) {
-  const Bytes contents = random_bytes(bytes_of(GetParam().size));
-  const Buffer image = make_image(GetParam(), contents);
-  EXPECT_EQ(contents, read_image(image, GetParam().size));
+  EXPECT_EQ(model, read_image(image, size));
 }
 
 TEST_P(EachKind, IsReadAndWrittenInBoxes) {
-  const Triple size = GetParam().size;
-  Bytes model = random_bytes(bytes_of(size));
-  const Buffer image = make_image(GetParam(), model);
   for (int round = 0; round < 20; ++round) {
-    const Triple region = random_region(size);
-    const Triple origin = random_origin(region, size);
+    region = random_region(size);
+    origin = random_origin(region, size);
     const Bytes data = random_bytes(bytes_of(region));
     ASSERT_EQ(CL_SUCCESS, clEnqueueWriteImage(queue, image, round % 2 == 0, origin.data(), region.data(), 0,
                                               0, data.data(), 0, nullptr, nullptr));
@@ -124,18 +135,13 @@ TEST_P(EachKind, IsReadAndWrittenInBoxes) {
 }
 
 TEST_P(EachKind, IsCopiedToAnotherAndToABufferAndBack) {
-  const Triple size = GetParam().size;
   const Bytes contents = random_bytes(bytes_of(size));
-  Bytes model = random_bytes(bytes_of(size));
   const Buffer source = make_image(GetParam(), contents);
-  const Buffer destination = make_image(GetParam(), model);
-  const Triple region = random_region(size);
   const Triple from = random_origin(region, size);
-  const Triple to = random_origin(region, size);
-  ASSERT_EQ(CL_SUCCESS, clEnqueueCopyImage(queue, source, destination, from.data(), to.data(), region.data(),
-                                           0, nullptr, nullptr));
-  copy_box(region, from, size, contents, to, size, model);
-  EXPECT_EQ(model, read_image(destination, size));
+  ASSERT_EQ(CL_SUCCESS, clEnqueueCopyImage(queue, source, image, from.data(), origin.data(), region.data(), 0,
+                                           nullptr, nullptr));
+  copy_box(region, from, size, contents, origin, size, model);
+  EXPECT_EQ(model, read_image(image, size));
 
   const Buffer buffer = make_buffer(random_bytes(64 + bytes_of(size)));
   ASSERT_EQ(CL_SUCCESS, clEnqueueCopyImageToBuffer(queue, source, buffer, from.data(), region.data(), 64, 0,
@@ -146,18 +152,13 @@ TEST_P(EachKind, IsCopiedToAnotherAndToABufferAndBack) {
   EXPECT_TRUE(std::equal(box.begin(), box.end(), in_buffer.begin() + 64));
 
   const Triple back = random_origin(region, size);
-  ASSERT_EQ(CL_SUCCESS, clEnqueueCopyBufferToImage(queue, buffer, destination, 64, back.data(), region.data(),
-                                                   0, nullptr, nullptr));
+  ASSERT_EQ(CL_SUCCESS, clEnqueueCopyBufferToImage(queue, buffer, image, 64, back.data(), region.data(), 0,
+                                                   nullptr, nullptr));
   copy_box(region, kOrigin, region, box, back, size, model);
-  EXPECT_EQ(model, read_image(destination, size));
+  EXPECT_EQ(model, read_image(image, size));
 }
 
 TEST_P(EachKind, IsFilledInABox) {
-  const Triple size = GetParam().size;
-  Bytes model = random_bytes(bytes_of(size));
-  const Buffer image = make_image(GetParam(), model);
-  const Triple region = random_region(size);
-  const Triple origin = random_origin(region, size);
   const cl_uint color[4] = {1, 2, 3, 200};
   ASSERT_EQ(CL_SUCCESS,
             clEnqueueFillImage(queue, image, color, origin.data(), region.data(), 0, nullptr, nullptr));
@@ -168,11 +169,6 @@ TEST_P(EachKind, IsFilledInABox) {
 }
 
 TEST_P(EachKind, IsMappedWithThePitchesThatItTells) {
-  const Triple size = GetParam().size;
-  Bytes model = random_bytes(bytes_of(size));
-  const Buffer image = make_image(GetParam(), model);
-  const Triple region = random_region(size);
-  const Triple origin = random_origin(region, size);
   std::size_t row_pitch = 0;
   std::size_t slice_pitch = 0;
   cl_int error = CL_SUCCESS;
@@ -206,13 +202,6 @@ TEST_P(EachKind, IsMappedWithThePitchesThatItTells) {
 
 INSTANTIATE_TEST_SUITE_P(OfImages, EachKind, testing::ValuesIn(kKinds),
                          [](const auto& test) { return std::string("Kind") + test.param.name; });
-
-template <class T>
-T image_info(cl_mem image, cl_image_info param) {
-  T value{};
-  EXPECT_EQ(CL_SUCCESS, clGetImageInfo(image, param, sizeof(value), &value, nullptr));
-  return value;
-}
 
 TEST_F(Images, SayWhatTheyWereMadeOf) {
   cl_image_desc description = describe(kKinds[2]);

@@ -37,7 +37,7 @@ class Work {
   }
   bool comes_out_right() {
     const workloads::Buffer out = device_.upload(std::vector<int>(kItems, 21));
-    workloads::setArguments(kernel_, out);
+    workloads::set_arguments(kernel_, out);
     workloads::check(clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &kItems, nullptr, 0,
                                             nullptr, nullptr),
                      "clEnqueueNDRangeKernel");

@@ -19,25 +19,18 @@ class Samplers : public OpenCL {
     EXPECT_EQ(CL_SUCCESS, error);
     return made;
   }
-
-  template <class T>
-  T info(cl_sampler sampler, cl_sampler_info param) {
-    T value{};
-    EXPECT_EQ(CL_SUCCESS, clGetSamplerInfo(sampler, param, sizeof(value), &value, nullptr));
-    return value;
-  }
 };
 
 TEST_F(Samplers, SayWhatTheyWereMadeOf) {
   const SamplerHandle sampler = make_sampler(CL_TRUE, CL_ADDRESS_REPEAT);
-  EXPECT_EQ(cl_bool{CL_TRUE}, info<cl_bool>(sampler, CL_SAMPLER_NORMALIZED_COORDS));
+  EXPECT_EQ(cl_bool{CL_TRUE}, sampler_info<cl_bool>(sampler, CL_SAMPLER_NORMALIZED_COORDS));
   EXPECT_EQ(cl_addressing_mode{CL_ADDRESS_REPEAT},
-            info<cl_addressing_mode>(sampler, CL_SAMPLER_ADDRESSING_MODE));
-  EXPECT_EQ(cl_filter_mode{CL_FILTER_NEAREST}, info<cl_filter_mode>(sampler, CL_SAMPLER_FILTER_MODE));
-  EXPECT_EQ(context.get(), info<cl_context>(sampler, CL_SAMPLER_CONTEXT));
-  EXPECT_EQ(1U, info<cl_uint>(sampler, CL_SAMPLER_REFERENCE_COUNT));
+            sampler_info<cl_addressing_mode>(sampler, CL_SAMPLER_ADDRESSING_MODE));
+  EXPECT_EQ(cl_filter_mode{CL_FILTER_NEAREST}, sampler_info<cl_filter_mode>(sampler, CL_SAMPLER_FILTER_MODE));
+  EXPECT_EQ(context.get(), sampler_info<cl_context>(sampler, CL_SAMPLER_CONTEXT));
+  EXPECT_EQ(1U, sampler_info<cl_uint>(sampler, CL_SAMPLER_REFERENCE_COUNT));
   EXPECT_EQ(CL_SUCCESS, clRetainSampler(sampler));
-  EXPECT_EQ(2U, info<cl_uint>(sampler, CL_SAMPLER_REFERENCE_COUNT));
+  EXPECT_EQ(2U, sampler_info<cl_uint>(sampler, CL_SAMPLER_REFERENCE_COUNT));
   EXPECT_EQ(CL_SUCCESS, clReleaseSampler(sampler));
   EXPECT_EQ(CL_INVALID_VALUE, clGetSamplerInfo(sampler, 0x1234, 0, nullptr, nullptr));
 }
@@ -53,7 +46,7 @@ TEST_F(Samplers, TakeAPropertyList) {
   cl_int error = CL_SUCCESS;
   const SamplerHandle sampler(clCreateSamplerWithProperties(context, properties, &error));
   ASSERT_EQ(CL_SUCCESS, error);
-  EXPECT_EQ(cl_filter_mode{CL_FILTER_LINEAR}, info<cl_filter_mode>(sampler, CL_SAMPLER_FILTER_MODE));
+  EXPECT_EQ(cl_filter_mode{CL_FILTER_LINEAR}, sampler_info<cl_filter_mode>(sampler, CL_SAMPLER_FILTER_MODE));
   cl_sampler_properties told[7] = {};
   std::size_t size = 0;
   EXPECT_EQ(CL_SUCCESS, clGetSamplerInfo(sampler, CL_SAMPLER_PROPERTIES, sizeof(told), told, &size));

@@ -116,15 +116,21 @@ class OpenClTest : public ::testing::Test {
     call.values = std::as_bytes(std::span(&factor, 1));
     client.send(call);
   }
-  /// A command buffer that fills `buffer` with 2.5 and copies `bytes` bytes of it, in that order.
-  ObjectId record_fill_and_copy(ObjectId buffer, ObjectId copy, std::uint64_t bytes) {
+  /// A command buffer that fills 64 bytes with 2.5 and copies `bytes` bytes of them, in that order.
+  ObjectId record_fill_and_copy(ObjectId copy, std::uint64_t bytes) {
+    const ObjectId buffer = make_buffer(std::vector<float>(16, 1.0F));
     const ObjectId id = client.new_object();
     client.send(wire::CreateCommandBuffer{id, queue});
     const float value = 2.5F;
-    client.send(wire::RecordFillBuffer{{id, {}}, {{}, buffer, 0, 64, std::as_bytes(std::span(&value, 1))}});
+    client.send(wire::RecordFillBuffer{{{id, {}}, {{}, buffer, 0, 64, std::as_bytes(std::span(&value, 1))}}});
     const std::uint32_t filled[] = {1};
-    client.send(wire::RecordCopyBuffer{{id, filled}, {{}, buffer, copy, 0, 0, bytes}});
+    client.send(wire::RecordCopyBuffer{{{id, filled}, {{}, buffer, copy, 0, 0, bytes}}});
     return id;
+  }
+  std::int32_t finalize(ObjectId command_buffer) {
+    const auto reply = client.call(wire::FinalizeCommandBuffer{command_buffer});
+    EXPECT_TRUE(reply);
+    return reply ? reply->error : CL_OUT_OF_RESOURCES;
   }
   std::int32_t end(EventId event) {
     const std::int32_t status = client.wait(event);
@@ -457,12 +463,9 @@ TEST_F(OpenClTest, ProfiledCommandsTellTheirTimes) {
 }
 
 TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
-  const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
   const auto copy = make_buffer(std::vector<float>(16, 0.0F));
-  const ObjectId recorded = record_fill_and_copy(buffer, copy, 64);
-  const auto finalized = client.call(wire::FinalizeCommandBuffer{recorded});
-  ASSERT_TRUE(finalized);
-  EXPECT_EQ(finalized->error, CL_SUCCESS);
+  const ObjectId recorded = record_fill_and_copy(copy, 64);
+  ASSERT_EQ(finalize(recorded), CL_SUCCESS);
   EXPECT_EQ(read(copy, 16), std::vector<float>(16, 0.0F));
   const EventId event = client.new_event();
   client.send(wire::EnqueueCommandBuffer{on(queue, event), recorded});
@@ -471,19 +474,15 @@ TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
 }
 
 TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinalized) {
-  const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
   const auto copy = make_buffer(std::vector<float>(16, 0.0F));
-  const ObjectId recorded = record_fill_and_copy(buffer, copy, 128);
-  const auto finalized = client.call(wire::FinalizeCommandBuffer{recorded});
-  ASSERT_TRUE(finalized);
-  EXPECT_EQ(finalized->error, CL_INVALID_VALUE);
+  EXPECT_EQ(finalize(record_fill_and_copy(copy, 128)), CL_INVALID_VALUE);
 }
 
 TEST_F(OpenClTest, ASyncPointThatWasNotRecordedEndsTheSession) {
   const auto recorded = client.new_object();
   client.send(wire::CreateCommandBuffer{recorded, queue});
   const std::uint32_t points[] = {1};
-  client.send(wire::RecordBarrier{{recorded, points}});
+  client.send(wire::RecordBarrier{{{recorded, points}, {}}});
   loop.join();
   ASSERT_TRUE(broken);
   EXPECT_EQ(broken->message, "RecordBarrier: sync point 1 of 0 recorded commands");

@@ -2,6 +2,7 @@
 // handles it. (The worker's dispatch over AllCalls also fails to compile without a handler.)
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -42,6 +43,19 @@ TEST(WireCalls, OpcodesAreUniqueAndLeaveTheReservedBitsAlone) {
   };
   each_call(AllCalls{}, check);
   each_call(AllNotices{}, check);
+}
+
+TEST(WireCalls, EveryDeclaredCallIsListed) {
+  std::set<std::string> listed;
+  const auto list = [&]<class Call>() { listed.emplace(Call::name); };
+  each_call(AllCalls{}, list);
+  each_call(AllNotices{}, list);
+  const std::string declarations = sources_of("runtime/wire/calls");
+  const std::regex declaration("\\n  FAIRGV_CALL\\((\\w+),");
+  const std::sregex_iterator first(declarations.begin(), declarations.end(), declaration);
+  std::set<std::string> declared;
+  std::for_each(first, {}, [&](const std::smatch& match) { declared.insert(match[1]); });
+  EXPECT_EQ(declared, listed);
 }
 
 TEST(WireCalls, EveryRequestHasASenderInTheFrontEndAndAHandlerInTheWorker) {

@@ -36,7 +36,7 @@ struct AffineMap {
 };
 
 /// `iterations` steps of the generator as one map, by repeated squaring: the host checks any kernel length.
-AffineMap generatorSteps(std::uint64_t iterations) {
+AffineMap generator_steps(std::uint64_t iterations) {
   AffineMap steps;
   AffineMap power = {kMultiplier, kIncrement};
   for (; iterations > 0; iterations >>= 1U) {
@@ -52,35 +52,35 @@ class ComputeLoop : public Workload {
       : launcher_(launcher),
         items_(parameters.size),
         iterations_(parameters.iterations),
-        hostInput_(randomWords(items_, parameters.seed)),
-        input_(device.upload(hostInput_)),
+        host_input_(random_words(items_, parameters.seed)),
+        input_(device.upload(host_input_)),
         output_(device.buffer<std::uint32_t>(items_)),
         program_(device.build(kSource)),
         kernel_(device.kernel(program_, "iterate")) {
-    setArguments(kernel_, output_, input_, static_cast<cl_uint>(iterations_), kMultiplier, kIncrement);
+    set_arguments(kernel_, output_, input_, static_cast<cl_uint>(iterations_), kMultiplier, kIncrement);
   }
 
-  void enqueueRound() override { launcher_.launch(kernel_, {items_, 1}, {kGroup, 1}); }
+  void enqueue_round() override { launcher_.launch(kernel_, {items_, 1}, {kGroup, 1}); }
 
-  double workPerRound() const override {
+  double work_per_round() const override {
     return static_cast<double>(items_) * static_cast<double>(iterations_) / 1e6;
   }
 
   void poison() override { launcher_.fill(output_, std::uint32_t{0}, items_); }
 
-  std::optional<std::string> findMismatch() override {
+  std::optional<std::string> find_mismatch() override {
     if (expected_.empty()) {
-      const AffineMap steps = generatorSteps(iterations_);
-      for (const std::uint32_t word : hostInput_) expected_.push_back(steps(word));
+      const AffineMap steps = generator_steps(iterations_);
+      for (const std::uint32_t word : host_input_) expected_.push_back(steps(word));
     }
-    return compareExactly("value", launcher_.read<std::uint32_t>(output_, items_), expected_);
+    return compare_exactly("value", launcher_.read<std::uint32_t>(output_, items_), expected_);
   }
 
  private:
   Launcher& launcher_;
   const std::size_t items_;
   const std::uint64_t iterations_;
-  const std::vector<std::uint32_t> hostInput_;
+  const std::vector<std::uint32_t> host_input_;
   const Buffer input_;
   const Buffer output_;
   const Program program_;
@@ -91,14 +91,14 @@ class ComputeLoop : public Workload {
 const Description kDescription = {
     .name = "computeLoop",
     .unit = "Miteration/s",
-    .sizeMeaning = "work-items",
-    .defaultSize = 4096,
-    .sizeMultiple = kGroup,
-    .maximumSize = 1U << 26U,
-    .defaultSync = SyncMode::kBatch,
-    .defaultBatch = 12,
-    .takesIterations = true,
-    .defaultKernelMicroseconds = 200.0,
+    .size_meaning = "work-items",
+    .default_size = 4096,
+    .size_multiple = kGroup,
+    .maximum_size = 1U << 26U,
+    .default_sync = SyncMode::kBatch,
+    .default_batch = 12,
+    .takes_iterations = true,
+    .default_kernel_microseconds = 200.0,
 };
 
 }  // namespace
@@ -106,10 +106,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return runWorkload(
-      kDescription,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<ComputeLoop>(device, launcher, parameters);
-      },
-      argc, argv);
+  return run_workload<ComputeLoop>(kDescription, argc, argv);
 }

@@ -20,7 +20,7 @@ constexpr const char* kSource = R"(
 #define BINS 256
 
 __kernel __attribute__((reqd_work_group_size(BINS, 1, 1)))
-void countBytes(__global uint* restrict partial, __global const uint* restrict data, const uint words) {
+void count_bytes(__global uint* restrict partial, __global const uint* restrict data, const uint words) {
   __local uint bins[BINS];
   const uint item = get_local_id(0);
   bins[item] = 0;
@@ -46,7 +46,7 @@ __kernel void merge(__global uint* restrict histogram, __global const uint* rest
 )";
 
 /// Bytes that are the smaller of two uniform ones: the bins get clearly different counts.
-std::vector<std::uint32_t> unevenWords(std::size_t words, std::uint64_t seed) {
+std::vector<std::uint32_t> uneven_words(std::size_t words, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::vector<std::uint32_t> data(words);
   for (std::uint32_t& word : data) {
@@ -65,43 +65,43 @@ class Histogram : public Workload {
   Histogram(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
         words_(parameters.size / sizeof(std::uint32_t)),
-        hostData_(unevenWords(words_, parameters.seed)),
-        data_(device.upload(hostData_)),
+        host_data_(uneven_words(words_, parameters.seed)),
+        data_(device.upload(host_data_)),
         partial_(device.buffer<std::uint32_t>(kGroups * kBins)),
         histogram_(device.buffer<std::uint32_t>(kBins)),
         program_(device.build(kSource)),
-        count_(device.kernel(program_, "countBytes")),
+        count_(device.kernel(program_, "count_bytes")),
         merge_(device.kernel(program_, "merge")) {
-    setArguments(count_, partial_, data_, static_cast<cl_uint>(words_));
-    setArguments(merge_, histogram_, partial_, static_cast<cl_uint>(kGroups));
+    set_arguments(count_, partial_, data_, static_cast<cl_uint>(words_));
+    set_arguments(merge_, histogram_, partial_, static_cast<cl_uint>(kGroups));
   }
 
-  void enqueueRound() override {
+  void enqueue_round() override {
     launcher_.launch(count_, {kGroups * kBins, 1}, {kBins, 1});
     launcher_.launch(merge_, {kBins, 1}, {kMergeGroup, 1});
   }
 
-  double workPerRound() const override { return static_cast<double>(words_ * sizeof(std::uint32_t)) / 1e6; }
+  double work_per_round() const override { return static_cast<double>(words_ * sizeof(std::uint32_t)) / 1e6; }
 
   void poison() override {
     launcher_.fill(partial_, ~std::uint32_t{0}, kGroups * kBins);
     launcher_.fill(histogram_, ~std::uint32_t{0}, kBins);
   }
 
-  std::optional<std::string> findMismatch() override {
+  std::optional<std::string> find_mismatch() override {
     if (expected_.empty()) {
       expected_.assign(kBins, 0);
-      for (const std::uint32_t word : hostData_) {
+      for (const std::uint32_t word : host_data_) {
         for (unsigned shift = 0; shift < 32; shift += 8) ++expected_[(word >> shift) & 0xffU];
       }
     }
-    return compareExactly("bin", launcher_.read<std::uint32_t>(histogram_, kBins), expected_);
+    return compare_exactly("bin", launcher_.read<std::uint32_t>(histogram_, kBins), expected_);
   }
 
  private:
   Launcher& launcher_;
   const std::size_t words_;
-  const std::vector<std::uint32_t> hostData_;
+  const std::vector<std::uint32_t> host_data_;
   const Buffer data_;
   const Buffer partial_;
   const Buffer histogram_;
@@ -114,12 +114,12 @@ class Histogram : public Workload {
 const Description kDescription = {
     .name = "histogram",
     .unit = "MB/s",
-    .sizeMeaning = "bytes to count",
-    .defaultSize = 65536,
-    .sizeMultiple = sizeof(std::uint32_t),
-    .maximumSize = 1U << 30U,
-    .defaultSync = SyncMode::kEvery,
-    .defaultBatch = 8,
+    .size_meaning = "bytes to count",
+    .default_size = 65536,
+    .size_multiple = sizeof(std::uint32_t),
+    .maximum_size = 1U << 30U,
+    .default_sync = SyncMode::kEvery,
+    .default_batch = 8,
 };
 
 }  // namespace
@@ -127,10 +127,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return runWorkload(
-      kDescription,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<Histogram>(device, launcher, parameters);
-      },
-      argc, argv);
+  return run_workload<Histogram>(kDescription, argc, argv);
 }

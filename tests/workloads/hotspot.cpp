@@ -29,8 +29,8 @@ constexpr const char* kSource = R"(
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
 void advance(__global float* restrict after, __global const float* restrict before,
-          __global const float* restrict power, const int side, const float alongRows,
-          const float alongColumns, const float toAmbient, const float powerToHeat, const float ambient) {
+          __global const float* restrict power, const int side, const float along_rows,
+          const float along_columns, const float to_ambient, const float power_to_heat, const float ambient) {
   __local float tile[TILE + 2][TILE + 2];
   const int x = get_local_id(0);
   const int y = get_local_id(1);
@@ -47,10 +47,10 @@ void advance(__global float* restrict after, __global const float* restrict befo
   barrier(CLK_LOCAL_MEM_FENCE);
 
   const float here = tile[y + 1][x + 1];
-  after[cell] = here + powerToHeat * power[cell] +
-                alongRows * (tile[y + 1][x] + tile[y + 1][x + 2] - 2.0f * here) +
-                alongColumns * (tile[y][x + 1] + tile[y + 2][x + 1] - 2.0f * here) +
-                toAmbient * (ambient - here);
+  after[cell] = here + power_to_heat * power[cell] +
+                along_rows * (tile[y + 1][x] + tile[y + 1][x + 2] - 2.0f * here) +
+                along_columns * (tile[y][x + 1] + tile[y + 2][x + 1] - 2.0f * here) +
+                to_ambient * (ambient - here);
 }
 )";
 
@@ -59,52 +59,52 @@ class Hotspot : public Workload {
   Hotspot(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
         side_(parameters.size),
-        hostStart_(randomFloats(side_ * side_, 60.0F, 120.0F, parameters.seed)),
-        hostPower_(randomFloats(side_ * side_, 0.0F, 2.0F, parameters.seed + 1)),
-        start_(device.upload(hostStart_)),
-        power_(device.upload(hostPower_)),
+        host_start_(random_floats(side_ * side_, 60.0F, 120.0F, parameters.seed)),
+        host_power_(random_floats(side_ * side_, 0.0F, 2.0F, parameters.seed + 1)),
+        start_(device.upload(host_start_)),
+        power_(device.upload(host_power_)),
         odd_(device.buffer<float>(side_ * side_)),
         even_(device.buffer<float>(side_ * side_)),
         program_(device.build(kSource)),
-        first_(stepKernel(device, odd_, start_)),
-        toEven_(stepKernel(device, even_, odd_)),
-        toOdd_(stepKernel(device, odd_, even_)) {}
+        first_(step_kernel(device, odd_, start_)),
+        to_even_(step_kernel(device, even_, odd_)),
+        to_odd_(step_kernel(device, odd_, even_)) {}
 
-  void enqueueRound() override {
+  void enqueue_round() override {
     launcher_.launch(first_, {side_, side_}, {kTile, kTile});
     for (std::size_t step = 1; step < kSteps; ++step) {
-      launcher_.launch(step % 2 == 1 ? toEven_ : toOdd_, {side_, side_}, {kTile, kTile});
+      launcher_.launch(step % 2 == 1 ? to_even_ : to_odd_, {side_, side_}, {kTile, kTile});
     }
   }
 
-  double workPerRound() const override { return static_cast<double>(side_ * side_ * kSteps) / 1e6; }
+  double work_per_round() const override { return static_cast<double>(side_ * side_ * kSteps) / 1e6; }
 
   void poison() override {
     launcher_.fill(odd_, std::nanf(""), side_ * side_);
     launcher_.fill(even_, std::nanf(""), side_ * side_);
   }
 
-  std::optional<std::string> findMismatch() override {
-    if (expected_.empty()) simulateOnHost();
+  std::optional<std::string> find_mismatch() override {
+    if (expected_.empty()) simulate_on_host();
     // Eight steps in single precision on values up to about 130.
     return compare("temperature", launcher_.read<float>(even_, side_ * side_), expected_, {1e-4, 1e-5});
   }
 
  private:
-  Kernel stepKernel(const Device& device, const Buffer& after, const Buffer& before) const {
+  Kernel step_kernel(const Device& device, const Buffer& after, const Buffer& before) const {
     Kernel kernel = device.kernel(program_, "advance");
-    setArguments(kernel, after, before, power_, static_cast<cl_int>(side_), kAlongRows, kAlongColumns,
-                 kToAmbient, kPowerToHeat, kAmbient);
+    set_arguments(kernel, after, before, power_, static_cast<cl_int>(side_), kAlongRows, kAlongColumns,
+                  kToAmbient, kPowerToHeat, kAmbient);
     return kernel;
   }
 
-  void simulateOnHost() {
-    std::vector<double> before(hostStart_.begin(), hostStart_.end());
+  void simulate_on_host() {
+    std::vector<double> before(host_start_.begin(), host_start_.end());
     std::vector<double> after(before.size());
     for (std::size_t step = 0; step < kSteps; ++step) {
       for (std::size_t row = 0; row < side_; ++row) {
         for (std::size_t column = 0; column < side_; ++column) {
-          after[row * side_ + column] = cellAfterStep(before, row, column);
+          after[row * side_ + column] = cell_after_step(before, row, column);
         }
       }
       before.swap(after);
@@ -112,14 +112,14 @@ class Hotspot : public Workload {
     expected_ = before;
   }
 
-  double cellAfterStep(const std::vector<double>& before, std::size_t row, std::size_t column) const {
+  double cell_after_step(const std::vector<double>& before, std::size_t row, std::size_t column) const {
     const std::size_t cell = row * side_ + column;
     const double here = before[cell];
     const double west = column > 0 ? before[cell - 1] : here;
     const double east = column + 1 < side_ ? before[cell + 1] : here;
     const double north = row > 0 ? before[cell - side_] : here;
     const double south = row + 1 < side_ ? before[cell + side_] : here;
-    return here + static_cast<double>(kPowerToHeat) * hostPower_[cell] +
+    return here + static_cast<double>(kPowerToHeat) * host_power_[cell] +
            static_cast<double>(kAlongRows) * (west + east - 2.0 * here) +
            static_cast<double>(kAlongColumns) * (north + south - 2.0 * here) +
            static_cast<double>(kToAmbient) * (static_cast<double>(kAmbient) - here);
@@ -127,29 +127,29 @@ class Hotspot : public Workload {
 
   Launcher& launcher_;
   const std::size_t side_;
-  const std::vector<float> hostStart_;
-  const std::vector<float> hostPower_;
+  const std::vector<float> host_start_;
+  const std::vector<float> host_power_;
   const Buffer start_;
   const Buffer power_;
   const Buffer odd_;
   const Buffer even_;
   const Program program_;
   const Kernel first_;
-  const Kernel toEven_;
-  const Kernel toOdd_;
+  const Kernel to_even_;
+  const Kernel to_odd_;
   std::vector<double> expected_;
 };
 
 const Description kDescription = {
     .name = "hotspot",
     .unit = "Mcell/s",
-    .sizeMeaning = "rows and columns of the grid",
-    .defaultSize = 160,
-    .sizeMultiple = kTile,
-    .maximumSize = 8192,
-    .costExponent = 2.0,
-    .defaultSync = SyncMode::kBatch,
-    .defaultBatch = 16,
+    .size_meaning = "rows and columns of the grid",
+    .default_size = 160,
+    .size_multiple = kTile,
+    .maximum_size = 8192,
+    .cost_exponent = 2.0,
+    .default_sync = SyncMode::kBatch,
+    .default_batch = 16,
 };
 
 }  // namespace
@@ -157,10 +157,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return runWorkload(
-      kDescription,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<Hotspot>(device, launcher, parameters);
-      },
-      argc, argv);
+  return run_workload<Hotspot>(kDescription, argc, argv);
 }

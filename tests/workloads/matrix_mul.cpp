@@ -23,8 +23,8 @@ constexpr const char* kSource = R"(
 __kernel __attribute__((reqd_work_group_size(VECTORS, TILE, 1)))
 void multiply(__global float4* restrict product, __global const float4* restrict left,
               __global const float4* restrict right, const int side) {
-  __local float4 leftTile[TILE][VECTORS];
-  __local float4 rightTile[TILE][VECTORS];
+  __local float4 left_tile[TILE][VECTORS];
+  __local float4 right_tile[TILE][VECTORS];
   const int x = get_local_id(0);
   const int y = get_local_id(1);
   const int column = get_global_id(0);
@@ -32,13 +32,13 @@ void multiply(__global float4* restrict product, __global const float4* restrict
   const int pitch = side / 4;
   float4 sum = (float4)(0.0f);
   for (int tile = 0; tile < pitch; tile += VECTORS) {
-    leftTile[y][x] = left[row * pitch + tile + x];
-    rightTile[y][x] = right[(tile * 4 + y) * pitch + column];
+    left_tile[y][x] = left[row * pitch + tile + x];
+    right_tile[y][x] = right[(tile * 4 + y) * pitch + column];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int k = 0; k < VECTORS; ++k) {
-      const float4 factors = leftTile[y][k];
-      sum += factors.x * rightTile[4 * k][x] + factors.y * rightTile[4 * k + 1][x] +
-             factors.z * rightTile[4 * k + 2][x] + factors.w * rightTile[4 * k + 3][x];
+      const float4 factors = left_tile[y][k];
+      sum += factors.x * right_tile[4 * k][x] + factors.y * right_tile[4 * k + 1][x] +
+             factors.z * right_tile[4 * k + 2][x] + factors.w * right_tile[4 * k + 3][x];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -52,40 +52,40 @@ class MatrixMul : public Workload {
       : launcher_(launcher),
         side_(parameters.size),
         seed_(parameters.seed),
-        hostLeft_(randomFloats(side_ * side_, -1.0F, 1.0F, seed_)),
-        hostRight_(randomFloats(side_ * side_, -1.0F, 1.0F, seed_ + 1)),
-        left_(device.upload(hostLeft_)),
-        right_(device.upload(hostRight_)),
+        host_left_(random_floats(side_ * side_, -1.0F, 1.0F, seed_)),
+        host_right_(random_floats(side_ * side_, -1.0F, 1.0F, seed_ + 1)),
+        left_(device.upload(host_left_)),
+        right_(device.upload(host_right_)),
         product_(device.buffer<float>(side_ * side_)),
         program_(device.build(kSource)),
         kernel_(device.kernel(program_, "multiply")) {
-    setArguments(kernel_, product_, left_, right_, static_cast<cl_int>(side_));
+    set_arguments(kernel_, product_, left_, right_, static_cast<cl_int>(side_));
   }
 
-  void enqueueRound() override {
+  void enqueue_round() override {
     launcher_.launch(kernel_, {side_ / kLanes, side_}, {kTile / kLanes, kTile});
   }
 
-  double workPerRound() const override { return 2.0 * std::pow(static_cast<double>(side_), 3.0) / 1e9; }
+  double work_per_round() const override { return 2.0 * std::pow(static_cast<double>(side_), 3.0) / 1e9; }
 
   void poison() override { launcher_.fill(product_, std::nanf(""), side_ * side_); }
 
-  std::optional<std::string> findMismatch() override {
+  std::optional<std::string> find_mismatch() override {
     const auto product = launcher_.read<float>(product_, side_ * side_);
-    return side_ <= kLargestFullCheck ? checkEveryElement(product) : checkByProjection(product);
+    return side_ <= kLargestFullCheck ? check_every_element(product) : check_by_projection(product);
   }
 
  private:
   static constexpr std::size_t kLargestFullCheck = 512;
 
-  std::optional<std::string> checkEveryElement(const std::vector<float>& product) {
+  std::optional<std::string> check_every_element(const std::vector<float>& product) {
     if (expected_.empty()) {
       expected_.assign(side_ * side_, 0.0);
       for (std::size_t row = 0; row < side_; ++row) {
         for (std::size_t k = 0; k < side_; ++k) {
-          const double factor = hostLeft_[row * side_ + k];
+          const double factor = host_left_[row * side_ + k];
           for (std::size_t column = 0; column < side_; ++column) {
-            expected_[row * side_ + column] += factor * hostRight_[k * side_ + column];
+            expected_[row * side_ + column] += factor * host_right_[k * side_ + column];
           }
         }
       }
@@ -96,13 +96,13 @@ class MatrixMul : public Workload {
 
   /// Freivalds' check: C v = A (B v) for random v of +1 and -1. One wrong element shows in its row for every
   /// such v; several in one row cancel for at most half of the vectors.
-  std::optional<std::string> checkByProjection(const std::vector<float>& product) const {
+  std::optional<std::string> check_by_projection(const std::vector<float>& product) const {
     constexpr int kVectors = 4;
     std::mt19937_64 generator(seed_ + 2);
     for (int repetition = 0; repetition < kVectors; ++repetition) {
       std::vector<double> signs(side_);
       for (double& sign : signs) sign = (generator() & 1U) != 0 ? 1.0 : -1.0;
-      const auto expected = times(hostLeft_, times(hostRight_, signs));
+      const auto expected = times(host_left_, times(host_right_, signs));
       const auto projected = times(product, signs);
       const double tolerance = 1e-5 * static_cast<double>(side_);
       for (std::size_t row = 0; row < side_; ++row) {
@@ -128,8 +128,8 @@ class MatrixMul : public Workload {
   Launcher& launcher_;
   const std::size_t side_;
   const std::uint64_t seed_;
-  const std::vector<float> hostLeft_;
-  const std::vector<float> hostRight_;
+  const std::vector<float> host_left_;
+  const std::vector<float> host_right_;
   const Buffer left_;
   const Buffer right_;
   const Buffer product_;
@@ -141,13 +141,13 @@ class MatrixMul : public Workload {
 const Description kDescription = {
     .name = "matrixMul",
     .unit = "GFLOP/s",
-    .sizeMeaning = "rows and columns of the matrices",
-    .defaultSize = 128,
-    .sizeMultiple = kTile,
-    .maximumSize = 16384,
-    .costExponent = 3.0,
-    .defaultSync = SyncMode::kBatch,
-    .defaultBatch = 8,
+    .size_meaning = "rows and columns of the matrices",
+    .default_size = 128,
+    .size_multiple = kTile,
+    .maximum_size = 16384,
+    .cost_exponent = 3.0,
+    .default_sync = SyncMode::kBatch,
+    .default_batch = 8,
 };
 
 }  // namespace
@@ -155,10 +155,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return runWorkload(
-      kDescription,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<MatrixMul>(device, launcher, parameters);
-      },
-      argc, argv);
+  return run_workload<MatrixMul>(kDescription, argc, argv);
 }

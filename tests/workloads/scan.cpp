@@ -18,7 +18,7 @@ constexpr const char* kSource = R"(
 #define BLOCK 512
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void scanBlocks(__global uint* output, __global const uint* input, __global uint* sums, const uint count) {
+void scan_blocks(__global uint* output, __global const uint* input, __global uint* sums, const uint count) {
   __local uint tree[BLOCK];
   const uint item = get_local_id(0);
   const uint block = get_group_id(0);
@@ -52,7 +52,7 @@ void scanBlocks(__global uint* output, __global const uint* input, __global uint
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void addBlockPrefix(__global uint* output, __global const uint* prefixes, const uint count) {
+void add_block_prefix(__global uint* output, __global const uint* prefixes, const uint count) {
   const uint first = get_group_id(0) * BLOCK + get_local_id(0);
   const uint second = first + GROUP;
   const uint prefix = prefixes[get_group_id(0)];
@@ -66,33 +66,33 @@ class Scan : public Workload {
   Scan(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
         count_(parameters.size),
-        hostInput_(randomWords(count_, parameters.seed)),
-        input_(device.upload(hostInput_)),
+        host_input_(random_words(count_, parameters.seed)),
+        input_(device.upload(host_input_)),
         output_(device.buffer<std::uint32_t>(count_)),
         program_(device.build(kSource)) {
-    addLevels(device);
+    add_levels(device);
   }
 
-  void enqueueRound() override {
-    for (const Level& level : levels_) launcher_.launch(level.scan, workItems(level), {kGroup, 1});
+  void enqueue_round() override {
+    for (const Level& level : levels_) launcher_.launch(level.scan, work_items(level), {kGroup, 1});
     for (auto level = levels_.rbegin() + 1; level != levels_.rend(); ++level) {
-      launcher_.launch(level->add, workItems(*level), {kGroup, 1});
+      launcher_.launch(level->add, work_items(*level), {kGroup, 1});
     }
   }
 
-  double workPerRound() const override { return static_cast<double>(count_) / 1e6; }
+  double work_per_round() const override { return static_cast<double>(count_) / 1e6; }
 
   void poison() override { launcher_.fill(output_, ~std::uint32_t{0}, count_); }
 
-  std::optional<std::string> findMismatch() override {
+  std::optional<std::string> find_mismatch() override {
     if (expected_.empty()) {
       std::uint32_t sum = 0;  // Wraps around as the device's does.
-      for (const std::uint32_t word : hostInput_) {
+      for (const std::uint32_t word : host_input_) {
         expected_.push_back(sum);
         sum += word;
       }
     }
-    return compareExactly("prefix", launcher_.read<std::uint32_t>(output_, count_), expected_);
+    return compare_exactly("prefix", launcher_.read<std::uint32_t>(output_, count_), expected_);
   }
 
  private:
@@ -104,9 +104,9 @@ class Scan : public Workload {
     Kernel add;
   };
 
-  static Range workItems(const Level& level) { return {level.blocks * kGroup, 1}; }
+  static Range work_items(const Level& level) { return {level.blocks * kGroup, 1}; }
 
-  void addLevels(const Device& device) {
+  void add_levels(const Device& device) {
     // The levels above the first scan their sums in place.
     std::size_t count = count_;
     const Buffer* input = &input_;
@@ -116,10 +116,10 @@ class Scan : public Workload {
       Level& level = levels_.emplace_back();
       level.blocks = (count + kBlock - 1) / kBlock;
       level.sums = device.buffer<std::uint32_t>(level.blocks);
-      level.scan = device.kernel(program_, "scanBlocks");
-      setArguments(level.scan, *output, *input, level.sums, static_cast<cl_uint>(count));
-      level.add = device.kernel(program_, "addBlockPrefix");
-      setArguments(level.add, *output, level.sums, static_cast<cl_uint>(count));
+      level.scan = device.kernel(program_, "scan_blocks");
+      set_arguments(level.scan, *output, *input, level.sums, static_cast<cl_uint>(count));
+      level.add = device.kernel(program_, "add_block_prefix");
+      set_arguments(level.add, *output, level.sums, static_cast<cl_uint>(count));
       input = output = &level.sums;
       count = level.blocks;
     } while (count > 1);
@@ -129,7 +129,7 @@ class Scan : public Workload {
 
   Launcher& launcher_;
   const std::size_t count_;
-  const std::vector<std::uint32_t> hostInput_;
+  const std::vector<std::uint32_t> host_input_;
   const Buffer input_;
   const Buffer output_;
   const Program program_;
@@ -140,11 +140,11 @@ class Scan : public Workload {
 const Description kDescription = {
     .name = "scan",
     .unit = "Melement/s",
-    .sizeMeaning = "elements to scan",
-    .defaultSize = 32768,
-    .maximumSize = 1U << 28U,
-    .defaultSync = SyncMode::kEvery,
-    .defaultBatch = 12,
+    .size_meaning = "elements to scan",
+    .default_size = 32768,
+    .maximum_size = 1U << 28U,
+    .default_sync = SyncMode::kEvery,
+    .default_batch = 12,
 };
 
 }  // namespace
@@ -152,10 +152,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return runWorkload(
-      kDescription,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<Scan>(device, launcher, parameters);
-      },
-      argc, argv);
+  return run_workload<Scan>(kDescription, argc, argv);
 }

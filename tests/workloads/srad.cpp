@@ -48,9 +48,9 @@ __kernel void coefficients(__global float* restrict coefficient, __global const 
                            const int side, const float speckle) {
   const int pixel = get_global_id(0);
   const float here = image[pixel];
-  const float4 toNeighbours = differences(image, pixel / side, pixel % side, side);
-  const float gradient = dot(toNeighbours, toNeighbours) / (here * here);
-  const float laplacian = dot(toNeighbours, (float4)(1.0f, 1.0f, 1.0f, 1.0f)) / here;
+  const float4 to_neighbours = differences(image, pixel / side, pixel % side, side);
+  const float gradient = dot(to_neighbours, to_neighbours) / (here * here);
+  const float laplacian = dot(to_neighbours, (float4)(1.0f, 1.0f, 1.0f, 1.0f)) / here;
   const float base = 1.0f + 0.25f * laplacian;
   const float variation = (0.5f * gradient - 0.0625f * laplacian * laplacian) / (base * base);
   const float excess = (variation - speckle) / (speckle * (1.0f + speckle));
@@ -58,23 +58,23 @@ __kernel void coefficients(__global float* restrict coefficient, __global const 
 }
 
 __kernel void diffuse(__global float* restrict after, __global const float* restrict before,
-                      __global const float* restrict coefficient, const int side, const float timeStep) {
+                      __global const float* restrict coefficient, const int side, const float time_step) {
   const int pixel = get_global_id(0);
   const int row = pixel / side;
   const int column = pixel % side;
   const float here = coefficient[pixel];
   const float south = coefficient[min(row + 1, side - 1) * side + column];
   const float east = coefficient[row * side + min(column + 1, side - 1)];
-  const float4 toNeighbours = differences(before, row, column, side);
+  const float4 to_neighbours = differences(before, row, column, side);
   after[pixel] =
-      before[pixel] + 0.25f * timeStep * dot((float4)(here, south, here, east), toNeighbours);
+      before[pixel] + 0.25f * time_step * dot((float4)(here, south, here, east), to_neighbours);
 }
 )";
 
 /// The squared coefficient of variation of the whole image: how strong the speckle is.
-double speckleOf(double sum, double sumOfSquares, std::size_t pixels) {
+double speckle_of(double sum, double sum_of_squares, std::size_t pixels) {
   const double mean = sum / static_cast<double>(pixels);
-  const double variance = sumOfSquares / static_cast<double>(pixels) - mean * mean;
+  const double variance = sum_of_squares / static_cast<double>(pixels) - mean * mean;
   return variance / (mean * mean);
 }
 
@@ -86,15 +86,15 @@ class HostImage {
 
   void iterate() {
     double sum = 0.0;
-    double sumOfSquares = 0.0;
+    double sum_of_squares = 0.0;
     for (const double pixel : pixels_) {
       sum += pixel;
-      sumOfSquares += pixel * pixel;
+      sum_of_squares += pixel * pixel;
     }
-    const double speckle = speckleOf(sum, sumOfSquares, pixels_.size());
+    const double speckle = speckle_of(sum, sum_of_squares, pixels_.size());
     std::vector<double> after(pixels_.size());
-    forEachPixel([&](std::size_t row, std::size_t column) { setCoefficient(row, column, speckle); });
-    forEachPixel(
+    for_each_pixel([&](std::size_t row, std::size_t column) { set_coefficient(row, column, speckle); });
+    for_each_pixel(
         [&](std::size_t row, std::size_t column) { after[row * side_ + column] = diffused(row, column); });
     pixels_.swap(after);
   }
@@ -107,7 +107,7 @@ class HostImage {
   };
 
   template <typename Visit>
-  void forEachPixel(Visit visit) const {
+  void for_each_pixel(Visit visit) const {
     for (std::size_t row = 0; row < side_; ++row) {
       for (std::size_t column = 0; column < side_; ++column) visit(row, column);
     }
@@ -122,7 +122,7 @@ class HostImage {
             pixels_[row * side_ + above(column)] - here, pixels_[row * side_ + below(column)] - here};
   }
 
-  void setCoefficient(std::size_t row, std::size_t column, double speckle) {
+  void set_coefficient(std::size_t row, std::size_t column, double speckle) {
     const double here = pixels_[row * side_ + column];
     const auto [north, south, west, east] = differences(row, column);
     const double gradient = (north * north + south * south + west * west + east * east) / (here * here);
@@ -152,8 +152,8 @@ class Srad : public Workload {
       : launcher_(launcher),
         side_(parameters.size),
         pixels_(side_ * side_),
-        hostImage_(randomFloats(pixels_, 1.0F, 2.718F, parameters.seed)),
-        original_(device.upload(hostImage_)),
+        host_image_(random_floats(pixels_, 1.0F, 2.718F, parameters.seed)),
+        original_(device.upload(host_image_)),
         image_(device.buffer<float>(pixels_)),
         diffused_(device.buffer<float>(pixels_)),
         coefficient_(device.buffer<float>(pixels_)),
@@ -163,7 +163,7 @@ class Srad : public Workload {
         coefficients_(device.kernel(program_, "coefficients")),
         diffuse_(device.kernel(program_, "diffuse")) {}
 
-  void enqueueRound() override {
+  void enqueue_round() override {
     launcher_.copy(original_, image_, pixels_ * sizeof(float));
     const Buffer* before = &image_;
     const Buffer* after = &diffused_;
@@ -173,7 +173,7 @@ class Srad : public Workload {
     }
   }
 
-  double workPerRound() const override { return static_cast<double>(pixels_ * kIterations) / 1e6; }
+  double work_per_round() const override { return static_cast<double>(pixels_ * kIterations) / 1e6; }
 
   void poison() override {
     launcher_.fill(image_, std::nanf(""), pixels_);
@@ -181,9 +181,9 @@ class Srad : public Workload {
     launcher_.fill(coefficient_, std::nanf(""), pixels_);
   }
 
-  std::optional<std::string> findMismatch() override {
+  std::optional<std::string> find_mismatch() override {
     if (expected_.empty()) {
-      HostImage image(hostImage_, side_);
+      HostImage image(host_image_, side_);
       for (std::size_t iteration = 0; iteration < kIterations; ++iteration) image.iterate();
       expected_ = image.pixels();
     }
@@ -194,26 +194,26 @@ class Srad : public Workload {
 
  private:
   void iterate(const Buffer& before, const Buffer& after) {
-    const Range everyPixel = {pixels_, 1};
-    setArguments(reduce_, sums_, before, static_cast<cl_int>(pixels_));
+    const Range every_pixel = {pixels_, 1};
+    set_arguments(reduce_, sums_, before, static_cast<cl_int>(pixels_));
     launcher_.launch(reduce_, {kReduceGroups * kGroup, 1}, {kGroup, 1});
     double sum = 0.0;
-    double sumOfSquares = 0.0;
+    double sum_of_squares = 0.0;
     for (const cl_float2& partial : launcher_.read<cl_float2>(sums_, kReduceGroups)) {
       sum += static_cast<double>(partial.s[0]);
-      sumOfSquares += static_cast<double>(partial.s[1]);
+      sum_of_squares += static_cast<double>(partial.s[1]);
     }
-    const auto speckle = static_cast<cl_float>(speckleOf(sum, sumOfSquares, pixels_));
-    setArguments(coefficients_, coefficient_, before, static_cast<cl_int>(side_), speckle);
-    launcher_.launch(coefficients_, everyPixel, {kGroup, 1});
-    setArguments(diffuse_, after, before, coefficient_, static_cast<cl_int>(side_), kTimeStep);
-    launcher_.launch(diffuse_, everyPixel, {kGroup, 1});
+    const auto speckle = static_cast<cl_float>(speckle_of(sum, sum_of_squares, pixels_));
+    set_arguments(coefficients_, coefficient_, before, static_cast<cl_int>(side_), speckle);
+    launcher_.launch(coefficients_, every_pixel, {kGroup, 1});
+    set_arguments(diffuse_, after, before, coefficient_, static_cast<cl_int>(side_), kTimeStep);
+    launcher_.launch(diffuse_, every_pixel, {kGroup, 1});
   }
 
   Launcher& launcher_;
   const std::size_t side_;
   const std::size_t pixels_;
-  const std::vector<float> hostImage_;
+  const std::vector<float> host_image_;
   const Buffer original_;
   const Buffer image_;
   const Buffer diffused_;
@@ -229,13 +229,13 @@ class Srad : public Workload {
 const Description kDescription = {
     .name = "srad",
     .unit = "Mpixel/s",
-    .sizeMeaning = "rows and columns of the image",
-    .defaultSize = 128,
-    .sizeMultiple = 16,
-    .maximumSize = 8192,
-    .costExponent = 2.0,
-    .defaultSync = SyncMode::kEvery,
-    .defaultBatch = 12,
+    .size_meaning = "rows and columns of the image",
+    .default_size = 128,
+    .size_multiple = 16,
+    .maximum_size = 8192,
+    .cost_exponent = 2.0,
+    .default_sync = SyncMode::kEvery,
+    .default_batch = 12,
 };
 
 }  // namespace
@@ -243,10 +243,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return runWorkload(
-      kDescription,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<Srad>(device, launcher, parameters);
-      },
-      argc, argv);
+  return run_workload<Srad>(kDescription, argc, argv);
 }

@@ -15,7 +15,7 @@
 
 #include "runtime/ring/result.hpp"
 #include "runtime/vgpu/object_table.hpp"
-#include "runtime/wire/calls.hpp"
+#include "runtime/wire/calls/kernels.hpp"
 
 namespace fairgv::vgpu::opencl {
 

@@ -6,13 +6,18 @@
 
 #include <CL/cl.h>
 
+#include <cstddef>
 #include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/executor.hpp"
 #include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/opencl/commands.hpp"
+#include "runtime/vgpu/opencl/copies.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/vgpu/slow_lane.hpp"
@@ -54,9 +59,9 @@ class Backend {
   // program_calls.cpp
   Result<void> handle(const wire::CreateProgramWithSource& call);
   Result<wire::BinaryReply> handle(const wire::CreateProgramWithBinary& call);
-  Result<wire::ErrorReply> handle(const wire::CreateProgramWithIl& call);
-  Result<wire::ErrorReply> handle(const wire::CreateProgramWithBuiltInKernels& call);
-  Result<wire::ErrorReply> handle(const wire::SetSpecializationConstant& call);
+  Result<wire::StatusReply> handle(const wire::CreateProgramWithIl& call);
+  Result<wire::StatusReply> handle(const wire::CreateProgramWithBuiltInKernels& call);
+  Result<wire::StatusReply> handle(const wire::SetSpecializationConstant& call);
   Result<wire::DevicesReply> handle(const wire::GetProgramDevices& call);
 
   // build_calls.cpp
@@ -66,36 +71,41 @@ class Backend {
 
   // kernel_calls.cpp
   Result<void> handle(const wire::CreateKernel& call);
-  Result<wire::ErrorReply> handle(const wire::CheckArgumentSize& call);
+  Result<wire::StatusReply> handle(const wire::CheckArgumentSize& call);
   Result<void> handle(const wire::SetKernelArguments& call);
 
   // command_calls.cpp
   Result<void> handle(const wire::EnqueueKernel& call);
+  Result<void> handle(const wire::EnqueueMarker& call);
+  Result<void> handle(const wire::EnqueueBarrier& call);
+  Result<void> handle(const wire::EnqueueNothing& call);
+  Result<void> handle(const wire::EnqueueAccess& call);
+  Result<void> handle(const wire::EnqueueHostWork& call);
+  Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
+
+  // transfer_calls.cpp
   Result<void> handle(const wire::EnqueueReadBuffer& call);
   Result<void> handle(const wire::EnqueueWriteBuffer& call);
   Result<void> handle(const wire::EnqueueReadBufferRect& call);
   Result<void> handle(const wire::EnqueueWriteBufferRect& call);
+  Result<void> handle(const wire::EnqueueReadImage& call);
+  Result<void> handle(const wire::EnqueueWriteImage& call);
+
+  // copy_calls.cpp
   Result<void> handle(const wire::EnqueueCopyBuffer& call);
   Result<void> handle(const wire::EnqueueCopyBufferRect& call);
   Result<void> handle(const wire::EnqueueFillBuffer& call);
-  Result<void> handle(const wire::EnqueueMarker& call);
-  Result<void> handle(const wire::EnqueueBarrier& call);
-  Result<void> handle(const wire::EnqueueNothing& call);
-
-  // image_calls.cpp
-  Result<wire::InfoReply> handle(const wire::GetSupportedImageFormats& call);
-  Result<void> handle(const wire::CreateImage& call);
-  Result<wire::ImageReply> handle(const wire::CreateImageFromMemory& call);
-  Result<void> handle(const wire::CreateSampler& call);
-  Result<void> handle(const wire::CreatePipe& call);
-
-  // image_command_calls.cpp
-  Result<void> handle(const wire::EnqueueReadImage& call);
-  Result<void> handle(const wire::EnqueueWriteImage& call);
   Result<void> handle(const wire::EnqueueCopyImage& call);
   Result<void> handle(const wire::EnqueueCopyImageToBuffer& call);
   Result<void> handle(const wire::EnqueueCopyBufferToImage& call);
   Result<void> handle(const wire::EnqueueFillImage& call);
+
+  // image_calls.cpp
+  Result<wire::InfoReply> handle(const wire::GetSupportedImageFormats& call);
+  Result<void> handle(const wire::CreateImage& call);
+  Result<wire::StatusReply> handle(const wire::CreateImageFromMemory& call);
+  Result<void> handle(const wire::CreateSampler& call);
+  Result<void> handle(const wire::CreatePipe& call);
 
   // command_buffer_calls.cpp
   Result<void> handle(const wire::CreateCommandBuffer& call);
@@ -114,9 +124,6 @@ class Backend {
   // extension_calls.cpp
   Result<wire::StatusReply> handle(const wire::FindExtensionFunction& call);
   Result<wire::ExtensionReply> handle(const wire::CallExtension& call);
-  Result<void> handle(const wire::EnqueueAccess& call);
-  Result<void> handle(const wire::EnqueueHostWork& call);
-  Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
 
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
@@ -157,9 +164,27 @@ class Backend {
   /// nevertheless.
   Result<void> recorded(const wire::Recording& recording, Result<cl_int> outcome);
 
-  /// Queues a transfer that uses `objects`: enqueue(cl_command_queue, const Waits&) hands it to the driver.
-  template <class Enqueue, class... Objects>
-  Result<void> transfer(const wire::Command& command, Enqueue enqueue, const Objects&... objects);
+  template <class Enqueued>
+  Result<cl_int> record_copy(const wire::Recorded<Enqueued>& call);
+
+  /// Queues a command that uses `objects`: send(const ToQueue&, const Objects&...) hands it to the driver.
+  template <class Send, class... Objects>
+  Result<void> enqueue(const wire::Command& command, Send send, const std::shared_ptr<Objects>&... objects);
+  template <class Send, class... Objects>
+  Result<void> enqueue(const wire::Command& command, Copy<Send, Objects...> copy);
+
+  /// Reads or writes of bytes or of a rectangle of a buffer, of a box of an image; `range` is the arena's
+  /// side.
+  template <class Function, class Call>
+  Result<void> transfer_bytes(Function* function, const Call& call, wire::ArenaRange range);
+  template <class Function, class Call>
+  Result<void> transfer_rect(Function* function, const Call& call, wire::ArenaRange range);
+  template <class Function, class Call>
+  Result<void> transfer_box(Function* function, const Call& call, wire::ArenaRange range);
+
+  /// All that a command uses; an Error if one id names no such object.
+  template <class... Objects>
+  Result<std::tuple<std::shared_ptr<Objects>...>> find(const std::tuple<Use<Objects>...>& uses) const;
 
   Driver& driver_;
   const ring::Segment& segment_;
@@ -170,14 +195,40 @@ class Backend {
   std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);
 };
 
-template <class Enqueue, class... Objects>
-Result<void> Backend::transfer(const wire::Command& command, Enqueue enqueue, const Objects&... objects) {
+template <class... Objects>
+Result<std::tuple<std::shared_ptr<Objects>...>> Backend::find(const std::tuple<Use<Objects>...>& uses) const {
+  std::tuple<std::shared_ptr<Objects>...> found;
+  Result<void> outcome;
+  const auto look_up = [&](const auto& use, auto& object) {
+    auto got = objects_.get<typename std::decay_t<decltype(object)>::element_type>(use.id);
+    if (got) object = std::move(got).value();
+    if (!got && outcome) outcome = got.error();
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (look_up(std::get<i>(uses), std::get<i>(found)), ...);
+  }
+  (std::index_sequence_for<Objects...>{});
+  if (!outcome) return outcome.error();
+  return found;
+}
+
+template <class Send, class... Objects>
+Result<void> Backend::enqueue(const wire::Command& command, Send send,
+                              const std::shared_ptr<Objects>&... objects) {
   auto queue = objects_.get<Queue>(command.queue);
   if (!queue) return queue.error();
   const cl_int error = first_error(*queue.value(), *objects...);
-  return executor_.enqueue(
-      std::make_shared<Transfer<Enqueue>>(std::move(queue).value(), error, std::move(enqueue)),
-      command.completion, command.wait_list);
+  return executor_.enqueue(std::make_shared<Transfer<Send, Objects...>>(std::move(queue).value(), error,
+                                                                        std::move(send), objects...),
+                           command.completion, command.wait_list);
+}
+
+template <class Send, class... Objects>
+Result<void> Backend::enqueue(const wire::Command& command, Copy<Send, Objects...> copy) {
+  const auto objects = find(copy.uses);
+  if (!objects) return objects.error();
+  return std::apply([&](const auto&... object) { return enqueue(command, std::move(copy.send), object...); },
+                    objects.value());
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -97,146 +97,71 @@ Result<void> Backend::recorded(const wire::Recording& recording, Result<cl_int> 
 }
 
 Result<void> Backend::handle(const wire::RecordBarrier& call) {
-  return recorded(call.recording, record(call.recording, [](CommandBuffer& buffer, const RecordWaits& waits) {
-                    return buffer.driver.barrier(buffer.handle, nullptr, waits.count, waits.list, waits.own,
-                                                 nullptr);
-                  }));
-}
-
-Result<void> Backend::handle(const wire::RecordCopyBuffer& call) {
-  const auto source = objects_.get<Buffer>(call.copy.source);
-  if (!source) return source.error();
-  const auto destination = objects_.get<Buffer>(call.copy.destination);
-  if (!destination) return destination.error();
-  return recorded(call.recording, record(
-                                      call.recording,
-                                      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-                                        return buffer.driver.copy_buffer(
-                                            buffer.handle, nullptr, source.value()->handle.get(),
-                                            destination.value()->handle.get(), call.copy.source_offset,
-                                            call.copy.destination_offset, call.copy.bytes, waits.count,
-                                            waits.list, waits.own, nullptr);
-                                      },
-                                      source.value(), destination.value()));
-}
-
-Result<void> Backend::handle(const wire::RecordCopyBufferRect& call) {
-  const auto source = objects_.get<Buffer>(call.copy.source);
-  if (!source) return source.error();
-  const auto destination = objects_.get<Buffer>(call.copy.destination);
-  if (!destination) return destination.error();
-  return recorded(call.recording,
-                  record(
-                      call.recording,
-                      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-                        const wire::EnqueueCopyBufferRect& copy = call.copy;
-                        return buffer.driver.copy_buffer_rect(
-                            buffer.handle, nullptr, source.value()->handle.get(),
-                            destination.value()->handle.get(), sizes(copy.source_origin).data(),
-                            sizes(copy.destination_origin).data(), sizes(copy.region).data(),
-                            copy.source_row_pitch, copy.source_slice_pitch, copy.destination_row_pitch,
-                            copy.destination_slice_pitch, waits.count, waits.list, waits.own, nullptr);
-                      },
-                      source.value(), destination.value()));
-}
-
-Result<void> Backend::handle(const wire::RecordFillBuffer& call) {
-  const auto memory = objects_.get<Buffer>(call.fill.buffer);
-  if (!memory) return memory.error();
-  return recorded(call.recording, record(
-                                      call.recording,
-                                      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-                                        return buffer.driver.fill_buffer(
-                                            buffer.handle, nullptr, memory.value()->handle.get(),
-                                            call.fill.pattern.data(), call.fill.pattern.size(),
-                                            call.fill.offset, call.fill.bytes, waits.count, waits.list,
-                                            waits.own, nullptr);
-                                      },
-                                      memory.value()));
+  const auto barrier = [](CommandBuffer& buffer, const RecordWaits& waits) {
+    return buffer.driver.barrier(buffer.handle, nullptr, waits.count, waits.list, waits.own, nullptr);
+  };
+  return recorded(call.recording, record(call.recording, barrier));
 }
 
 Result<void> Backend::handle(const wire::RecordKernel& call) {
-  const auto kernel = launched(call.launch);
+  const auto kernel = launched(call.command);
   if (!kernel) return kernel.error();
-  const Launch::Range range = Launch::range_of(call.launch);
-  return recorded(call.recording, record(
-                                      call.recording,
-                                      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-                                        cl_int error = first_error(*kernel.value()->arguments);
-                                        if (error != CL_SUCCESS) return error;
-                                        const cl_kernel own = buffer.make_kernel(*kernel.value(), error);
-                                        if (error != CL_SUCCESS) return error;
-                                        return buffer.driver.kernel(
-                                            buffer.handle, nullptr, nullptr, own, range.dimensions,
-                                            range.has_offset ? range.offset.data() : nullptr,
-                                            range.global.data(),
-                                            range.has_local ? range.local.data() : nullptr, waits.count,
-                                            waits.list, waits.own, nullptr);
-                                      },
-                                      kernel.value()));
+  const auto launch = [&](CommandBuffer& buffer, const RecordWaits& waits) {
+    const Launch::Range range = Launch::range_of(call.command);
+    cl_int error = first_error(*kernel.value()->arguments);
+    if (error != CL_SUCCESS) return error;
+    const cl_kernel own = buffer.make_kernel(*kernel.value(), error);
+    if (error != CL_SUCCESS) return error;
+    return buffer.driver.kernel(buffer.handle, nullptr, nullptr, own, range.dimensions,
+                                range.has_offset ? range.offset.data() : nullptr, range.global.data(),
+                                range.has_local ? range.local.data() : nullptr, waits.count, waits.list,
+                                waits.own, nullptr);
+  };
+  return recorded(call.recording, record(call.recording, launch, kernel.value()));
 }
 
-// ---- images: the driver's answer is passed on
-
-Result<wire::StatusReply> Backend::handle(const wire::RecordCopyBufferToImage& call) {
-  const auto source = objects_.get<Buffer>(call.buffer);
-  if (!source) return source.error();
-  const auto image = objects_.get<Image>(call.image);
-  if (!image) return image.error();
-  return status(record(
-      call.recording,
-      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-        return buffer.driver.copy_buffer_to_image(buffer.handle, nullptr, source.value()->handle.get(),
-                                                  image.value()->handle.get(), call.offset,
-                                                  sizes(call.origin).data(), sizes(call.region).data(),
-                                                  waits.count, waits.list, waits.own, nullptr);
-      },
-      source.value(), image.value()));
+template <class Enqueued>
+Result<cl_int> Backend::record_copy(const wire::Recorded<Enqueued>& call) {
+  const auto copy = describe(call.command);
+  const auto objects = find(copy.uses);
+  if (!objects) return objects.error();
+  const auto record_with = [&](const auto&... object) {
+    const auto send = [&](CommandBuffer& buffer, const RecordWaits& waits) {
+      return copy.send(ToCommandBuffer{buffer, waits}, *object...);
+    };
+    return record(call.recording, send, object...);
+  };
+  return std::apply(record_with, objects.value());
 }
+
+Result<void> Backend::handle(const wire::RecordCopyBuffer& call) {
+  return recorded(call.recording, record_copy(call));
+}
+
+Result<void> Backend::handle(const wire::RecordCopyBufferRect& call) {
+  return recorded(call.recording, record_copy(call));
+}
+
+Result<void> Backend::handle(const wire::RecordFillBuffer& call) {
+  return recorded(call.recording, record_copy(call));
+}
+
+// For images the driver's answer is passed on.
 
 Result<wire::StatusReply> Backend::handle(const wire::RecordCopyImage& call) {
-  const auto source = objects_.get<Image>(call.source);
-  if (!source) return source.error();
-  const auto destination = objects_.get<Image>(call.destination);
-  if (!destination) return destination.error();
-  return status(record(
-      call.recording,
-      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-        return buffer.driver.copy_image(buffer.handle, nullptr, source.value()->handle.get(),
-                                        destination.value()->handle.get(), sizes(call.source_origin).data(),
-                                        sizes(call.destination_origin).data(), sizes(call.region).data(),
-                                        waits.count, waits.list, waits.own, nullptr);
-      },
-      source.value(), destination.value()));
+  return status(record_copy(call));
 }
 
 Result<wire::StatusReply> Backend::handle(const wire::RecordCopyImageToBuffer& call) {
-  const auto image = objects_.get<Image>(call.image);
-  if (!image) return image.error();
-  const auto destination = objects_.get<Buffer>(call.buffer);
-  if (!destination) return destination.error();
-  return status(record(
-      call.recording,
-      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-        return buffer.driver.copy_image_to_buffer(buffer.handle, nullptr, image.value()->handle.get(),
-                                                  destination.value()->handle.get(),
-                                                  sizes(call.origin).data(), sizes(call.region).data(),
-                                                  call.offset, waits.count, waits.list, waits.own, nullptr);
-      },
-      image.value(), destination.value()));
+  return status(record_copy(call));
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::RecordCopyBufferToImage& call) {
+  return status(record_copy(call));
 }
 
 Result<wire::StatusReply> Backend::handle(const wire::RecordFillImage& call) {
-  const auto image = objects_.get<Image>(call.image);
-  if (!image) return image.error();
-  return status(record(
-      call.recording,
-      [&](CommandBuffer& buffer, const RecordWaits& waits) {
-        return buffer.driver.fill_image(
-            buffer.handle, nullptr, image.value()->handle.get(), call.color.data(), sizes(call.origin).data(),
-            sizes(call.region).data(), waits.count, waits.list, waits.own, nullptr);
-      },
-      image.value()));
+  return status(record_copy(call));
 }
 
 // ---- running

@@ -6,11 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
-#include "runtime/wire/calls.hpp"
+#include "runtime/wire/calls/kernels.hpp"
 
 namespace fairgv::vgpu::opencl {
 
@@ -50,16 +51,48 @@ class QueueCommand : public DeviceCommand {
   bool has_times_ = false;
 };
 
-/// A transfer, copy or fill: `Enqueue` calls the clEnqueue* function and owns what it uses.
-template <class Enqueue>
+struct CommandBufferFunctions;
+
+/// The driver's function that enqueues a command, and the one that records it.
+template <class Enqueue, class Record>
+struct DriverCommand {
+  Enqueue* enqueue;
+  Record CommandBufferFunctions::*record;
+};
+
+/// Hands a command to a queue of the driver's: `arguments` are those between the queue and the wait list.
+struct ToQueue {
+  cl_command_queue queue;
+  const Waits& waits;
+
+  template <class Function, class... Arguments>
+  cl_int operator()(Function* function, Arguments... arguments) const {
+    return function(queue, arguments..., waits.count, waits.list, waits.event);
+  }
+  template <class Enqueue, class Record, class... Arguments>
+  cl_int operator()(const DriverCommand<Enqueue, Record>& command, Arguments... arguments) const {
+    return (*this)(command.enqueue, arguments...);
+  }
+};
+
+/// A transfer, copy or fill: `send(const ToQueue&, const Objects&...)` calls the clEnqueue* function.
+template <class Send, class... Objects>
 class Transfer final : public QueueCommand {
  public:
-  Transfer(std::shared_ptr<Queue> queue, cl_int error, Enqueue enqueue)
-      : QueueCommand(std::move(queue), error), enqueue_(std::move(enqueue)) {}
+  Transfer(std::shared_ptr<Queue> queue, cl_int error, Send send, std::shared_ptr<Objects>... objects)
+      : QueueCommand(std::move(queue), error), send_(std::move(send)), objects_(std::move(objects)...) {}
 
  private:
-  cl_int enqueue(cl_command_queue queue, const Waits& waits) final { return enqueue_(queue, waits); }
-  Enqueue enqueue_;
+  cl_int enqueue(cl_command_queue queue, const Waits& waits) final {
+    return std::apply(
+        [&](const auto&... object) {
+          return send_(ToQueue{queue, waits}, *object...);
+        },
+        objects_);
+  }
+
+  Send send_;
+  std::tuple<std::shared_ptr<Objects>...> objects_;
 };
 
 /// A kernel launch with the arguments of the moment in which it was enqueued.

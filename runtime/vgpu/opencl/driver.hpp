@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
-#include "runtime/wire/calls.hpp"
+#include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu::opencl {

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "runtime/ring/result.hpp"
-#include "runtime/wire/calls.hpp"
+#include "runtime/wire/calls/extensions.hpp"
 #include "runtime/wire/extension_signatures.hpp"
 
 namespace fairgv::vgpu::opencl {

@@ -117,7 +117,7 @@ Result<void> Backend::handle(const wire::CreateImage& call) {
   return objects_.insert(call.id, std::move(image));
 }
 
-Result<wire::ImageReply> Backend::handle(const wire::CreateImageFromMemory& call) {
+Result<wire::StatusReply> Backend::handle(const wire::CreateImageFromMemory& call) {
   auto image = std::make_shared<Image>();
   cl_mem memory = nullptr;
   if (auto buffer = objects_.get<Buffer>(call.memory)) {
@@ -137,7 +137,7 @@ Result<wire::ImageReply> Backend::handle(const wire::CreateImageFromMemory& call
   if (image->error == CL_SUCCESS) {
     make(*image, call.flags & ~kHostPointerFlags, call.description, memory, nullptr);
   }
-  const wire::ImageReply reply{image->error};
+  const wire::StatusReply reply{image->error};
   if (auto inserted = objects_.insert(call.id, std::move(image)); !inserted) return inserted.error();
   return reply;
 }

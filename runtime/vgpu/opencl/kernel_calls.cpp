@@ -28,12 +28,12 @@ Result<void> Backend::handle(const wire::CreateKernel& call) {
   return objects_.insert(call.id, std::move(kernel));
 }
 
-Result<wire::ErrorReply> Backend::handle(const wire::CheckArgumentSize& call) {
+Result<wire::StatusReply> Backend::handle(const wire::CheckArgumentSize& call) {
   const auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
-  wire::ErrorReply reply{kernel.value()->error};
+  wire::StatusReply reply{kernel.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
-  if (call.bytes > kLongestValue) return wire::ErrorReply{CL_INVALID_ARG_SIZE};
+  if (call.bytes > kLongestValue) return wire::StatusReply{CL_INVALID_ARG_SIZE};
   // Tried on a kernel that is thrown away: the real one has arguments to keep.
   const std::string name = get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetKernelInfo(kernel.value()->handle.get(), CL_KERNEL_FUNCTION_NAME, size, value, size_ret);

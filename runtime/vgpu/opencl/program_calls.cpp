@@ -72,7 +72,7 @@ Result<wire::BinaryReply> Backend::handle(const wire::CreateProgramWithBinary& c
   return reply;
 }
 
-Result<wire::ErrorReply> Backend::handle(const wire::CreateProgramWithIl& call) {
+Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithIl& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto program = std::make_shared<Program>();
@@ -87,12 +87,12 @@ Result<wire::ErrorReply> Backend::handle(const wire::CreateProgramWithIl& call) 
           create(program->context->handle.get(), call.il.data(), call.il.size(), &program->error));
     }
   }
-  const wire::ErrorReply reply{program->error};
+  const wire::StatusReply reply{program->error};
   if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
   return reply;
 }
 
-Result<wire::ErrorReply> Backend::handle(const wire::CreateProgramWithBuiltInKernels& call) {
+Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithBuiltInKernels& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   const auto ids = driver_.ids(call.devices);
@@ -107,18 +107,18 @@ Result<wire::ErrorReply> Backend::handle(const wire::CreateProgramWithBuiltInKer
   }
   // PoCL 3.1 returns null with its error variable as it was.
   if (!program->handle && program->error == CL_SUCCESS) program->error = CL_INVALID_VALUE;
-  const wire::ErrorReply reply{program->error};
+  const wire::StatusReply reply{program->error};
   if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
   return reply;
 }
 
-Result<wire::ErrorReply> Backend::handle(const wire::SetSpecializationConstant& call) {
+Result<wire::StatusReply> Backend::handle(const wire::SetSpecializationConstant& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
-  if (program.value()->error != CL_SUCCESS) return wire::ErrorReply{program.value()->error};
+  if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
   const Device& device = driver_.devices()[program.value()->context->devices.front()];
-  if (!driver_.platforms()[device.platform].is_2_2) return wire::ErrorReply{CL_INVALID_OPERATION};
-  return wire::ErrorReply{clSetProgramSpecializationConstant(program.value()->handle.get(), call.constant,
+  if (!driver_.platforms()[device.platform].is_2_2) return wire::StatusReply{CL_INVALID_OPERATION};
+  return wire::StatusReply{clSetProgramSpecializationConstant(program.value()->handle.get(), call.constant,
                                                              call.value.size(), call.value.data())};
 }
 

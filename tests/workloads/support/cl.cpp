@@ -4,7 +4,7 @@ namespace workloads {
 namespace {
 
 std::string describe(const std::string& call, cl_int code, const std::string& detail) {
-  std::string line = call + " failed: " + statusName(code) + " (" + std::to_string(code) + ")";
+  std::string line = call + " failed: " + status_name(code) + " (" + std::to_string(code) + ")";
   if (!detail.empty()) line += ": " + detail;
   return line;
 }
@@ -14,7 +14,7 @@ std::string describe(const std::string& call, cl_int code, const std::string& de
 ClError::ClError(const std::string& call, cl_int code, const std::string& detail)
     : std::runtime_error(describe(call, code, detail)) {}
 
-std::string statusName(cl_int code) {
+std::string status_name(cl_int code) {
   switch (code) {
 #define NAME(status) \
   case status:       \

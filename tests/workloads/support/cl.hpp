@@ -19,7 +19,7 @@ class ClError : public std::runtime_error {
 };
 
 /// The specification's name for a status code, such as "CL_INVALID_VALUE".
-std::string statusName(cl_int code);
+std::string status_name(cl_int code);
 
 /// Throws ClError naming `call` unless `code` is CL_SUCCESS.
 inline void check(cl_int code, const char* call) {
@@ -56,22 +56,22 @@ using Kernel = Handle<cl_kernel, clReleaseKernel>;
 using Event = Handle<cl_event, clReleaseEvent>;
 
 namespace detail {
-inline void setArgument(const Kernel& kernel, cl_uint index, const Buffer& buffer) {
+inline void set_argument(const Kernel& kernel, cl_uint index, const Buffer& buffer) {
   const cl_mem memory = buffer.get();
   check(clSetKernelArg(kernel.get(), index, sizeof(memory), &memory), "clSetKernelArg");
 }
 
 template <typename Value>
-void setArgument(const Kernel& kernel, cl_uint index, const Value& value) {
+void set_argument(const Kernel& kernel, cl_uint index, const Value& value) {
   check(clSetKernelArg(kernel.get(), index, sizeof(value), &value), "clSetKernelArg");
 }
 }  // namespace detail
 
 /// Sets all arguments of a kernel in order: buffers, and plain values such as cl_int or cl_float.
 template <typename... Arguments>
-void setArguments(const Kernel& kernel, const Arguments&... arguments) {
+void set_arguments(const Kernel& kernel, const Arguments&... arguments) {
   cl_uint index = 0;
-  (detail::setArgument(kernel, index++, arguments), ...);
+  (detail::set_argument(kernel, index++, arguments), ...);
 }
 
 }  // namespace workloads

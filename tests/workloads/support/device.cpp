@@ -11,13 +11,13 @@
 namespace workloads {
 namespace {
 
-std::string lowerCase(std::string text) {
+std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return text;
 }
 
-std::optional<std::size_t> asIndex(const std::string& text) {
+std::optional<std::size_t> as_index(const std::string& text) {
   std::size_t index = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, index);
@@ -27,11 +27,11 @@ std::optional<std::size_t> asIndex(const std::string& text) {
 
 /// The position in `names` that `wanted` (an index or part of a name) stands for; throws BadInput.
 std::size_t choose(const char* option, const std::string& wanted, const std::vector<std::string>& names) {
-  if (const auto index = asIndex(wanted)) {
+  if (const auto index = as_index(wanted)) {
     if (*index < names.size()) return *index;
   } else {
     for (std::size_t position = 0; position < names.size(); ++position) {
-      if (lowerCase(names[position]).find(lowerCase(wanted)) != std::string::npos) return position;
+      if (lower_case(names[position]).find(lower_case(wanted)) != std::string::npos) return position;
     }
   }
   std::string line = std::string(option) + " '" + wanted + "' matches none of:";
@@ -43,7 +43,7 @@ std::size_t choose(const char* option, const std::string& wanted, const std::vec
 
 /// Reads a text property through clGet*Info; the terminating zero is dropped.
 template <typename Object, typename Query>
-std::string textInfo(Query query, Object object, cl_uint property, const char* call) {
+std::string text_info(Query query, Object object, cl_uint property, const char* call) {
   std::size_t bytes = 0;
   check(query(object, property, 0, nullptr, &bytes), call);
   std::string text(bytes, '\0');
@@ -52,7 +52,7 @@ std::string textInfo(Query query, Object object, cl_uint property, const char* c
   return text;
 }
 
-std::vector<cl_platform_id> allPlatforms() {
+std::vector<cl_platform_id> all_platforms() {
   cl_uint count = 0;
   check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
   std::vector<cl_platform_id> platforms(count);
@@ -60,7 +60,7 @@ std::vector<cl_platform_id> allPlatforms() {
   return platforms;
 }
 
-std::vector<cl_device_id> allDevices(cl_platform_id platform) {
+std::vector<cl_device_id> all_devices(cl_platform_id platform) {
   cl_uint count = 0;
   check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
   std::vector<cl_device_id> devices(count);
@@ -71,24 +71,24 @@ std::vector<cl_device_id> allDevices(cl_platform_id platform) {
 }  // namespace
 
 Device::Device(const std::string& platform, const std::string& device) {
-  const auto platforms = allPlatforms();
+  const auto platforms = all_platforms();
   std::vector<std::string> names;
   names.reserve(platforms.size());
   for (const cl_platform_id candidate : platforms) {
-    names.push_back(textInfo(clGetPlatformInfo, candidate, CL_PLATFORM_NAME, "clGetPlatformInfo"));
+    names.push_back(text_info(clGetPlatformInfo, candidate, CL_PLATFORM_NAME, "clGetPlatformInfo"));
   }
-  const std::size_t platformIndex = choose("--platform", platform, names);
-  platform_ = platforms[platformIndex];
-  platformName_ = names[platformIndex];
+  const std::size_t platform_index = choose("--platform", platform, names);
+  platform_ = platforms[platform_index];
+  platform_name_ = names[platform_index];
 
-  const auto devices = allDevices(platform_);
+  const auto devices = all_devices(platform_);
   names.clear();
   for (const cl_device_id candidate : devices) {
-    names.push_back(textInfo(clGetDeviceInfo, candidate, CL_DEVICE_NAME, "clGetDeviceInfo"));
+    names.push_back(text_info(clGetDeviceInfo, candidate, CL_DEVICE_NAME, "clGetDeviceInfo"));
   }
-  const std::size_t deviceIndex = choose("--device", device, names);
-  device_ = devices[deviceIndex];
-  deviceName_ = names[deviceIndex];
+  const std::size_t device_index = choose("--device", device, names);
+  device_ = devices[device_index];
+  device_name_ = names[device_index];
 
   const std::array<cl_context_properties, 3> properties = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform_), 0};

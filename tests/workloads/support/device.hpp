@@ -15,8 +15,8 @@ class Device {
   /// Throws BadInput when nothing matches, ClError when OpenCL fails.
   Device(const std::string& platform, const std::string& device);
 
-  const std::string& platformName() const { return platformName_; }
-  const std::string& deviceName() const { return deviceName_; }
+  const std::string& platform_name() const { return platform_name_; }
+  const std::string& device_name() const { return device_name_; }
   cl_context context() const { return context_.get(); }
   cl_device_id id() const { return device_; }
 
@@ -44,8 +44,8 @@ class Device {
 
   cl_platform_id platform_ = nullptr;
   cl_device_id device_ = nullptr;
-  std::string platformName_;
-  std::string deviceName_;
+  std::string platform_name_;
+  std::string device_name_;
   Context context_;
 };
 

@@ -3,14 +3,14 @@
 namespace workloads {
 namespace {
 
-Queue createQueue(const Device& device, cl_command_queue_properties properties) {
+Queue create_queue(const Device& device, cl_command_queue_properties properties) {
   cl_int status = CL_SUCCESS;
   Queue queue(clCreateCommandQueue(device.context(), device.id(), properties, &status));
   check(status, "clCreateCommandQueue");
   return queue;
 }
 
-double executionMicroseconds(const Event& event) {
+double execution_microseconds(const Event& event) {
   cl_ulong start = 0;
   cl_ulong end = 0;
   check(clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_START, sizeof(start), &start, nullptr),
@@ -22,14 +22,14 @@ double executionMicroseconds(const Event& event) {
 
 }  // namespace
 
-Launcher::Launcher(const Device& device) : device_(device), queue_(createQueue(device, 0)) {}
+Launcher::Launcher(const Device& device) : device_(device), queue_(create_queue(device, 0)) {}
 
 void Launcher::launch(const Kernel& kernel, Range global, Range local) {
   cl_event event = nullptr;
   check(clEnqueueNDRangeKernel(queue(), kernel.get(), static_cast<cl_uint>(global.size()), nullptr,
                                global.data(), local.data(), 0, nullptr, profiling_ ? &event : nullptr),
         "clEnqueueNDRangeKernel");
-  if (profiling_) profiledLaunches_.emplace_back(event);
+  if (profiling_) profiled_launches_.emplace_back(event);
   ++launches_;
   if (mode_ == SyncMode::kEvery) finish();
 }
@@ -51,18 +51,18 @@ Event Launcher::mark() {
   return marker;
 }
 
-void Launcher::startProfiling() {
+void Launcher::start_profiling() {
   finish();
-  if (!profilingQueue_) profilingQueue_ = createQueue(device_, CL_QUEUE_PROFILING_ENABLE);
+  if (!profiling_queue_) profiling_queue_ = create_queue(device_, CL_QUEUE_PROFILING_ENABLE);
   profiling_ = true;
 }
 
-std::vector<double> Launcher::stopProfiling() {
+std::vector<double> Launcher::stop_profiling() {
   finish();
   profiling_ = false;
   std::vector<double> times;
-  for (const Event& event : profiledLaunches_) times.push_back(executionMicroseconds(event));
-  profiledLaunches_.clear();
+  for (const Event& event : profiled_launches_) times.push_back(execution_microseconds(event));
+  profiled_launches_.clear();
   return times;
 }
 

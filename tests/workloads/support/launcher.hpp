@@ -47,25 +47,25 @@ class Launcher {
   /// A marker behind everything enqueued so far, already flushed to the device.
   Event mark();
 
-  void setSyncMode(SyncMode mode) { mode_ = mode; }
+  void set_sync_mode(SyncMode mode) { mode_ = mode; }
 
   /// Kernel launches so far.
   std::uint64_t launches() const { return launches_; }
 
-  /// From here on every kernel is timed, on a queue with profiling; ends with stopProfiling().
-  void startProfiling();
+  /// From here on every kernel is timed, on a queue with profiling; ends with stop_profiling().
+  void start_profiling();
 
   /// Waits, returns the execution times of the profiled launches in microseconds and in launch order.
-  std::vector<double> stopProfiling();
+  std::vector<double> stop_profiling();
 
  private:
-  cl_command_queue queue() const { return profiling_ ? profilingQueue_.get() : queue_.get(); }
+  cl_command_queue queue() const { return profiling_ ? profiling_queue_.get() : queue_.get(); }
 
   const Device& device_;
   Queue queue_;
-  Queue profilingQueue_;
+  Queue profiling_queue_;
   bool profiling_ = false;
-  std::vector<Event> profiledLaunches_;
+  std::vector<Event> profiled_launches_;
   SyncMode mode_ = SyncMode::kBatch;
   std::uint64_t launches_ = 0;
 };

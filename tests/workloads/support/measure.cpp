@@ -14,9 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-Clock::time_point openWindow(const Options& options) {
-  if (!options.startAt) return Clock::now();
-  const Clock::time_point start(std::chrono::duration_cast<Clock::duration>(Seconds(*options.startAt)));
+Clock::time_point open_window(const Options& options) {
+  if (!options.start_at) return Clock::now();
+  const Clock::time_point start(std::chrono::duration_cast<Clock::duration>(Seconds(*options.start_at)));
   const Seconds late = Clock::now() - start;
   if (late.count() > 0.0) {
     std::ostringstream line;
@@ -31,16 +31,16 @@ Clock::time_point openWindow(const Options& options) {
 class Completion {
  public:
   Completion(Launcher& launcher, SyncMode sync, std::uint64_t batch)
-      : launcher_(launcher), sync_(sync), batch_(batch), synchronizedLaunches_(launcher.launches()) {}
+      : launcher_(launcher), sync_(sync), batch_(batch), synchronized_launches_(launcher.launches()) {}
 
   /// True when a batch has been enqueued since the last wait.
-  bool batchIsFull() const {
-    return sync_ == SyncMode::kEvery || launcher_.launches() - synchronizedLaunches_ >= batch_;
+  bool batch_is_full() const {
+    return sync_ == SyncMode::kEvery || launcher_.launches() - synchronized_launches_ >= batch_;
   }
 
   /// Waits as the sync mode says; returns the number of completed rounds when `enqueued` have been started.
   std::uint64_t wait(std::uint64_t enqueued) {
-    synchronizedLaunches_ = launcher_.launches();
+    synchronized_launches_ = launcher_.launches();
     switch (sync_) {
       case SyncMode::kEvery:  // Every launch has been waited for already.
         return enqueued;
@@ -48,15 +48,15 @@ class Completion {
         launcher_.finish();
         return enqueued;
       case SyncMode::kStream:
-        return waitForPreviousBatch(enqueued);
+        return wait_for_previous_batch(enqueued);
     }
     return enqueued;
   }
 
  private:
-  std::uint64_t waitForPreviousBatch(std::uint64_t enqueued) {
+  std::uint64_t wait_for_previous_batch(std::uint64_t enqueued) {
     const Event previous = std::exchange(marker_, launcher_.mark());
-    const std::uint64_t completed = std::exchange(markedRounds_, enqueued);
+    const std::uint64_t completed = std::exchange(marked_rounds_, enqueued);
     if (previous) {
       const cl_event event = previous.get();
       check(clWaitForEvents(1, &event), "clWaitForEvents");
@@ -67,9 +67,9 @@ class Completion {
   Launcher& launcher_;
   const SyncMode sync_;
   const std::uint64_t batch_;
-  std::uint64_t synchronizedLaunches_;
+  std::uint64_t synchronized_launches_;
   Event marker_;
-  std::uint64_t markedRounds_ = 0;
+  std::uint64_t marked_rounds_ = 0;
 };
 
 class Progress {
@@ -95,20 +95,20 @@ class Progress {
   Clock::time_point next_{};
 };
 
-void runRound(Workload& workload, VerifyMode verify) {
+void run_round(Workload& workload, VerifyMode verify) {
   if (verify != VerifyMode::kAlways) {
-    workload.enqueueRound();
+    workload.enqueue_round();
     return;
   }
   workload.poison();
-  workload.enqueueRound();
-  requireCorrect(workload, "in the timed loop");
+  workload.enqueue_round();
+  require_correct(workload, "in the timed loop");
 }
 
 }  // namespace
 
-void requireCorrect(Workload& workload, const char* when) {
-  if (const auto mismatch = workload.findMismatch()) {
+void require_correct(Workload& workload, const char* when) {
+  if (const auto mismatch = workload.find_mismatch()) {
     throw Failure(std::string("wrong result ") + when + ": " + *mismatch);
   }
 }
@@ -116,23 +116,23 @@ void requireCorrect(Workload& workload, const char* when) {
 Measurement measure(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
                     std::uint64_t batch) {
   launcher.finish();
-  const Clock::time_point start = openWindow(options);
+  const Clock::time_point start = open_window(options);
   const Clock::time_point end =
       options.repetitions ? Clock::time_point::max()
                           : start + std::chrono::duration_cast<Clock::duration>(Seconds(options.seconds));
-  launcher.setSyncMode(sync);
+  launcher.set_sync_mode(sync);
   Completion completion(launcher, sync, batch);
   Progress progress(options, start);
 
-  const std::uint64_t launchesBefore = launcher.launches();
+  const std::uint64_t launches_before = launcher.launches();
   std::uint64_t enqueued = 0;
   std::uint64_t counted = 0;
   bool open = true;
   while (open && enqueued != options.repetitions) {
-    runRound(workload, options.verify);
+    run_round(workload, options.verify);
     ++enqueued;
     // The clock is read only where the host waits anyway.
-    if (!completion.batchIsFull()) continue;
+    if (!completion.batch_is_full()) continue;
     const std::uint64_t completed = completion.wait(enqueued);
     const Clock::time_point now = Clock::now();
     open = now < end;
@@ -145,9 +145,9 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
 
   Measurement result;
   result.rounds = counted;
-  result.kernels = counted * ((launcher.launches() - launchesBefore) / enqueued);
+  result.kernels = counted * ((launcher.launches() - launches_before) / enqueued);
   result.seconds = options.repetitions ? Seconds(Clock::now() - start).count() : options.seconds;
-  result.startedAt = Seconds(start.time_since_epoch()).count();
+  result.started_at = Seconds(start.time_since_epoch()).count();
   return result;
 }
 

@@ -22,11 +22,11 @@ struct Measurement {
   std::uint64_t rounds = 0;   ///< Completed inside the window.
   std::uint64_t kernels = 0;  ///< Launches of those rounds.
   double seconds = 0.0;       ///< --seconds, or the time --repetitions took.
-  double startedAt = 0.0;     ///< Seconds on CLOCK_MONOTONIC.
+  double started_at = 0.0;    ///< Seconds on CLOCK_MONOTONIC.
 };
 
 /// Throws Failure when the last round's result is wrong.
-void requireCorrect(Workload& workload, const char* when);
+void require_correct(Workload& workload, const char* when);
 
 /// Opens the window now or at --start-at and closes it after --seconds or --repetitions. Only rounds whose
 /// completion the host has seen inside the window count. Returns with the device idle.

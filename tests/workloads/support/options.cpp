@@ -11,7 +11,7 @@ namespace workloads {
 namespace {
 
 template <typename Number>
-Number parseNumber(const std::string& name, const std::string& text) {
+Number parse_number(const std::string& name, const std::string& text) {
   Number value{};
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -21,16 +21,16 @@ Number parseNumber(const std::string& name, const std::string& text) {
   return value;
 }
 
-std::uint64_t parseCount(const std::string& name, const std::string& text, std::uint64_t minimum) {
-  const auto value = parseNumber<std::uint64_t>(name, text);
+std::uint64_t parse_count(const std::string& name, const std::string& text, std::uint64_t minimum) {
+  const auto value = parse_number<std::uint64_t>(name, text);
   if (value < minimum) {
     throw BadInput(name + " must be at least " + std::to_string(minimum) + ", not " + text);
   }
   return value;
 }
 
-double parsePositive(const std::string& name, const std::string& text, double maximum) {
-  const auto value = parseNumber<double>(name, text);
+double parse_positive(const std::string& name, const std::string& text, double maximum) {
+  const auto value = parse_number<double>(name, text);
   if (!(value > 0.0) || !(value <= maximum)) {
     std::ostringstream line;
     line << name << " must be above 0 and at most " << maximum << ", not " << text;
@@ -39,14 +39,14 @@ double parsePositive(const std::string& name, const std::string& text, double ma
   return value;
 }
 
-SyncMode parseSync(const std::string& text) {
+SyncMode parse_sync(const std::string& text) {
   if (text == "every") return SyncMode::kEvery;
   if (text == "batch") return SyncMode::kBatch;
   if (text == "stream") return SyncMode::kStream;
   throw BadInput("--sync takes every, batch or stream, not '" + text + "'");
 }
 
-VerifyMode parseVerify(const std::string& text) {
+VerifyMode parse_verify(const std::string& text) {
   if (text == "once") return VerifyMode::kOnce;
   if (text == "always") return VerifyMode::kAlways;
   if (text == "off") return VerifyMode::kOff;
@@ -65,34 +65,34 @@ constexpr double kLongestKernel = 10e6;
 constexpr std::uint64_t kMostProgressMilliseconds = 86'400'000;
 
 /// Options of the measurement: how long, from when, and how the host waits.
-void addMeasurementOptions(std::vector<Option>& table, const Description& description) {
-  const auto batch = std::to_string(description.defaultBatch);
+void add_measurement_options(std::vector<Option>& table, const Description& description) {
+  const auto batch = std::to_string(description.default_batch);
   table.push_back({"--seconds", "S", "length of the measured window (default 2)",
                    [](Options& options, const std::string& text) {
-                     options.seconds = parsePositive("--seconds", text, kLongestSeconds);
+                     options.seconds = parse_positive("--seconds", text, kLongestSeconds);
                    }});
   table.push_back({"--repetitions", "N", "run exactly N rounds instead of a time",
                    [](Options& options, const std::string& text) {
-                     options.repetitions = parseCount("--repetitions", text, 1);
+                     options.repetitions = parse_count("--repetitions", text, 1);
                    }});
   table.push_back({"--sync", "every|batch|stream",
                    std::string("wait after every launch, after every batch, or for the batch before "
                                "(default ") +
-                       syncName(description.defaultSync) + ")",
-                   [](Options& options, const std::string& text) { options.sync = parseSync(text); }});
+                       sync_name(description.default_sync) + ")",
+                   [](Options& options, const std::string& text) { options.sync = parse_sync(text); }});
   table.push_back(
       {"--batch", "B", "kernel launches per batch (default " + batch + ")",
-       [](Options& options, const std::string& text) { options.batch = parseCount("--batch", text, 1); }});
+       [](Options& options, const std::string& text) { options.batch = parse_count("--batch", text, 1); }});
   table.push_back(
       {"--warmup", "N", "rounds before the window (default 10)",
-       [](Options& options, const std::string& text) { options.warmup = parseCount("--warmup", text, 0); }});
+       [](Options& options, const std::string& text) { options.warmup = parse_count("--warmup", text, 0); }});
   table.push_back({"--start-at", "T", "open the window at this second of CLOCK_MONOTONIC",
                    [](Options& options, const std::string& text) {
-                     options.startAt = parsePositive("--start-at", text, 1e9);
+                     options.start_at = parse_positive("--start-at", text, 1e9);
                    }});
   table.push_back({"--progress-ms", "N", "print a JSON line with the rounds so far every N milliseconds",
                    [](Options& options, const std::string& text) {
-                     const std::uint64_t period = parseCount("--progress-ms", text, 1);
+                     const std::uint64_t period = parse_count("--progress-ms", text, 1);
                      if (period > kMostProgressMilliseconds) {
                        throw BadInput("--progress-ms must be at most a day, not " + text);
                      }
@@ -101,63 +101,64 @@ void addMeasurementOptions(std::vector<Option>& table, const Description& descri
 }
 
 /// Options of the problem: where it runs, how big it is, and how it is checked.
-void addProblemOptions(std::vector<Option>& table, const Description& description) {
+void add_problem_options(std::vector<Option>& table, const Description& description) {
   table.push_back({"--platform", "P", "platform by index or part of its name (default 0)",
                    [](Options& options, const std::string& text) { options.platform = text; }});
   table.push_back({"--device", "D", "device by index or part of its name (default 0)",
                    [](Options& options, const std::string& text) { options.device = text; }});
   table.push_back(
-      {"--size", "N", description.sizeMeaning + " (default " + std::to_string(description.defaultSize) + ")",
-       [](Options& options, const std::string& text) { options.size = parseCount("--size", text, 1); }});
+      {"--size", "N",
+       description.size_meaning + " (default " + std::to_string(description.default_size) + ")",
+       [](Options& options, const std::string& text) { options.size = parse_count("--size", text, 1); }});
   table.push_back({"--kernel-us", "N", "choose the amount of work so that one launch takes about N us",
                    [](Options& options, const std::string& text) {
-                     options.kernelMicroseconds = parsePositive("--kernel-us", text, kLongestKernel);
+                     options.kernel_microseconds = parse_positive("--kernel-us", text, kLongestKernel);
                    }});
-  if (description.takesIterations) {
+  if (description.takes_iterations) {
     table.push_back({"--iterations", "N", "set the iteration count instead of calibrating it",
                      [](Options& options, const std::string& text) {
-                       options.iterations = parseCount("--iterations", text, 1);
+                       options.iterations = parse_count("--iterations", text, 1);
                      }});
   }
   table.push_back(
       {"--seed", "N", "seed of the input (default 42)", [](Options& options, const std::string& text) {
-         options.seed = parseNumber<std::uint64_t>("--seed", text);
+         options.seed = parse_number<std::uint64_t>("--seed", text);
        }});
   table.push_back({"--verify", "once|always|off", "check the results (default once: before and after)",
-                   [](Options& options, const std::string& text) { options.verify = parseVerify(text); }});
+                   [](Options& options, const std::string& text) { options.verify = parse_verify(text); }});
 }
 
-std::vector<Option> optionTable(const Description& description) {
+std::vector<Option> option_table(const Description& description) {
   std::vector<Option> table;
-  addProblemOptions(table, description);
-  addMeasurementOptions(table, description);
+  add_problem_options(table, description);
+  add_measurement_options(table, description);
   return table;
 }
 
-void rejectContradictions(const Description& description, const Options& options, bool secondsGiven) {
-  if (options.repetitions && secondsGiven) {
+void reject_contradictions(const Description& description, const Options& options, bool seconds_given) {
+  if (options.repetitions && seconds_given) {
     throw BadInput("--seconds and --repetitions exclude each other: give one");
   }
-  if (description.takesIterations && options.iterations && options.kernelMicroseconds) {
+  if (description.takes_iterations && options.iterations && options.kernel_microseconds) {
     throw BadInput("--iterations and --kernel-us exclude each other: give one");
   }
-  if (!description.takesIterations && options.size && options.kernelMicroseconds) {
+  if (!description.takes_iterations && options.size && options.kernel_microseconds) {
     throw BadInput("--size and --kernel-us exclude each other: give one");
   }
   if (!options.size) return;
-  if (*options.size > description.maximumSize) {
-    throw BadInput("--size must be at most " + std::to_string(description.maximumSize) + ", not " +
+  if (*options.size > description.maximum_size) {
+    throw BadInput("--size must be at most " + std::to_string(description.maximum_size) + ", not " +
                    std::to_string(*options.size));
   }
-  if (*options.size % description.sizeMultiple != 0) {
-    throw BadInput("--size must be a multiple of " + std::to_string(description.sizeMultiple) + ", not " +
+  if (*options.size % description.size_multiple != 0) {
+    throw BadInput("--size must be a multiple of " + std::to_string(description.size_multiple) + ", not " +
                    std::to_string(*options.size));
   }
 }
 
 }  // namespace
 
-const char* syncName(SyncMode mode) {
+const char* sync_name(SyncMode mode) {
   switch (mode) {
     case SyncMode::kEvery:
       return "every";
@@ -169,10 +170,10 @@ const char* syncName(SyncMode mode) {
   return "";
 }
 
-Options parseOptions(const Description& description, int argc, const char* const* argv) {
-  const std::vector<Option> table = optionTable(description);
+Options parse_options(const Description& description, int argc, const char* const* argv) {
+  const std::vector<Option> table = option_table(description);
   Options options;
-  bool secondsGiven = false;
+  bool seconds_given = false;
   for (int position = 1; position < argc; ++position) {
     const std::string name = argv[position];
     if (name == "--help") {
@@ -186,16 +187,16 @@ Options parseOptions(const Description& description, int argc, const char* const
     if (option == nullptr) throw BadInput("unknown option '" + name + "'; --help lists the options");
     if (++position == argc) throw BadInput(name + " needs a value: " + option->value);
     option->set(options, argv[position]);
-    secondsGiven = secondsGiven || name == "--seconds";
+    seconds_given = seconds_given || name == "--seconds";
   }
-  rejectContradictions(description, options, secondsGiven);
+  reject_contradictions(description, options, seconds_given);
   return options;
 }
 
 std::string usage(const Description& description) {
   std::ostringstream text;
   text << "usage: " << description.name << " [--name value]...\n";
-  for (const Option& option : optionTable(description)) {
+  for (const Option& option : option_table(description)) {
     text << "  " << option.name << ' ' << option.value << "\n      " << option.help << '\n';
   }
   text << "Prints one JSON line. Exit code: 0 verified, 1 failed, 2 bad input.\n";

@@ -31,22 +31,22 @@ struct Options {
   std::optional<std::uint64_t> repetitions;
   std::optional<std::uint64_t> size;
   std::optional<std::uint64_t> iterations;
-  std::optional<double> kernelMicroseconds;
+  std::optional<double> kernel_microseconds;
   std::optional<SyncMode> sync;
   std::optional<std::uint64_t> batch;  ///< Kernel launches per synchronization.
   std::uint64_t seed = 42;
   std::uint64_t warmup = 10;  ///< Rounds.
   VerifyMode verify = VerifyMode::kOnce;
-  std::optional<double> startAt;  ///< Seconds on CLOCK_MONOTONIC.
+  std::optional<double> start_at;  ///< Seconds on CLOCK_MONOTONIC.
   std::optional<std::chrono::milliseconds> progress;
 };
 
 /// Parses the command line of the program `description` tells of; throws BadInput.
-Options parseOptions(const Description& description, int argc, const char* const* argv);
+Options parse_options(const Description& description, int argc, const char* const* argv);
 
 /// The text of --help, with the program's own defaults.
 std::string usage(const Description& description);
 
-const char* syncName(SyncMode mode);
+const char* sync_name(SyncMode mode);
 
 }  // namespace workloads

@@ -30,14 +30,14 @@ constexpr double kLargestStep = 32.0;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
 /// Time per launch in microseconds with several launches queued, the fastest of some samples.
-double timePerLaunch(Workload& workload, Launcher& launcher) {
+double time_per_launch(Workload& workload, Launcher& launcher) {
   double fastest = std::numeric_limits<double>::infinity();
-  workload.enqueueRound();
+  workload.enqueue_round();
   launcher.finish();
   for (int sample = 0; sample < kSamples; ++sample) {
     const std::uint64_t before = launcher.launches();
     const auto start = std::chrono::steady_clock::now();
-    while (launcher.launches() - before < kLaunchesPerSample) workload.enqueueRound();
+    while (launcher.launches() - before < kLaunchesPerSample) workload.enqueue_round();
     launcher.finish();
     const Microseconds taken = std::chrono::steady_clock::now() - start;
     fastest = std::min(fastest, taken.count() / static_cast<double>(launcher.launches() - before));
@@ -49,87 +49,87 @@ double timePerLaunch(Workload& workload, Launcher& launcher) {
 /// microseconds: a fixed-point iteration on the assumption that time grows as work to the cost exponent.
 Parameters calibrate(const Description& description, const WorkloadFactory& factory, Device& device,
                      Launcher& launcher, Parameters parameters, double target) {
-  std::uint64_t& work = description.takesIterations ? parameters.iterations : parameters.size;
-  const std::uint64_t multiple = description.takesIterations ? 1 : description.sizeMultiple;
-  const std::uint64_t maximum = description.takesIterations ? kMostIterations : description.maximumSize;
-  std::uint64_t bestWork = work;
-  double bestError = std::numeric_limits<double>::infinity();
+  std::uint64_t& work = description.takes_iterations ? parameters.iterations : parameters.size;
+  const std::uint64_t multiple = description.takes_iterations ? 1 : description.size_multiple;
+  const std::uint64_t maximum = description.takes_iterations ? kMostIterations : description.maximum_size;
+  std::uint64_t best_work = work;
+  double best_error = std::numeric_limits<double>::infinity();
   for (int pass = 0; pass < kPasses; ++pass) {
-    const double ratio = target / timePerLaunch(*factory(device, launcher, parameters), launcher);
+    const double ratio = target / time_per_launch(*factory(device, launcher, parameters), launcher);
     const double error = std::abs(std::log(ratio));
-    if (error < bestError) {
-      bestError = error;
-      bestWork = work;
+    if (error < best_error) {
+      best_error = error;
+      best_work = work;
     }
     if (error < kCloseEnough) break;
-    const double step = std::min(std::pow(ratio, 1.0 / description.costExponent), kLargestStep);
+    const double step = std::min(std::pow(ratio, 1.0 / description.cost_exponent), kLargestStep);
     const double wanted = static_cast<double>(work) * step / static_cast<double>(multiple);
     const auto next =
         std::clamp(static_cast<std::uint64_t>(std::llround(wanted)), std::uint64_t{1}, maximum / multiple);
     if (next * multiple == work) break;
     work = next * multiple;
   }
-  work = bestWork;
+  work = best_work;
   return parameters;
 }
 
-Parameters chooseParameters(const Description& description, const WorkloadFactory& factory, Device& device,
-                            Launcher& launcher, const Options& options) {
+Parameters choose_parameters(const Description& description, const WorkloadFactory& factory, Device& device,
+                             Launcher& launcher, const Options& options) {
   Parameters parameters;
-  parameters.size = options.size.value_or(description.defaultSize);
+  parameters.size = options.size.value_or(description.default_size);
   parameters.iterations = options.iterations.value_or(1000);
   parameters.seed = options.seed;
-  if (options.kernelMicroseconds) {
-    return calibrate(description, factory, device, launcher, parameters, *options.kernelMicroseconds);
+  if (options.kernel_microseconds) {
+    return calibrate(description, factory, device, launcher, parameters, *options.kernel_microseconds);
   }
-  if (description.takesIterations && !options.iterations) {
+  if (description.takes_iterations && !options.iterations) {
     return calibrate(description, factory, device, launcher, parameters,
-                     description.defaultKernelMicroseconds);
+                     description.default_kernel_microseconds);
   }
   return parameters;
 }
 
 /// Launches per batch: as asked, or about 2.5 ms of queued work, so that little is lost at the window's end.
-std::uint64_t chooseBatch(const Description& description, const Options& options) {
+std::uint64_t choose_batch(const Description& description, const Options& options) {
   if (options.batch) return *options.batch;
-  if (!options.kernelMicroseconds) return description.defaultBatch;
-  return static_cast<std::uint64_t>(std::clamp(2500.0 / *options.kernelMicroseconds, 1.0, 64.0));
+  if (!options.kernel_microseconds) return description.default_batch;
+  return static_cast<std::uint64_t>(std::clamp(2500.0 / *options.kernel_microseconds, 1.0, 64.0));
 }
 
 /// Mean kernel time in microseconds over the warm-up rounds, profiled; nothing without warm-up.
-std::optional<double> warmUp(Workload& workload, Launcher& launcher, std::uint64_t rounds) {
+std::optional<double> warm_up(Workload& workload, Launcher& launcher, std::uint64_t rounds) {
   if (rounds == 0) return std::nullopt;
-  launcher.startProfiling();
-  for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueueRound();
-  const std::vector<double> times = launcher.stopProfiling();
+  launcher.start_profiling();
+  for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueue_round();
+  const std::vector<double> times = launcher.stop_profiling();
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
 }
 
 void run(const Description& description, const WorkloadFactory& factory, const Options& options) {
   Device device(options.platform, options.device);
   Launcher launcher(device);
-  const Parameters parameters = chooseParameters(description, factory, device, launcher, options);
-  const SyncMode sync = options.sync.value_or(description.defaultSync);
-  const std::uint64_t batch = sync == SyncMode::kEvery ? 1 : chooseBatch(description, options);
+  const Parameters parameters = choose_parameters(description, factory, device, launcher, options);
+  const SyncMode sync = options.sync.value_or(description.default_sync);
+  const std::uint64_t batch = sync == SyncMode::kEvery ? 1 : choose_batch(description, options);
   const auto workload = factory(device, launcher, parameters);
 
   const bool verifying = options.verify != VerifyMode::kOff;
   if (verifying) {
     workload->poison();
-    workload->enqueueRound();
-    requireCorrect(*workload, "before the timed loop");
+    workload->enqueue_round();
+    require_correct(*workload, "before the timed loop");
   }
-  const std::optional<double> profiled = warmUp(*workload, launcher, options.warmup);
+  const std::optional<double> profiled = warm_up(*workload, launcher, options.warmup);
   if (verifying) workload->poison();
   const Measurement result = measure(*workload, launcher, options, sync, batch);
-  if (verifying) requireCorrect(*workload, "after the timed loop");
+  if (verifying) require_correct(*workload, "after the timed loop");
 
   JsonLine line;
   line.text("workload", description.name);
-  line.text("platform", device.platformName()).text("device", device.deviceName());
+  line.text("platform", device.platform_name()).text("device", device.device_name());
   verifying ? line.boolean("verified", true) : line.null("verified");
   line.count("rounds", result.rounds).count("kernels", result.kernels).number("seconds", result.seconds, 6);
-  const double work = workload->workPerRound() * static_cast<double>(result.rounds);
+  const double work = workload->work_per_round() * static_cast<double>(result.rounds);
   line.number("throughput", work / result.seconds, 6).text("unit", description.unit);
   if (profiled || result.kernels > 0) {
     const double estimate = result.seconds * 1e6 / static_cast<double>(result.kernels);
@@ -139,17 +139,17 @@ void run(const Description& description, const WorkloadFactory& factory, const O
   }
   line.text("kernel_us_source", profiled ? "profiled" : "estimated");
   line.count("size", parameters.size);
-  if (description.takesIterations) line.count("iterations", parameters.iterations);
-  line.text("sync", syncName(sync)).count("batch", batch).number("started_at", result.startedAt, 6);
+  if (description.takes_iterations) line.count("iterations", parameters.iterations);
+  line.text("sync", sync_name(sync)).count("batch", batch).number("started_at", result.started_at, 6);
   line.print();
 }
 
 }  // namespace
 
-int runWorkload(const Description& description, const WorkloadFactory& factory, int argc,
-                const char* const* argv) {
+int run_workload(const Description& description, const WorkloadFactory& factory, int argc,
+                 const char* const* argv) {
   try {
-    const Options options = parseOptions(description, argc, argv);
+    const Options options = parse_options(description, argc, argv);
     if (options.help) {
       std::fputs(usage(description).c_str(), stdout);
       return 0;

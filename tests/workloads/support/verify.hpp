@@ -20,13 +20,13 @@ std::optional<std::string> compare(const std::string& what, const std::vector<fl
                                    const std::vector<double>& expected, Tolerance tolerance);
 
 /// The first element that differs as one line, or nothing.
-std::optional<std::string> compareExactly(const std::string& what, const std::vector<std::uint32_t>& got,
-                                          const std::vector<std::uint32_t>& expected);
+std::optional<std::string> compare_exactly(const std::string& what, const std::vector<std::uint32_t>& got,
+                                           const std::vector<std::uint32_t>& expected);
 
 /// `count` uniform values in [low, high), the same for the same seed.
-std::vector<float> randomFloats(std::size_t count, float low, float high, std::uint64_t seed);
+std::vector<float> random_floats(std::size_t count, float low, float high, std::uint64_t seed);
 
 /// `count` uniform 32-bit words, the same for the same seed.
-std::vector<std::uint32_t> randomWords(std::size_t count, std::uint64_t seed);
+std::vector<std::uint32_t> random_words(std::size_t count, std::uint64_t seed);
 
 }  // namespace workloads

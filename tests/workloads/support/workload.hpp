@@ -1,6 +1,6 @@
 #pragma once
 // What one program of this folder is made of: a description (its name, defaults and limits) and a Workload
-// that can run one round of its work and check the result. runWorkload() is the rest of main().
+// that can run one round of its work and check the result. run_workload() is the rest of main().
 
 #include <cstdint>
 #include <functional>
@@ -23,22 +23,22 @@ enum class SyncMode {
 /// The values a workload is built from.
 struct Parameters {
   std::uint64_t size = 0;
-  std::uint64_t iterations = 0;  ///< Used only by programs with Description::takesIterations.
+  std::uint64_t iterations = 0;  ///< Used only by programs with Description::takes_iterations.
   std::uint64_t seed = 0;
 };
 
 struct Description {
   std::string name;
-  std::string unit;         ///< Of the throughput.
-  std::string sizeMeaning;  ///< What --size counts, for --help.
-  std::uint64_t defaultSize = 0;
-  std::uint64_t sizeMultiple = 1;
-  std::uint64_t maximumSize = 0;
-  double costExponent = 1.0;  ///< Kernel time grows as size to this power.
-  SyncMode defaultSync = SyncMode::kBatch;
-  std::uint64_t defaultBatch = 1;          ///< Launches; about 3 ms of queued work at the default size.
-  bool takesIterations = false;            ///< Kernel time is set by the iteration count, not by the size.
-  double defaultKernelMicroseconds = 0.0;  ///< Only with takesIterations.
+  std::string unit;          ///< Of the throughput.
+  std::string size_meaning;  ///< What --size counts, for --help.
+  std::uint64_t default_size = 0;
+  std::uint64_t size_multiple = 1;
+  std::uint64_t maximum_size = 0;
+  double cost_exponent = 1.0;  ///< Kernel time grows as size to this power.
+  SyncMode default_sync = SyncMode::kBatch;
+  std::uint64_t default_batch = 1;           ///< Launches; about 3 ms of queued work at the default size.
+  bool takes_iterations = false;             ///< Kernel time is set by the iteration count, not by the size.
+  double default_kernel_microseconds = 0.0;  ///< Only with takes_iterations.
 };
 
 /// One program's work on one device. A round always starts from the same input and leaves the same result,
@@ -48,16 +48,16 @@ class Workload {
   virtual ~Workload() = default;
 
   /// Enqueues one round through the launcher. May block where the program itself needs a value on the host.
-  virtual void enqueueRound() = 0;
+  virtual void enqueue_round() = 0;
 
   /// Work done by one round, in millions or billions as the description's unit says (per second).
-  virtual double workPerRound() const = 0;
+  virtual double work_per_round() const = 0;
 
   /// Overwrites the results on the device, so that a later check cannot pass on an older round's.
   virtual void poison() = 0;
 
   /// Reads back the last round's result and compares it with the host's; a one-line mismatch, or nothing.
-  virtual std::optional<std::string> findMismatch() = 0;
+  virtual std::optional<std::string> find_mismatch() = 0;
 };
 
 using WorkloadFactory = std::function<std::unique_ptr<Workload>(Device&, Launcher&, const Parameters&)>;
@@ -65,7 +65,18 @@ using WorkloadFactory = std::function<std::unique_ptr<Workload>(Device&, Launche
 /// Everything between main() and the workload: command line, device, calibration, verification, warm-up, the
 /// measured window, and the result as one JSON line on standard output. Returns the exit code: 0 verified,
 /// 1 failed (one line on standard error), 2 bad input (one line on standard error).
-int runWorkload(const Description& description, const WorkloadFactory& factory, int argc,
-                const char* const* argv);
+int run_workload(const Description& description, const WorkloadFactory& factory, int argc,
+                 const char* const* argv);
+
+/// The same for a class that is made of a device, a launcher and parameters.
+template <class Made>
+int run_workload(const Description& description, int argc, const char* const* argv) {
+  return run_workload(
+      description,
+      [](Device& device, Launcher& launcher, const Parameters& parameters) {
+        return std::make_unique<Made>(device, launcher, parameters);
+      },
+      argc, argv);
+}
 
 }  // namespace workloads

@@ -1,0 +1,56 @@
+// What a declaration of a call is made of; calls.hpp has the rules of the protocol.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/wire/codec.hpp"
+
+namespace fairgv::wire {
+
+using Opcode = std::uint16_t;
+
+/// Opens a call's struct: its name for logs and traces, its opcode, and the type of its reply (`void`:
+/// one-way, nobody waits).
+#define FAIRGV_CALL(Name, number, ReplyType)      \
+  static constexpr Opcode opcode = number;        \
+  static constexpr std::string_view name = #Name; \
+  using Reply = ReplyType;
+
+template <class... T>
+struct TypeList {};
+
+/// Bytes of the session's arena.
+struct ArenaRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Extent3 {
+  std::uint64_t x = 0, y = 0, z = 0;
+};
+
+// ---- replies that several calls share
+
+struct Empty {
+  std::uint32_t unused = 0;
+  FAIRGV_FIELDS(unused)
+};
+
+/// Answer of every query: `error` is a CL code; `value` is what the driver would have written.
+struct InfoReply {
+  std::int32_t error = 0;
+  std::vector<std::byte> value;
+  FAIRGV_FIELDS(error, value)
+};
+
+/// Answer of a call that may fail in an honest program and has nothing else to tell: a CL code. An id that
+/// the call was to give to an object then names a poisoned one, which the front end releases.
+struct StatusReply {
+  std::int32_t error = 0;
+  FAIRGV_FIELDS(error)
+};
+
+}  // namespace fairgv::wire

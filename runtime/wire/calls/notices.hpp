@@ -1,0 +1,22 @@
+// Notices: what the worker tells the front end unasked, on the notice ring.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/wire/calls/call.hpp"
+#include "runtime/wire/codec.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::wire {
+
+struct EventReached {
+  FAIRGV_CALL(EventReached, 0x0800, void)
+  EventId event;
+  std::int32_t watched = 0;  // the status that was asked for
+  std::int32_t status = 0;   // the status that was reached
+  FAIRGV_FIELDS(event, watched, status)
+};
+
+using AllNotices = TypeList<EventReached>;
+
+}  // namespace fairgv::wire

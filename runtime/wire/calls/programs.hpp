@@ -1,0 +1,144 @@
+// Programs: made, built, linked, asked about.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/wire/calls/call.hpp"
+#include "runtime/wire/codec.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::wire {
+
+struct CreateProgramWithSource {
+  FAIRGV_CALL(CreateProgramWithSource, 0x0400, void)
+  ObjectId id;
+  ObjectId context;
+  std::string_view source;
+  FAIRGV_FIELDS(id, context, source)
+};
+
+struct BinaryReply {
+  std::int32_t error = 0;
+  std::vector<std::int32_t> statuses;  // one per device
+  FAIRGV_FIELDS(error, statuses)
+};
+
+struct CreateProgramWithBinary {
+  FAIRGV_CALL(CreateProgramWithBinary, 0x0401, BinaryReply)
+  ObjectId id;
+  ObjectId context;
+  std::span<const DeviceIndex> devices;
+  std::span<const std::uint64_t> sizes;  // one per device
+  std::span<const std::byte> binaries;   // one after the other
+  FAIRGV_FIELDS(id, context, devices, sizes, binaries)
+};
+
+struct CreateProgramWithIl {
+  FAIRGV_CALL(CreateProgramWithIl, 0x0412, StatusReply)
+  ObjectId id;
+  ObjectId context;
+  std::span<const std::byte> il;
+  FAIRGV_FIELDS(id, context, il)
+};
+
+struct CreateProgramWithBuiltInKernels {
+  FAIRGV_CALL(CreateProgramWithBuiltInKernels, 0x0414, StatusReply)
+  ObjectId id;
+  ObjectId context;
+  std::span<const DeviceIndex> devices;
+  std::string_view names;  // separated by semicolons
+  FAIRGV_FIELDS(id, context, devices, names)
+};
+
+struct SetSpecializationConstant {
+  FAIRGV_CALL(SetSpecializationConstant, 0x0413, StatusReply)
+  ObjectId program;
+  std::uint32_t constant = 0;
+  std::span<const std::byte> value;
+  FAIRGV_FIELDS(program, constant, value)
+};
+
+/// Builds on the worker's slow lane, so that other threads' calls go on. `completion` ends with CL_COMPLETE
+/// or the error that clBuildProgram returns.
+struct BuildProgram {
+  FAIRGV_CALL(BuildProgram, 0x0402, void)
+  ObjectId program;
+  std::span<const DeviceIndex> devices;  // empty: all of the program's
+  std::string_view options;
+  std::string_view directory;  // the application's working directory, for relative -I
+  EventId completion;
+  FAIRGV_FIELDS(program, devices, options, directory, completion)
+};
+
+/// A program that is compiled against has its source under `name` for #include.
+struct Header {
+  ObjectId program;
+  std::string name;
+  FAIRGV_FIELDS(program, name)
+};
+
+/// clCompileProgram; runs and ends as BuildProgram does.
+struct CompileProgram {
+  FAIRGV_CALL(CompileProgram, 0x0410, void)
+  ObjectId program;
+  std::span<const DeviceIndex> devices;  // empty: all of the program's
+  std::string_view options;
+  std::string_view directory;
+  std::vector<Header> headers;
+  EventId completion;
+  FAIRGV_FIELDS(program, devices, options, directory, headers, completion)
+};
+
+/// clLinkProgram: makes the program `id`; runs and ends as BuildProgram does. The program is poisoned until
+/// then, and if the driver makes none.
+struct LinkProgram {
+  FAIRGV_CALL(LinkProgram, 0x0411, void)
+  ObjectId id;
+  ObjectId context;
+  std::span<const DeviceIndex> devices;  // empty: all of the context's
+  std::string_view options;
+  std::span<const ObjectId> inputs;
+  EventId completion;
+  FAIRGV_FIELDS(id, context, devices, options, inputs, completion)
+};
+
+struct GetProgramBuildInfo {
+  FAIRGV_CALL(GetProgramBuildInfo, 0x0403, InfoReply)
+  ObjectId program;
+  DeviceIndex device = 0;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(program, device, param)
+};
+
+/// CL_PROGRAM_BINARIES answers with the binaries one after the other (sizes: CL_PROGRAM_BINARY_SIZES).
+struct GetProgramInfo {
+  FAIRGV_CALL(GetProgramInfo, 0x0404, InfoReply)
+  ObjectId program;
+  std::uint32_t param = 0;
+  FAIRGV_FIELDS(program, param)
+};
+
+struct DevicesReply {
+  std::int32_t error = 0;
+  std::vector<DeviceIndex> devices;
+  FAIRGV_FIELDS(error, devices)
+};
+
+/// The devices that the driver associates with a program: for sub-devices, some drivers name their roots.
+struct GetProgramDevices {
+  FAIRGV_CALL(GetProgramDevices, 0x0415, DevicesReply)
+  ObjectId program;
+  FAIRGV_FIELDS(program)
+};
+
+using ProgramCalls =
+    TypeList<CreateProgramWithSource, CreateProgramWithBinary, CreateProgramWithIl,
+             CreateProgramWithBuiltInKernels, SetSpecializationConstant, BuildProgram, CompileProgram,
+             LinkProgram, GetProgramBuildInfo, GetProgramInfo, GetProgramDevices>;
+
+}  // namespace fairgv::wire
