@@ -17,7 +17,8 @@
 //   stays held between its commands, so that it pays nothing for the scheduler (design, invariant 6).
 // - `slice_ns`, written before the grant: 0 = nobody else waits: run freely, measure nothing. Otherwise give the turn
 //   back when that much device time is used, or when there is nothing to issue after a short spin.
-// - busy_asked while slice_ns == 0: somebody else came; stop issuing, drain, give back.
+// - busy_asked: somebody else is to have the device (a newcomer beside a lone session, or one whom the policy
+//   prefers); stop issuing, drain, give back.
 // - When the worker gives back (to idle or wanting) and when it starts wanting, it writes one Knock to the
 //   session's eventfd. The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn and at every drain.

@@ -44,8 +44,8 @@ struct ArgumentSources {
 };
 
 /// A copy of `before` with a call's updates. An Error if the front end should have known better: an index
-/// beyond `argument_count`, a value outside `values`, a pointer outside the arena, an id that is not of the kind
-/// it should be.
+/// beyond `argument_count`, a value outside `values`, a pointer outside the arena, an id that is not of the
+/// kind it should be.
 Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const wire::ArgumentUpdate> updates,
                                                    std::span<const std::byte> values,

@@ -16,6 +16,7 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/executor.hpp"
 #include "runtime/vgpu/object_table.hpp"
+#include "runtime/vgpu/opencl/command_kind.hpp"
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/copies.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
@@ -168,10 +169,10 @@ class Backend {
   Result<cl_int> record_copy(const wire::Recorded<Enqueued>& call);
 
   /// Queues a command that uses `objects`: send(const ToQueue&, const Objects&...) hands it to the driver.
-  template <class Send, class... Objects>
-  Result<void> enqueue(const wire::Command& command, Send send, const std::shared_ptr<Objects>&... objects);
-  template <class Send, class... Objects>
-  Result<void> enqueue(const wire::Command& command, Copy<Send, Objects...> copy);
+  template <class Call, class Send, class... Objects>
+  Result<void> enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects);
+  template <class Call, class Send, class... Objects>
+  Result<void> enqueue(const Call& call, Copy<Send, Objects...> copy);
 
   /// Reads or writes of bytes or of a rectangle of a buffer, of a box of an image; `range` is the arena's
   /// side.
@@ -212,22 +213,21 @@ Result<std::tuple<std::shared_ptr<Objects>...>> Backend::find(const std::tuple<U
   return found;
 }
 
-template <class Send, class... Objects>
-Result<void> Backend::enqueue(const wire::Command& command, Send send,
-                              const std::shared_ptr<Objects>&... objects) {
-  auto queue = objects_.get<Queue>(command.queue);
+template <class Call, class Send, class... Objects>
+Result<void> Backend::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
+  auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
   const cl_int error = first_error(*queue.value(), *objects...);
-  return executor_.enqueue(std::make_shared<Transfer<Send, Objects...>>(std::move(queue).value(), error,
-                                                                        std::move(send), objects...),
-                           command.completion, command.wait_list);
+  return executor_.enqueue(std::make_shared<Transfer<Send, Objects...>>(
+                               std::move(queue).value(), error, kind_of(call), std::move(send), objects...),
+                           call.command.completion, call.command.wait_list);
 }
 
-template <class Send, class... Objects>
-Result<void> Backend::enqueue(const wire::Command& command, Copy<Send, Objects...> copy) {
+template <class Call, class Send, class... Objects>
+Result<void> Backend::enqueue(const Call& call, Copy<Send, Objects...> copy) {
   const auto objects = find(copy.uses);
   if (!objects) return objects.error();
-  return std::apply([&](const auto&... object) { return enqueue(command, std::move(copy.send), object...); },
+  return std::apply([&](const auto&... object) { return enqueue(call, std::move(copy.send), object...); },
                     objects.value());
 }
 

@@ -11,7 +11,8 @@ namespace {
 class Replay final : public QueueCommand {
  public:
   Replay(std::shared_ptr<Queue> queue, std::shared_ptr<CommandBuffer> buffer)
-      : QueueCommand(queue, first_error(*queue, *buffer)), buffer_(std::move(buffer)) {}
+      : QueueCommand(queue, first_error(*queue, *buffer), reinterpret_cast<std::uintptr_t>(buffer.get())),
+        buffer_(std::move(buffer)) {}
 
   bool is_launch() const final { return true; }
 

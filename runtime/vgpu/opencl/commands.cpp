@@ -1,5 +1,7 @@
 #include "runtime/vgpu/opencl/commands.hpp"
 
+#include "runtime/vgpu/opencl/command_kind.hpp"
+
 #include <vector>
 
 namespace fairgv::vgpu::opencl {
@@ -50,6 +52,11 @@ Launch::Range Launch::range_of(const wire::EnqueueKernel& call) {
           .offset = sizes(call.global_offset),
           .global = sizes(call.global_size),
           .local = sizes(call.local_size)};
+}
+
+sched::CommandKind Launch::kind_of(const Kernel& kernel, const Range& range) {
+  return kind_from({kernel.function, range.dimensions, range.global[0], range.global[1], range.global[2],
+                    range.local[0], range.local[1], range.local[2]});
 }
 
 cl_int Launch::enqueue(cl_command_queue queue, const Waits& waits) {

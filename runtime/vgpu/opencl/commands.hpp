@@ -30,14 +30,14 @@ struct Waits {
 /// What all commands of a queue have in common: the driver's event and its report.
 class QueueCommand : public DeviceCommand {
  public:
-  QueueCommand(std::shared_ptr<Queue> queue, cl_int error)
-      : DeviceCommand(queue->lane, error), queue_(std::move(queue)) {}
+  QueueCommand(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind)
+      : DeviceCommand(queue->lane, error), queue_(std::move(queue)), kind_(kind) {}
 
   std::int32_t issue() final;
   void watch(CompletionSink& sink) final;
   void flush() final { clFlush(queue_->handle.get()); }
   const CommandTimes* times() const final { return has_times_ ? &times_ : nullptr; }
-  sched::CommandKind kind() const override { return 0; }
+  sched::CommandKind kind() const final { return kind_; }
 
  private:
   virtual cl_int enqueue(cl_command_queue queue, const Waits& waits) = 0;
@@ -45,6 +45,7 @@ class QueueCommand : public DeviceCommand {
   void read_times(cl_event handle);
 
   std::shared_ptr<Queue> queue_;
+  const sched::CommandKind kind_;
   EventHandle event_;
   CompletionSink* sink_ = nullptr;
   CommandTimes times_;
@@ -79,8 +80,11 @@ struct ToQueue {
 template <class Send, class... Objects>
 class Transfer final : public QueueCommand {
  public:
-  Transfer(std::shared_ptr<Queue> queue, cl_int error, Send send, std::shared_ptr<Objects>... objects)
-      : QueueCommand(std::move(queue), error), send_(std::move(send)), objects_(std::move(objects)...) {}
+  Transfer(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind, Send send,
+           std::shared_ptr<Objects>... objects)
+      : QueueCommand(std::move(queue), error, kind),
+        send_(std::move(send)),
+        objects_(std::move(objects)...) {}
 
  private:
   cl_int enqueue(cl_command_queue queue, const Waits& waits) final {
@@ -106,9 +110,10 @@ class Launch final : public QueueCommand {
   };
 
   static Range range_of(const wire::EnqueueKernel& call);
+  static sched::CommandKind kind_of(const Kernel& kernel, const Range& range);
 
   Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
-      : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments)),
+      : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments), kind_of(*kernel, range)),
         arguments_(kernel->arguments),
         kernel_(std::move(kernel)),
         range_(range) {}

@@ -43,27 +43,27 @@ cl_int fill_buffer_image(cl_command_queue queue, const Image& image, const void*
 }  // namespace
 
 Result<void> Backend::handle(const wire::EnqueueCopyBuffer& call) {
-  return enqueue(call.command, describe(call));
+  return enqueue(call, describe(call));
 }
 
 Result<void> Backend::handle(const wire::EnqueueCopyBufferRect& call) {
-  return enqueue(call.command, describe(call));
+  return enqueue(call, describe(call));
 }
 
 Result<void> Backend::handle(const wire::EnqueueFillBuffer& call) {
-  return enqueue(call.command, describe(call));
+  return enqueue(call, describe(call));
 }
 
 Result<void> Backend::handle(const wire::EnqueueCopyImage& call) {
-  return enqueue(call.command, describe(call));
+  return enqueue(call, describe(call));
 }
 
 Result<void> Backend::handle(const wire::EnqueueCopyImageToBuffer& call) {
-  return enqueue(call.command, describe(call));
+  return enqueue(call, describe(call));
 }
 
 Result<void> Backend::handle(const wire::EnqueueCopyBufferToImage& call) {
-  return enqueue(call.command, describe(call));
+  return enqueue(call, describe(call));
 }
 
 // An image that is a row of a buffer's elements is filled by copies: some drivers (PoCL 3.1) do not survive
@@ -71,9 +71,9 @@ Result<void> Backend::handle(const wire::EnqueueCopyBufferToImage& call) {
 Result<void> Backend::handle(const wire::EnqueueFillImage& call) {
   const auto image = objects_.get<Image>(call.image);
   if (!image) return image.error();
-  if (!image.value()->buffer) return enqueue(call.command, describe(call));
+  if (!image.value()->buffer) return enqueue(call, describe(call));
   return enqueue(
-      call.command,
+      call,
       [color = call.color, first = call.origin.x, count = call.region.x](const ToQueue& to,
                                                                          const Image& filled) {
         return fill_buffer_image(to.queue, filled, color.data(), first, count, to.waits);

@@ -17,6 +17,7 @@ Result<void> Backend::handle(const wire::CreateKernel& call) {
   auto kernel = std::make_shared<Kernel>();
   kernel->program = std::move(program).value();
   kernel->error = kernel->program->error;
+  kernel->function = kind_from({call.program.raw, std::hash<std::string_view>()(call.kernel)});
   if (kernel->error == CL_SUCCESS) {
     kernel->handle = KernelHandle(
         clCreateKernel(kernel->program->handle.get(), std::string(call.kernel).c_str(), &kernel->error));

@@ -118,6 +118,8 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   static constexpr std::string_view kName = "kernel";
   std::shared_ptr<Program> program;
   KernelHandle handle;
+  /// Tells functions apart: the same for all kernel objects of one function of one program.
+  std::uint64_t function = 0;
   std::uint32_t argument_count = 0;
   /// What the next launch uses.
   std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();

@@ -119,7 +119,7 @@ Result<wire::StatusReply> Backend::handle(const wire::SetSpecializationConstant&
   const Device& device = driver_.devices()[program.value()->context->devices.front()];
   if (!driver_.platforms()[device.platform].is_2_2) return wire::StatusReply{CL_INVALID_OPERATION};
   return wire::StatusReply{clSetProgramSpecializationConstant(program.value()->handle.get(), call.constant,
-                                                             call.value.size(), call.value.data())};
+                                                              call.value.size(), call.value.data())};
 }
 
 Result<wire::DevicesReply> Backend::handle(const wire::GetProgramDevices& call) {

@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::uint64_t kTooMuch = std::numeric_limits<std::uint64_t>::max();
 
-/// x * y * z, or the largest number if that is beyond 64 bits.
-std::uint64_t volume(const wire::Extent3& extent) {
-  std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(extent.x, extent.y, &bytes) || __builtin_mul_overflow(bytes, extent.z, &bytes)) {
-    return kTooMuch;
-  }
-  return bytes;
-}
-
 __extension__ using Wide = unsigned __int128;
 
 /// At least as many bytes of the arena as the driver touches for a box, whichever pitch it goes by.
@@ -61,7 +52,7 @@ Result<void> Backend::transfer_bytes(Function* function, const Call& call, wire:
   const auto host = arena(range, range.bytes);
   if (!host) return host.error();
   return enqueue(
-      call.command,
+      call,
       [function, offset = call.offset, bytes = range.bytes, host = host.value()](const ToQueue& to,
                                                                                  const Buffer& buffer) {
         return to(function, buffer.handle.get(), kNonBlocking, offset, bytes, host);
@@ -76,7 +67,7 @@ Result<void> Backend::transfer_rect(Function* function, const Call& call, wire::
   const auto host = arena(range, volume(call.region));
   if (!host) return host.error();
   return enqueue(
-      call.command,
+      call,
       [function, origin = sizes(call.origin), region = sizes(call.region), row_pitch = call.row_pitch,
        slice_pitch = call.slice_pitch, host = host.value()](const ToQueue& to, const Buffer& buffer) {
         return to(function, buffer.handle.get(), kNonBlocking, origin.data(), kHostOrigin.data(),
@@ -92,7 +83,7 @@ Result<void> Backend::transfer_box(Function* function, const Call& call, wire::A
   const auto host = arena(range, arena_bytes(*found.value(), call.region, call.row_pitch, call.slice_pitch));
   if (!host) return host.error();
   return enqueue(
-      call.command,
+      call,
       [function, origin = sizes(call.origin), region = sizes(call.region), row_pitch = call.row_pitch,
        slice_pitch = call.slice_pitch, host = host.value()](const ToQueue& to, const Image& image) {
         return to(function, image.handle.get(), kNonBlocking, origin.data(), region.data(), row_pitch,

@@ -7,12 +7,13 @@ import re
 
 STATUS = {"passed": "pass", "failed": "fail", "skipped": "skip"}
 DEVICE = re.compile(r"<context factory for <pyopencl.Device '.*' on '.*'>>")
+PLATFORM = re.compile(r"<pyopencl.Platform '.*'>")
 reports = {}
 
 
 def name_of(nodeid):
     path, test = nodeid.split("::", 1)
-    return f"{os.path.basename(path)}::{DEVICE.sub('device', test)}"
+    return f"{os.path.basename(path)}::{PLATFORM.sub('platform', DEVICE.sub('device', test))}"
 
 
 def pytest_collection_modifyitems(items):
