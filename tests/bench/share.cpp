@@ -24,8 +24,10 @@ using Clock = std::chrono::steady_clock;
 
 struct Settings {
   std::vector<std::uint32_t> weights{1, 2, 3};
-  // One program for all, as in section 5.4.1 of the paper: then no tenant's share hangs on another program's baseline.
+  // One program for all, as in section 5.4.1 of the paper: then no tenant's share hangs on another program's
+  // baseline.
   std::vector<std::string> programs{"matrixMul"};
+  std::string policy;  // the daemon's default when empty
   double seconds = 12;
   double baseline_seconds = 2;
   std::string json_file;
@@ -172,6 +174,9 @@ Result<void> run_benchmark(const Settings& settings) {
   }
   auto tenancy = Tenancy::start();
   if (!tenancy) return tenancy.error();
+  if (!settings.policy.empty()) {
+    if (auto set = tenancy->set_policy(settings.policy); !set) return set;
+  }
 
   fmt::print("Each program alone on the driver, without FairGV ...\n");
   std::fflush(stdout);
@@ -210,6 +215,7 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000));
   app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")->delimiter(',');
+  app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)");
   app.add_option("--seconds", settings.seconds, "Length of the shared window")
       ->check(CLI::Range(1.0, 3'600.0));
   app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")

@@ -34,6 +34,13 @@ Tenancy::~Tenancy() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
+Result<void> Tenancy::set_policy(const std::string& policy) const {
+  const auto set = run({{beside("fairgv"), "set", "--policy", policy, "--socket", socket()}, {}});
+  if (!set) return set.error();
+  if (set->status != 0) return Error{"the daemon does not take the policy '" + policy + "'"};
+  return {};
+}
+
 CommandLine Tenancy::tenant(const std::string& name, std::uint32_t weight,
                             std::vector<std::string> program) const {
   CommandLine command{{beside("fairgv"), "run", "--socket", socket(), "--tenant", name, "--weight",

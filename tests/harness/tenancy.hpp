@@ -29,6 +29,8 @@ class Tenancy {
   Tenancy& operator=(Tenancy&&) = delete;
 
   std::string socket() const { return folder_ / "fairgvd.sock"; }
+  /// Has the daemon's devices scheduled by this policy from now on.
+  Result<void> set_policy(const std::string& policy) const;
   /// The program as a tenant, by `fairgv run`.
   CommandLine tenant(const std::string& name, std::uint32_t weight, std::vector<std::string> program) const;
 
