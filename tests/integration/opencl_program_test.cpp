@@ -1,7 +1,9 @@
 // Programs: sources, builds, logs, binaries, and what they say about their kernels.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "tests/integration/opencl_fixture.hpp"
 
@@ -39,6 +41,16 @@ class Programs : public OpenCL {
                                                 &status, nullptr));
     return status;
   }
+  /// clBuildProgram of a program whose kernels have run and are released. The bare PoCL 3.1 may hold a kernel
+  /// a moment longer than the command that used it, and then refuses; through FairGV it is waited for.
+  cl_int build_again(cl_program program, const char* options,
+                     void(CL_CALLBACK* notify)(cl_program, void*) = nullptr, void* data = nullptr) {
+    for (int attempt = 0;; ++attempt) {
+      const cl_int error = clBuildProgram(program, 0, nullptr, options, notify, data);
+      if (error != CL_INVALID_OPERATION || !is_bare_pocl() || attempt == 1000) return error;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
   std::vector<std::int32_t> run_first(cl_program program) {
     const KernelHandle kernel = make_kernel(program, "first");
     const Buffer buffer = make_buffer(16 * sizeof(std::int32_t));
@@ -60,7 +72,7 @@ TEST_F(Programs, AreBuiltWithTheirOptions) {
   EXPECT_EQ(CL_BUILD_SUCCESS, build_status(program));
   EXPECT_EQ("-DVALUE=41", build_text(program, CL_PROGRAM_BUILD_OPTIONS));
   EXPECT_EQ(std::vector<std::int32_t>(16, 41), run_first(program));
-  ASSERT_EQ(CL_SUCCESS, clBuildProgram(program, 1, &device, "-D VALUE=42", nullptr, nullptr));
+  ASSERT_EQ(CL_SUCCESS, build_again(program, "-D VALUE=42"));
   EXPECT_EQ(std::vector<std::int32_t>(16, 42), run_first(program));
 }
 
@@ -117,7 +129,7 @@ TEST_F(Programs, BuiltWithACallbackHaveTheirKernelsAtOnce) {
   std::array<std::atomic<bool>, 2> called{};
   ASSERT_EQ(CL_SUCCESS, clBuildProgram(program, 0, nullptr, "-DVALUE=6", tell, called.data()));
   EXPECT_EQ(std::vector<std::int32_t>(16, 6), run_first(program));
-  ASSERT_EQ(CL_SUCCESS, clBuildProgram(program, 0, nullptr, "-DVALUE=7", tell, called.data() + 1));
+  ASSERT_EQ(CL_SUCCESS, build_again(program, "-DVALUE=7", tell, called.data() + 1));
   EXPECT_EQ(CL_BUILD_SUCCESS, build_status(program));
   EXPECT_EQ("-DVALUE=7", build_text(program, CL_PROGRAM_BUILD_OPTIONS));
   EXPECT_EQ(std::vector<std::int32_t>(16, 7), run_first(program));
