@@ -14,6 +14,8 @@
 // not depend on that rings with ring_always().
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -45,7 +47,7 @@ inline void ring(Doorbell& bell) {
   }
 }
 
-/// How long a waiter spins before it sleeps: learned from how long the waits of its kind took.
+/// How long a waiter spins (giving way to whoever else wants its core) before it sleeps: learned from how long the waits of its kind took.
 ///
 /// Lives in private memory, one per kind of wait (not per wait). Any thread may use it; the updates are
 /// relaxed and may overwrite each other, which costs a little precision and nothing else.
@@ -97,6 +99,11 @@ inline void pause() {
 #endif
 }
 
+/// Lets whoever else wants this core go first: the thread that the wait is for may be among them.
+inline void give_way() {
+  sched_yield();
+}
+
 /// Sleeps until the word differs from `armed` or the deadline passed; false if it had passed already.
 bool sleep_once(const Doorbell& bell, uint32_t armed, const Deadline& deadline);
 
@@ -135,6 +142,7 @@ template <class Ready>
       budget.succeeded(now - start);
       return true;
     }
+    give_way();
   }
   const bool done = sleep_until_ready(bell, ready, deadline);
   budget.slept(std::chrono::steady_clock::now() - start);

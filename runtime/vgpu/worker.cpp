@@ -88,7 +88,9 @@ void Worker::wait() {
   const auto deadline = executor_.deadline();
   if (deadline.spin) {
     // A turn is being kept for the next command: microseconds, too short to sleep.
-    while (!ready() && std::chrono::steady_clock::now() < deadline.at) ring::detail::pause();
+    while (!ready() && std::chrono::steady_clock::now() < deadline.at) {
+      if (!ring::detail::spin_briefly(ready)) ring::detail::give_way();
+    }
     return;
   }
   std::optional<TimePoint> until;
