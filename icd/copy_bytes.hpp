@@ -1,4 +1,4 @@
-// memcpy, but for one case in which memcpy is many times slower than it could be.
+// memcpy, but for two cases in which memcpy is slower than it could be.
 #pragma once
 
 #include <cstddef>

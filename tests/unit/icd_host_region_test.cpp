@@ -1,7 +1,9 @@
 // Rectangles: pitches, bounds, overlap against brute force; gathering and scattering.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <random>
 #include <set>
 #include <vector>
@@ -111,6 +113,23 @@ TEST(CopyBytes, CopiesAllBytesAndNoOthers) {
         ASSERT_EQ(copied ? from[i - distance] : std::byte{0xEE}, to[i])
             << "distance " << distance << ", " << bytes << " bytes, at " << i;
       }
+    }
+  }
+}
+
+TEST(CopyBytes, CopiesWhatIsTooLargeForCaches) {
+  constexpr std::size_t kBytes = (std::size_t{16} << 20) + 77;
+  std::vector<std::byte> from(kBytes + 64);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 2654435761U >> 24);
+  std::vector<std::byte> to(kBytes + 192);
+  for (const std::size_t from_offset : {0U, 3U, 16U}) {
+    for (const std::size_t to_offset : {64U, 65U, 127U}) {
+      std::fill(to.begin(), to.end(), std::byte{0xEE});
+      copy_bytes(to.data() + to_offset, from.data() + from_offset, kBytes);
+      EXPECT_EQ(0, std::memcmp(to.data() + to_offset, from.data() + from_offset, kBytes));
+      const auto untouched = [](std::byte byte) { return byte == std::byte{0xEE}; };
+      EXPECT_TRUE(std::all_of(to.data(), to.data() + to_offset, untouched));
+      EXPECT_TRUE(std::all_of(to.data() + to_offset + kBytes, to.data() + to.size(), untouched));
     }
   }
 }
