@@ -74,7 +74,8 @@ cl_context clCreateContextFromType(const cl_context_properties* properties, cl_d
       if (platforms.empty()) return CL_INVALID_PLATFORM;
       read.platform = platforms.front();
     }
-    std::vector<Device*> chosen = read.platform->devices_of_type(device_type);
+    std::vector<Device*> chosen;
+    read.platform->visit_devices(device_type, [&](Device& device) { chosen.push_back(&device); });
     if (device_type == 0) return CL_INVALID_DEVICE_TYPE;
     if (chosen.empty()) return CL_DEVICE_NOT_FOUND;
     return make_context(std::move(chosen), std::move(read));

@@ -59,14 +59,13 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_ui
     if (!is_device_type(device_type)) return CL_INVALID_DEVICE_TYPE;
     if (devices == nullptr && num_devices == nullptr) return CL_INVALID_VALUE;
     if (devices != nullptr && num_entries == 0) return CL_INVALID_VALUE;
-    const std::vector<Device*> found = object->devices_of_type(device_type);
-    if (num_devices != nullptr) *num_devices = static_cast<cl_uint>(found.size());
-    if (found.empty()) return CL_DEVICE_NOT_FOUND;
-    if (devices == nullptr) return CL_SUCCESS;
-    const std::size_t count = std::min<std::size_t>(num_entries, found.size());
-    std::transform(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), devices,
-                   [](Device* device) { return device->handle(); });
-    return CL_SUCCESS;
+    cl_uint count = 0;
+    object->visit_devices(device_type, [&](Device& device) {
+      if (devices != nullptr && count < num_entries) devices[count] = device.handle();
+      ++count;
+    });
+    if (num_devices != nullptr) *num_devices = count;
+    return count == 0 ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
   });
 }
 

@@ -22,7 +22,7 @@ Outcome<cl_mem> create_old_image(cl_context context, ImageRequest request) {
   return outcome;
 }
 
-cl_int image_info(const Memory& memory, cl_image_info param, const InfoSink& sink) {
+cl_int image_info(const Memory& memory, cl_image_info param, InfoSink sink) {
   const ImageShape& image = *memory.image();
   switch (param) {
     case CL_IMAGE_FORMAT:

@@ -6,14 +6,18 @@
 namespace fairgv::icd {
 namespace {
 
-/// The device a query is about: null means the only one.
-const Device* query_device(const Kernel& kernel, cl_device_id device) {
-  const Program& program = kernel.program();
+[[gnu::noinline]] const Device* search_device(const Program& program, cl_device_id device) {
   Device* const first = program.devices().front();
-  if (device == first->handle()) return first;  // nearly always
   if (device == nullptr) return program.devices().size() == 1 ? first : nullptr;
   const Device* const object = downcast<Device>(device);
   return object != nullptr && program.has_device(*object) ? object : nullptr;
+}
+
+/// The device a query is about: null means the only one.
+const Device* query_device(const Kernel& kernel, cl_device_id device) {
+  Device* const first = kernel.program().devices().front();
+  return device == first->handle() ? first
+                                   : search_device(kernel.program(), device);  // nearly always the first
 }
 
 }  // namespace

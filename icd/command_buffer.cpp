@@ -71,7 +71,7 @@ cl_command_buffer_state_khr CommandBuffer::state() {
   return replays_.empty() ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR : CL_COMMAND_BUFFER_STATE_PENDING_KHR;
 }
 
-cl_int CommandBuffer::info(cl_command_buffer_info_khr param, const InfoSink& sink) {
+cl_int CommandBuffer::info(cl_command_buffer_info_khr param, InfoSink sink) {
   switch (param) {
     case CL_COMMAND_BUFFER_NUM_QUEUES_KHR:
       return sink.scalar(cl_uint{1});

@@ -62,7 +62,7 @@ class CommandBuffer : public Object<CommandBuffer> {
   cl_int replay(Queue& queue, const WaitList& wait_list, cl_event* event);
 
   /// clGetCommandBufferInfoKHR.
-  cl_int info(cl_command_buffer_info_khr param, const InfoSink& sink);
+  cl_int info(cl_command_buffer_info_khr param, InfoSink sink);
 
  private:
   template <class Call>

@@ -35,19 +35,19 @@ void say(std::string_view line) {
 /// Only the forking thread exists in the child, so locks that others held stay locked: nothing old is
 /// touched.
 void start_clean_in_child() {
-  ++process_generation;
   if (Connection* const parents = current.exchange(nullptr, std::memory_order_relaxed))
     parents->disown_in_child();
   std::construct_at(&connect_mutex);
   Platform::forget_connection();
-  Context::pool().forget();
-  Queue::pool().forget();
-  Memory::pool().forget();
-  Program::pool().forget();
-  Kernel::pool().forget();
-  Event::pool().forget();
-  Sampler::pool().forget();
-  CommandBuffer::pool().forget();
+  Device::forget_all();
+  Context::forget_all();
+  Queue::forget_all();
+  Memory::forget_all();
+  Program::forget_all();
+  Kernel::forget_all();
+  Event::forget_all();
+  Sampler::forget_all();
+  CommandBuffer::forget_all();
   forget_extension_functions();
 }
 

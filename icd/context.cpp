@@ -43,7 +43,7 @@ const wire::InfoReply* Context::image_formats(cl_mem_flags flags, cl_mem_object_
   });
 }
 
-cl_int Context::info(cl_context_info param, const InfoSink& sink) const {
+cl_int Context::info(cl_context_info param, InfoSink sink) const {
   switch (param) {
     case CL_CONTEXT_REFERENCE_COUNT:
       return sink.scalar(cl_uint{references()});

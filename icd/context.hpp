@@ -46,7 +46,7 @@ class Context : public Object<Context> {
   const wire::InfoReply* image_formats(cl_mem_flags flags, cl_mem_object_type type);
 
   /// clGetContextInfo.
-  cl_int info(cl_context_info param, const InfoSink& sink) const;
+  cl_int info(cl_context_info param, InfoSink sink) const;
 
  private:
   Connection& connection_;

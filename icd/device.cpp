@@ -60,11 +60,15 @@ const wire::InfoReply* Device::raw_info(cl_device_info param) {
     if (connection == nullptr) return std::nullopt;
     auto reply = connection->call(wire::GetDeviceInfo{index_, param});
     if (reply) mask_device_info(param, *reply);
+    if (reply && param == CL_DEVICE_SVM_CAPABILITIES && !serves_svm(*connection)) {
+      std::fill(reply->value.begin(), reply->value.end(), std::byte{0});
+    }
     return reply;
   });
 }
 
-cl_int Device::find_info(cl_device_info param, const InfoSink& sink) {
+cl_int Device::find_info(cl_device_info param, std::size_t size, void* value, std::size_t* size_ret) {
+  const InfoSink sink{size, value, size_ret};
   switch (param) {
     case CL_DEVICE_PLATFORM:
       return sink.scalar(platform_.handle());
@@ -74,11 +78,6 @@ cl_int Device::find_info(cl_device_info param, const InfoSink& sink) {
       return sink.scalar(parent_ ? parent_->handle() : cl_device_id{nullptr});
     case CL_DEVICE_REFERENCE_COUNT:
       return sink.scalar(parent_ ? cl_uint{references()} : cl_uint{1});
-    case CL_DEVICE_SVM_CAPABILITIES: {
-      const wire::InfoReply* const reply = raw_info(param);
-      if (reply == nullptr) return CL_OUT_OF_RESOURCES;
-      return reply->error != CL_SUCCESS ? reply->error : sink.scalar(svm_capabilities());
-    }
     default: {
       const wire::InfoReply* const reply = raw_info(param);
       return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);
@@ -95,13 +94,14 @@ std::optional<T> Device::number(cl_device_info param) {
   return value;
 }
 
-cl_device_svm_capabilities Device::svm_capabilities() {
+bool Device::serves_svm(Connection& connection) {
   const DeviceFacts* const facts = this->facts();
-  if (facts == nullptr || !facts->shares_host_memory) return 0;
-  const auto driver = number<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
-  Connection* const connection = Connection::get();
-  if (!driver || connection == nullptr) return 0;
-  return connection->direct_memory().enabled() && connection->shares_addresses() ? *driver : 0;
+  return facts != nullptr && facts->shares_host_memory && connection.direct_memory().enabled() &&
+         connection.shares_addresses();
+}
+
+cl_device_svm_capabilities Device::svm_capabilities() {
+  return number<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES).value_or(0);
 }
 
 cl_version Device::fetch_version() {

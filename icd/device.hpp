@@ -18,6 +18,7 @@
 
 namespace fairgv::icd {
 
+class Connection;
 class Platform;
 
 /// What validation needs to know about a device, fetched once.
@@ -45,13 +46,11 @@ class Device : public Object<Device> {
 
   Device(Platform& platform, wire::DeviceIndex index, cl_device_type type)
       : platform_(platform), index_(index), type_(type) {}
-  /// A sub-device that the worker knows by `index`.
+  /// A sub-device that the worker knows by `index`. It belongs to the connection: the child of a fork has
+  /// none of its parent's.
   Device(Device& parent, wire::DeviceIndex index)
-      : platform_(parent.platform_), index_(index), type_(parent.type_), parent_(parent) {}
+      : Object(false), platform_(parent.platform_), index_(index), type_(parent.type_), parent_(parent) {}
   ~Device();
-
-  /// Sub-devices belong to the connection: the child of a fork has none of its parent's.
-  bool alive() const { return Object::alive() && (!parent_ || process_generation_ == process_generation); }
 
   Platform& platform() const { return platform_; }
   wire::DeviceIndex index() const { return index_; }
@@ -69,18 +68,15 @@ class Device : public Object<Device> {
                    cl_uint* count);
 
   /// clGetDeviceInfo. What was asked before is answered in line: programs ask in their inner loops.
-  cl_int info(cl_device_info param, const InfoSink& sink) {
-    if (!is_computed(param)) {
-      if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
-    }
-    return find_info(param, sink);
+  cl_int info(cl_device_info param, InfoSink sink) {
+    if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
+    return find_info(param, sink.size, sink.value, sink.size_ret);
   }
 
   /// The driver's answer, masked; nullptr if the session is lost.
   const wire::InfoReply* raw_info(cl_device_info param);
 
-  /// CL_DEVICE_SVM_CAPABILITIES: of those that the driver has, the ones that are served. None unless the
-  /// device shares memory with the host, and the worker its addresses with this process.
+  /// CL_DEVICE_SVM_CAPABILITIES: of those that the driver has, the ones that are served.
   cl_device_svm_capabilities svm_capabilities();
 
   /// Nothing if the session is lost before they were fetched.
@@ -93,12 +89,11 @@ class Device : public Object<Device> {
   }
 
  private:
-  /// Answers that are not the driver's.
-  static bool is_computed(cl_device_info param) {
-    return param == CL_DEVICE_PLATFORM || param == CL_DEVICE_TYPE || param == CL_DEVICE_PARENT_DEVICE ||
-           param == CL_DEVICE_REFERENCE_COUNT || param == CL_DEVICE_SVM_CAPABILITIES;
-  }
-  cl_int find_info(cl_device_info param, const InfoSink& sink);
+  /// The sink in pieces: as one it would have to be in memory before anything is known.
+  cl_int find_info(cl_device_info param, std::size_t size, void* value, std::size_t* size_ret);
+  /// Shared virtual memory needs a device that shares memory with the host, and a worker that shares its
+  /// addresses with this process.
+  bool serves_svm(Connection& connection);
   template <class T>
   std::optional<T> number(cl_device_info param);
   std::optional<DeviceFacts> fetch_facts();
@@ -108,7 +103,6 @@ class Device : public Object<Device> {
   const wire::DeviceIndex index_;
   const cl_device_type type_;
   const Ref<Device> parent_;
-  const std::uint32_t process_generation_ = process_generation;
   InfoCache<cl_device_info, 128> info_;
   std::mutex facts_mutex_;
   std::optional<DeviceFacts> facts_;  // guarded by facts_mutex_ until ready

@@ -47,7 +47,7 @@ cl_int Event::set_user_status(std::int32_t status) {
   return sent ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
-cl_int Event::info(cl_event_info param, const InfoSink& sink) const {
+cl_int Event::info(cl_event_info param, InfoSink sink) const {
   switch (param) {
     case CL_EVENT_COMMAND_QUEUE:
       return sink.scalar(queue_ ? queue_->handle() : nullptr);
@@ -64,7 +64,7 @@ cl_int Event::info(cl_event_info param, const InfoSink& sink) const {
   }
 }
 
-cl_int Event::profiling_info(cl_profiling_info param, const InfoSink& sink) const {
+cl_int Event::profiling_info(cl_profiling_info param, InfoSink sink) const {
   if (!queue_ || !queue_->has_profiling() || status() != CL_COMPLETE) return CL_PROFILING_INFO_NOT_AVAILABLE;
   const session::EventTimes last = connection_.session().times(id_);
   const session::EventTimes first = first_part_ ? connection_.session().times(first_part_->id()) : last;

@@ -52,8 +52,8 @@ class Event : public Object<Event> {
   void set_first_part(Ref<Event> first) { first_part_ = std::move(first); }
 
   /// clGetEventInfo and clGetEventProfilingInfo.
-  cl_int info(cl_event_info param, const InfoSink& sink) const;
-  cl_int profiling_info(cl_profiling_info param, const InfoSink& sink) const;
+  cl_int info(cl_event_info param, InfoSink sink) const;
+  cl_int profiling_info(cl_profiling_info param, InfoSink sink) const;
 
  private:
   Connection& connection_;

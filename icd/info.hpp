@@ -27,13 +27,14 @@ struct InfoSink {
   [[gnu::always_inline]] cl_int bytes(const void* from, std::size_t count) const {
     if (value != nullptr) {
       if (size < count) return CL_INVALID_VALUE;
-      // Most answers are one number: of a known size, the copy is one instruction.
+      // Most answers are one number: of a known size, the copy is one instruction. The others are copied by
+      // the last call of the query, so that the numbers need no stack.
       if (count == 4) {
         std::memcpy(value, from, 4);
       } else if (count == 8) {
         std::memcpy(value, from, 8);
       } else if (count != 0) {
-        std::memcpy(value, from, count);
+        return copy(value, from, count, size_ret);
       }
     }
     if (size_ret != nullptr) *size_ret = count;
@@ -58,6 +59,13 @@ struct InfoSink {
   cl_int reply(const wire::InfoReply& answer) const {
     if (answer.error != CL_SUCCESS) return answer.error;
     return bytes(answer.value.data(), answer.value.size());
+  }
+
+ private:
+  [[gnu::noinline]] static cl_int copy(void* to, const void* from, std::size_t count, std::size_t* size_ret) {
+    std::memcpy(to, from, count);
+    if (size_ret != nullptr) *size_ret = count;
+    return CL_SUCCESS;
   }
 };
 

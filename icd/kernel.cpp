@@ -47,7 +47,8 @@ Kernel::Kernel(Program& program, std::shared_ptr<const KernelTable> table,
       table_(std::move(table)),
       description_(description),
       id_(program.context().session().new_object()),
-      arguments_(description.argument_count),
+      argument_count_(description.argument_count),
+      arguments_(argument_count_),
       unset_(description.argument_count) {
   for (std::size_t i = 0; i < description.arguments.size() && i < arguments_.size(); ++i) {
     arguments_[i].type = classify(description.arguments[i]);
@@ -76,7 +77,7 @@ Kernel::~Kernel() {
 // -------------------------------------------------------------------------------------------------
 
 cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value) {
-  if (index >= arguments_.size()) return CL_INVALID_ARG_INDEX;
+  if (index >= argument_count_) return CL_INVALID_ARG_INDEX;
   Argument& argument = arguments_[index];
   switch (argument.type.kind) {
     case ArgumentClass::memory:
@@ -98,7 +99,7 @@ cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value)
 }
 
 cl_int Kernel::set_svm_argument(cl_uint index, const void* pointer) {
-  if (index >= arguments_.size()) return CL_INVALID_ARG_INDEX;
+  if (index >= argument_count_) return CL_INVALID_ARG_INDEX;
   Argument& argument = arguments_[index];
   const bool takes_pointer =
       argument.type.kind == ArgumentClass::memory || argument.type.kind == ArgumentClass::unknown;
@@ -168,22 +169,17 @@ cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* valu
 
 /// The driver decides what size a value may have: it alone knows the program's own types, and some take a
 /// float3 in 12 bytes. It is asked once for each size that is not what the type's name says.
-cl_int Kernel::check_size(cl_uint index, std::size_t bytes) {
-  Argument& argument = arguments_[index];
-  if (bytes == argument.type.bytes || bytes == argument.accepted) [[likely]]
-    return CL_SUCCESS;
+cl_int Kernel::ask_for_size(cl_uint index, std::size_t bytes) {
   const auto reply = program_->connection().call(wire::CheckArgumentSize{id_, index, bytes});
   if (!reply) return CL_OUT_OF_RESOURCES;
-  if (reply->error == CL_SUCCESS) argument.accepted = bytes;
+  if (reply->error == CL_SUCCESS) arguments_[index].accepted = bytes;
   return reply->error;
 }
 
 cl_int Kernel::set_value(cl_uint index, std::size_t bytes, const void* value) {
   if (value == nullptr) return CL_INVALID_ARG_VALUE;
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
-  if (const cl_int error = check_size(index, bytes)) return error;
-  store_value(arguments_[index], bytes, value);
-  return CL_SUCCESS;
+  return store_value(index, bytes, value);
 }
 
 /// Without the driver's description, a handle of ours is recognised by being one.
@@ -201,12 +197,12 @@ cl_int Kernel::set_undescribed(cl_uint index, std::size_t bytes, const void* val
       return CL_SUCCESS;
     }
   }
-  if (const cl_int error = check_size(index, bytes)) return error;
-  store_value(argument, bytes, value);
-  return CL_SUCCESS;
+  return store_value(index, bytes, value);
 }
 
-void Kernel::mark_set(Argument& argument) {
+inline void Kernel::mark_set(Argument& argument) {
+  if (argument.set && argument.changed) [[likely]]
+    return;
   if (!argument.set) --unset_;
   if (!argument.changed) ++changed_;
   argument.set = true;
@@ -215,7 +211,8 @@ void Kernel::mark_set(Argument& argument) {
 
 // Setting what is set already costs the launch nothing.
 
-void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t position) {
+inline void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes,
+                          std::uint64_t position) {
   const bool same = argument.set && argument.kind == kind && argument.bytes == bytes;
   if (same && argument.object == position) return;
   argument.kind = kind;
@@ -225,7 +222,7 @@ void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t by
 }
 
 template <class Owner>
-void Kernel::store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner) {
+inline void Kernel::store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner) {
   const std::uint64_t object = owner.id().raw;
   if (argument.set && argument.kind == kind && argument.object == object) return;
   argument.kind = kind;
@@ -235,16 +232,26 @@ void Kernel::store_object(Argument& argument, wire::ArgumentKind kind, const Own
   mark_set(argument);
 }
 
-void Kernel::store_value(Argument& argument, std::size_t bytes, const void* value) {
+inline cl_int Kernel::store_value(cl_uint index, std::size_t bytes, const void* value) {
+  Argument& argument = arguments_[index];
+  if (bytes != argument.type.bytes && bytes != argument.accepted) [[unlikely]] {
+    if (const cl_int error = ask_for_size(index, bytes)) return error;
+  }
   const bool same = argument.set && argument.kind == wire::ArgumentKind::value && argument.bytes == bytes &&
                     equal_values(argument.value.data(), value, bytes);
-  if (same) return;
-  if (argument.value.size() != bytes) argument.value.resize(bytes);
+  if (same) return CL_SUCCESS;
+  if (argument.value.size() != bytes) [[unlikely]]
+    resize_value(argument, bytes);
   copy_value(argument.value.data(), value, bytes);
   argument.kind = wire::ArgumentKind::value;
   argument.bytes = bytes;
   argument.object = 0;
   mark_set(argument);
+  return CL_SUCCESS;
+}
+
+void Kernel::resize_value(Argument& argument, std::size_t bytes) {
+  argument.value.resize(bytes);
 }
 
 /// A pool's memory stays readable, but another object may live there by now.
@@ -334,12 +341,12 @@ const KernelLimits* Kernel::limits(Device& device) {
 // ---- queries
 // ---------------------------------------------------------------------------------------------------
 
-cl_int Kernel::info(cl_kernel_info param, const InfoSink& sink) {
+cl_int Kernel::info(cl_kernel_info param, InfoSink sink) {
   switch (param) {
     case CL_KERNEL_FUNCTION_NAME:
       return sink.string(description_.name);
     case CL_KERNEL_NUM_ARGS:
-      return sink.scalar(cl_uint{description_.argument_count});
+      return sink.scalar(cl_uint{argument_count_});
     case CL_KERNEL_REFERENCE_COUNT:
       return sink.scalar(cl_uint{references()});
     case CL_KERNEL_CONTEXT:
@@ -353,7 +360,7 @@ cl_int Kernel::info(cl_kernel_info param, const InfoSink& sink) {
   }
 }
 
-cl_int Kernel::argument_info(cl_uint index, cl_kernel_arg_info param, const InfoSink& sink) const {
+cl_int Kernel::argument_info(cl_uint index, cl_kernel_arg_info param, InfoSink sink) const {
   if (index >= description_.argument_count) return CL_INVALID_ARG_INDEX;
   // The worker always asks the driver for it; the application must have asked, too.
   if (index >= description_.arguments.size() || !program_->describes_arguments()) {
@@ -390,7 +397,9 @@ void Kernel::send_arguments() {
   if (program_->connection().send(wire::SetKernelArguments{id_, updates_, values_})) mark_known();
 }
 
-cl_int Kernel::group_info(const Device& device, cl_kernel_work_group_info param, const InfoSink& sink) {
+cl_int Kernel::find_group_info(const Device& device, cl_kernel_work_group_info param, std::size_t size,
+                               void* value, std::size_t* size_ret) {
+  const InfoSink sink{size, value, size_ret};
   // One answer changes: local memory given as an argument counts. And the number of a sub-device may come to
   // mean another one.
   if (param == CL_KERNEL_LOCAL_MEM_SIZE || device.parent() != nullptr) {
@@ -403,7 +412,7 @@ cl_int Kernel::group_info(const Device& device, cl_kernel_work_group_info param,
 }
 
 cl_int Kernel::sub_group_info(const Device& device, cl_kernel_sub_group_info param,
-                              std::span<const std::byte> input, const InfoSink& sink) {
+                              std::span<const std::byte> input, InfoSink sink) {
   const auto reply = program_->connection().call(
       wire::GetKernelSubGroupInfo{id_, device.index(), param, sink.value == nullptr ? 0 : sink.size, input});
   return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;

@@ -76,11 +76,15 @@ class Kernel : public Object<Kernel> {
   }
 
   /// clGetKernelInfo, clGetKernelArgInfo, clGetKernelWorkGroupInfo, clGetKernelSubGroupInfo.
-  cl_int info(cl_kernel_info param, const InfoSink& sink);
-  cl_int argument_info(cl_uint index, cl_kernel_arg_info param, const InfoSink& sink) const;
-  cl_int group_info(const Device& device, cl_kernel_work_group_info param, const InfoSink& sink);
+  cl_int info(cl_kernel_info param, InfoSink sink);
+  cl_int argument_info(cl_uint index, cl_kernel_arg_info param, InfoSink sink) const;
+  cl_int group_info(const Device& device, cl_kernel_work_group_info param, InfoSink sink) {
+    const wire::InfoReply* const reply = group_info_.known({device.index(), param});
+    if (reply != nullptr && device.parent() == nullptr) return sink.reply(*reply);
+    return find_group_info(device, param, sink.size, sink.value, sink.size_ret);
+  }
   cl_int sub_group_info(const Device& device, cl_kernel_sub_group_info param,
-                        std::span<const std::byte> input, const InfoSink& sink);
+                        std::span<const std::byte> input, InfoSink sink);
 
  private:
   struct Argument {
@@ -95,24 +99,30 @@ class Kernel : public Object<Kernel> {
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
 
+  // Those that are rare are not inlined: the others are faster without their stack.
   cl_int set_memory(Argument& argument, std::size_t bytes, const void* value);
-  cl_int set_image(Argument& argument, cl_uint access, std::size_t bytes, const void* value);
-  cl_int set_sampler(Argument& argument, std::size_t bytes, const void* value);
-  cl_int set_pipe(Argument& argument, std::size_t bytes, const void* value);
+  [[gnu::noinline]] cl_int set_image(Argument& argument, cl_uint access, std::size_t bytes,
+                                     const void* value);
+  [[gnu::noinline]] cl_int set_sampler(Argument& argument, std::size_t bytes, const void* value);
+  [[gnu::noinline]] cl_int set_pipe(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_local(Argument& argument, std::size_t bytes, const void* value);
   cl_int set_value(cl_uint index, std::size_t bytes, const void* value);
-  cl_int set_undescribed(cl_uint index, std::size_t bytes, const void* value);
-  cl_int check_size(cl_uint index, std::size_t bytes);
-  void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes, std::uint64_t position = 0);
+  [[gnu::noinline]] cl_int set_undescribed(cl_uint index, std::size_t bytes, const void* value);
+  [[gnu::noinline]] cl_int ask_for_size(cl_uint index, std::size_t bytes);
+  [[gnu::noinline]] static void resize_value(Argument& argument, std::size_t bytes);
+  [[gnu::always_inline]] void store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes,
+                                    std::uint64_t position = 0);
   template <class Owner>
-  void store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner);
-  void store_value(Argument& argument, std::size_t bytes, const void* value);
-  void mark_set(Argument& argument);
+  [[gnu::always_inline]] void store_object(Argument& argument, wire::ArgumentKind kind, const Owner& owner);
+  [[gnu::always_inline]] cl_int store_value(cl_uint index, std::size_t bytes, const void* value);
+  [[gnu::always_inline]] void mark_set(Argument& argument);
   static bool has_live_object(const Argument& argument);
   /// Into updates_ and values_. False if the object of one, which is left out, is gone.
   bool collect_changes();
   void send_arguments();
   void mark_known();
+  cl_int find_group_info(const Device& device, cl_kernel_work_group_info param, std::size_t size, void* value,
+                         std::size_t* size_ret);
   const wire::InfoReply* raw_group_info(wire::DeviceIndex device, cl_kernel_work_group_info param);
   std::optional<KernelLimits> fetch_limits(Device& device);
 
@@ -122,7 +132,8 @@ class Kernel : public Object<Kernel> {
   const wire::ObjectId id_;
   InfoCache<std::pair<wire::DeviceIndex, cl_kernel_work_group_info>> group_info_;
 
-  std::mutex mutex_;  // guards what follows between launches; see set_argument()
+  const std::uint32_t argument_count_;  // of arguments_, without a division
+  std::mutex mutex_;                    // guards what follows between launches; see set_argument()
   std::vector<Argument> arguments_;
   std::uint32_t unset_ = 0;
   std::uint32_t changed_ = 0;

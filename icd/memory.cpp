@@ -90,7 +90,7 @@ void Memory::add_destructor_callback(std::function<void(cl_mem)> callback) {
   destructor_callbacks_.push_back(std::move(callback));
 }
 
-cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
+cl_int Memory::info(cl_mem_info param, InfoSink sink) {
   switch (param) {
     case CL_MEM_TYPE:
       return sink.scalar(type());
@@ -100,10 +100,6 @@ cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
       return sink.scalar(size_t{shape_.bytes});
     case CL_MEM_HOST_PTR:
       return sink.scalar(static_cast<void*>(shape_.host_pointer));
-    case CL_MEM_MAP_COUNT: {
-      const std::lock_guard lock(mutex_);
-      return sink.scalar(static_cast<cl_uint>(mappings_.size()));
-    }
     case CL_MEM_REFERENCE_COUNT:
       return sink.scalar(cl_uint{references()});
     case CL_MEM_CONTEXT:
@@ -112,6 +108,18 @@ cl_int Memory::info(cl_mem_info param, const InfoSink& sink) {
       return sink.scalar(parent_ ? parent_->handle() : nullptr);
     case CL_MEM_OFFSET:
       return sink.scalar(size_t{origin_});
+    default:
+      return searched_info(param, sink.size, sink.value, sink.size_ret);
+  }
+}
+
+cl_int Memory::searched_info(cl_mem_info param, std::size_t size, void* value, std::size_t* size_ret) {
+  const InfoSink sink{size, value, size_ret};
+  switch (param) {
+    case CL_MEM_MAP_COUNT: {
+      const std::lock_guard lock(mutex_);
+      return sink.scalar(static_cast<cl_uint>(mappings_.size()));
+    }
     case CL_MEM_USES_SVM_POINTER:
       return sink.scalar(
           static_cast<cl_bool>(context_->svm().find(shape_.host_pointer) ? CL_TRUE : CL_FALSE));

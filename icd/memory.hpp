@@ -93,9 +93,14 @@ class Memory : public Object<Memory> {
   void add_destructor_callback(std::function<void(cl_mem)> callback);
 
   /// clGetMemObjectInfo.
-  cl_int info(cl_mem_info param, const InfoSink& sink);
+  cl_int info(cl_mem_info param, InfoSink sink);
 
  private:
+  /// The answers that take a lock or a copy: apart, and with the sink in pieces, so that the others need no
+  /// stack.
+  [[gnu::noinline]] cl_int searched_info(cl_mem_info param, std::size_t size, void* value,
+                                         std::size_t* size_ret);
+
   const Ref<Context> context_;
   const Ref<Memory> parent_;
   const wire::ObjectId id_;

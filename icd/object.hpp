@@ -18,9 +18,6 @@ namespace fairgv::icd {
 /// The table of our entry points (dispatch.cpp).
 const cl_icd_dispatch& dispatch_table();
 
-/// Counts the forks that led to this process. Objects of the parent are no objects in the child.
-inline std::uint32_t process_generation = 0;
-
 enum class Kind : std::uint32_t {
   platform = 0xFA1C0001,
   device,
@@ -34,7 +31,7 @@ enum class Kind : std::uint32_t {
   command_buffer,
 };
 
-/// Base of class T. T names its `Handle` (cl_context...), its `kKind`, and whether it is the same in the
+/// Base of class T. T names its `Handle` (cl_context...), its `kKind`, and whether it may be the same in the
 /// child of a fork (`kSurvivesFork`: platforms and devices, whose handles the loader keeps).
 template <class T>
 class Object {
@@ -49,8 +46,19 @@ class Object {
     return *instance;
   }
 
+  /// In the child of a fork: the parent's objects are none any more, except those that survive.
+  static void forget_all() {
+    live_tag_ += kOneFork;
+    pool().forget();
+  }
+
   /// Acquire: pairs with the release store of the constructor.
-  bool alive() const { return tag_.load(std::memory_order_acquire) == expected_tag(); }
+  bool alive() const {
+    const std::uint64_t tag = tag_.load(std::memory_order_acquire);
+    if (T::kSurvivesFork && tag == kLastingTag) [[likely]]
+      return true;
+    return tag == live_tag_;
+  }
 
   auto handle() { return reinterpret_cast<typename T::Handle>(static_cast<T*>(this)); }
 
@@ -84,14 +92,17 @@ class Object {
   }
 
  protected:
-  Object() { tag_.store(expected_tag(), std::memory_order_release); }
+  explicit Object(bool survives_fork = T::kSurvivesFork) {
+    tag_.store(survives_fork ? kLastingTag : live_tag_, std::memory_order_release);
+  }
   ~Object() = default;
 
  private:
-  static std::uint64_t expected_tag() {
-    const std::uint32_t generation = T::kSurvivesFork ? 0 : process_generation;
-    return (std::uint64_t{generation} << 32) | static_cast<std::uint32_t>(T::kKind);
-  }
+  // A tag is the kind, and above it the number of forks that led to this process, counted from one; zero in
+  // what survives forks.
+  static constexpr std::uint64_t kOneFork = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kLastingTag = static_cast<std::uint32_t>(T::kKind);
+  static inline std::uint64_t live_tag_ = kOneFork + kLastingTag;
 
   const cl_icd_dispatch* dispatch_ = &dispatch_table();  // first: the loader's ABI (cl_khr_icd)
   std::atomic<std::uint64_t> tag_;

@@ -89,19 +89,6 @@ void Platform::forget_connection() {
   }
 }
 
-std::vector<Device*> Platform::devices_of_type(cl_device_type type) const {
-  std::vector<Device*> found;
-  const auto is_custom = [](const Device* device) { return (device->type() & CL_DEVICE_TYPE_CUSTOM) != 0; };
-  for (Device* device : devices_) {
-    // CL_DEVICE_TYPE_ALL has every bit set but does not mean custom devices (OpenCL 3.0, 4.2).
-    const bool wanted = type == CL_DEVICE_TYPE_ALL ? !is_custom(device) : (device->type() & type) != 0;
-    if (wanted) found.push_back(device);
-  }
-  if (found.empty() && (type & CL_DEVICE_TYPE_DEFAULT) != 0 && !devices_.empty())
-    found.push_back(devices_.front());
-  return found;
-}
-
 const wire::InfoReply* Platform::raw_info(cl_platform_info param) {
   return info_.get(param, [&]() -> std::optional<wire::InfoReply> {
     Connection* const connection = Connection::get();
@@ -130,7 +117,7 @@ wire::InfoReply Platform::adapt(cl_platform_info param, wire::InfoReply reply) c
   return reply;
 }
 
-cl_int Platform::find_info(cl_platform_info param, const InfoSink& sink) {
+cl_int Platform::find_info(cl_platform_info param, InfoSink sink) {
   switch (param) {
     case CL_PLATFORM_VENDOR:
       return sink.string("FairGV");

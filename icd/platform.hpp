@@ -29,24 +29,32 @@ class Platform : public Object<Platform> {
   wire::PlatformIndex index() const { return index_; }
   std::span<Device* const> devices() const { return devices_; }
 
-  /// Devices whose type shares a bit with `type`, or the default one.
-  std::vector<Device*> devices_of_type(cl_device_type type) const;
+  /// Calls `visit(Device&)` for each device whose type shares a bit with `type`, or for the default one.
+  template <class Visit>
+  void visit_devices(cl_device_type type, Visit&& visit) const {
+    bool found = false;
+    for (Device* const device : devices_) {
+      if (!is_wanted(*device, type)) continue;
+      found = true;
+      visit(*device);
+    }
+    if (!found && (type & CL_DEVICE_TYPE_DEFAULT) != 0 && !devices_.empty()) visit(*devices_.front());
+  }
 
   /// clGetPlatformInfo. What was asked before is answered in line.
-  cl_int info(cl_platform_info param, const InfoSink& sink) {
-    if (!is_computed(param)) {
-      if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
-    }
+  cl_int info(cl_platform_info param, InfoSink sink) {
+    if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
     return find_info(param, sink);
   }
 
  private:
   static std::vector<Platform*> fetch_all();
-  /// Answers that are not the driver's.
-  static bool is_computed(cl_platform_info param) {
-    return param == CL_PLATFORM_VENDOR || param == CL_PLATFORM_ICD_SUFFIX_KHR;
+  /// CL_DEVICE_TYPE_ALL has every bit set but does not mean custom devices (OpenCL 3.0, 4.2).
+  static bool is_wanted(const Device& device, cl_device_type type) {
+    if (type == CL_DEVICE_TYPE_ALL) return (device.type() & CL_DEVICE_TYPE_CUSTOM) == 0;
+    return (device.type() & type) != 0;
   }
-  cl_int find_info(cl_platform_info param, const InfoSink& sink);
+  cl_int find_info(cl_platform_info param, InfoSink sink);
   const wire::InfoReply* raw_info(cl_platform_info param);
   wire::InfoReply adapt(cl_platform_info param, wire::InfoReply reply) const;
 

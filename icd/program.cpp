@@ -127,13 +127,13 @@ std::shared_ptr<const KernelTable> Program::kernels() {
 // ---- queries
 // ---------------------------------------------------------------------------------------------------
 
-cl_int Program::worker_info(cl_program_info param, const InfoSink& sink) {
+cl_int Program::worker_info(cl_program_info param, InfoSink sink) {
   await_builds();
   const auto reply = connection().call(wire::GetProgramInfo{id_, param});
   return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
 }
 
-cl_int Program::kernel_names(const InfoSink& sink) {
+cl_int Program::kernel_names(InfoSink sink) {
   const auto table = kernels();
   if (table == nullptr) return CL_INVALID_PROGRAM_EXECUTABLE;
   std::string names;
@@ -144,7 +144,7 @@ cl_int Program::kernel_names(const InfoSink& sink) {
   return sink.string(names);
 }
 
-cl_int Program::binaries(const InfoSink& sink) {
+cl_int Program::binaries(InfoSink sink) {
   const std::size_t pointers = devices_.size() * sizeof(unsigned char*);
   if (sink.size_ret != nullptr) *sink.size_ret = pointers;
   if (sink.value == nullptr) return CL_SUCCESS;
@@ -167,7 +167,7 @@ cl_int Program::binaries(const InfoSink& sink) {
   return CL_SUCCESS;
 }
 
-cl_int Program::info(cl_program_info param, const InfoSink& sink) {
+cl_int Program::info(cl_program_info param, InfoSink sink) {
   switch (param) {
     case CL_PROGRAM_REFERENCE_COUNT:
       return sink.scalar(cl_uint{references()});
@@ -198,7 +198,7 @@ cl_int Program::info(cl_program_info param, const InfoSink& sink) {
   }
 }
 
-cl_int Program::build_info(const Device& device, cl_program_build_info param, const InfoSink& sink) {
+cl_int Program::build_info(const Device& device, cl_program_build_info param, InfoSink sink) {
   await_builds();
   const Build build = build_of(device);
   switch (param) {

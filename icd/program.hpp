@@ -90,8 +90,8 @@ class Program : public Object<Program> {
   void add_release_callback(std::function<void(cl_program)> callback);
 
   /// clGetProgramInfo and clGetProgramBuildInfo.
-  cl_int info(cl_program_info param, const InfoSink& sink);
-  cl_int build_info(const Device& device, cl_program_build_info param, const InfoSink& sink);
+  cl_int info(cl_program_info param, InfoSink sink);
+  cl_int build_info(const Device& device, cl_program_build_info param, InfoSink sink);
 
  private:
   struct Build {
@@ -121,9 +121,9 @@ class Program : public Object<Program> {
   void await_builds();
   bool await_build_under_way();
   Build build_of(const Device& device) const;
-  cl_int kernel_names(const InfoSink& sink);
-  cl_int binaries(const InfoSink& sink);
-  cl_int worker_info(cl_program_info param, const InfoSink& sink);
+  cl_int kernel_names(InfoSink sink);
+  cl_int binaries(InfoSink sink);
+  cl_int worker_info(cl_program_info param, InfoSink sink);
 
   const Ref<Context> context_;
   const wire::ObjectId id_;

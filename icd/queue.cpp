@@ -49,7 +49,7 @@ void Queue::note_finished(std::uint64_t count) {
   }
 }
 
-cl_int Queue::info(cl_command_queue_info param, const InfoSink& sink) {
+cl_int Queue::info(cl_command_queue_info param, InfoSink sink) {
   switch (param) {
     case CL_QUEUE_CONTEXT:
       return sink.scalar(context_->handle());

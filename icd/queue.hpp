@@ -50,7 +50,7 @@ class Queue : public Object<Queue> {
   cl_int finish();
 
   /// clGetCommandQueueInfo.
-  cl_int info(cl_command_queue_info param, const InfoSink& sink);
+  cl_int info(cl_command_queue_info param, InfoSink sink);
 
  private:
   void note_finished(std::uint64_t count);

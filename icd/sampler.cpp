@@ -23,7 +23,7 @@ Sampler::~Sampler() {
   context_->session().release_object(id_);
 }
 
-cl_int Sampler::info(cl_sampler_info param, const InfoSink& sink) const {
+cl_int Sampler::info(cl_sampler_info param, InfoSink sink) const {
   switch (param) {
     case CL_SAMPLER_REFERENCE_COUNT:
       return sink.scalar(cl_uint{references()});

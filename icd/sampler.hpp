@@ -32,7 +32,7 @@ class Sampler : public Object<Sampler> {
   wire::ObjectId id() const { return id_; }
 
   /// clGetSamplerInfo.
-  cl_int info(cl_sampler_info param, const InfoSink& sink) const;
+  cl_int info(cl_sampler_info param, InfoSink sink) const;
 
  private:
   const Ref<Context> context_;
