@@ -8,6 +8,7 @@
 
 #include "runtime/daemon/config_table.hpp"
 #include "runtime/daemon/user.hpp"
+#include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -66,12 +67,31 @@ std::optional<std::uint32_t> device_index(std::string_view key) {
   return index;
 }
 
+/// Some of the cores that the daemon may use, and not all of them.
+void read_cores(const toml::table& source, ConfigTable& table, Config& config, ConfigErrors& errors) {
+  const auto text = table.text("cores");
+  if (!text) return;
+  const auto wrong = [&](const std::string& what) {
+    errors.add(source.get("cores")->source(), "cores in [device]: " + what);
+  };
+  const auto cores = session::parse_core_set(*text);
+  if (!cores) return wrong(cores.error().message);
+  const auto allowed = session::allowed_cores();
+  if (!allowed) return wrong(allowed.error().message);
+  const cpu_set_t beyond = session::other_cores(cores.value(), allowed.value());
+  const cpu_set_t left = session::other_cores(allowed.value(), cores.value());
+  if (CPU_COUNT(&beyond) != 0) return wrong("the daemon may not use all of '" + *text + "'");
+  if (CPU_COUNT(&left) == 0) return wrong("'" + *text + "' leaves no core for anything else");
+  config.device_cores = *text;
+}
+
 void read_device(const toml::table& source, Config& config, ConfigErrors& errors) {
   ConfigTable table(source, "[device]", errors);
   read_device_rule(table, config.devices.common);
   if (auto samples = table.integer("samples", 1, kMostSamples)) {
     config.samples = static_cast<std::uint32_t>(*samples);
   }
+  read_cores(source, table, config, errors);
   for (const auto& [key, node] : source) {
     const auto index = device_index(key.str());
     if (!index) continue;

@@ -58,6 +58,7 @@ struct Config {
   // [device]
   DeviceRules devices;
   std::uint32_t samples = 5;  // commands measured one by one after a switch
+  std::string device_cores;   // where a CPU device's threads run, and workers' own do not; empty: anywhere
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
   // [tenants], [tenant.*]

@@ -88,6 +88,10 @@ void DispatchLoop::set_rules(DeviceRules rules) {
   wake();  // deadlines may have changed
 }
 
+void DispatchLoop::run_on(const cpu_set_t& cores) {
+  ::pthread_setaffinity_np(thread_.native_handle(), sizeof(cores), &cores);
+}
+
 void DispatchLoop::set_policy(const std::string& policy, std::optional<std::uint32_t> device) {
   const std::lock_guard lock(mutex_);
   const DeviceRules before = rules_;

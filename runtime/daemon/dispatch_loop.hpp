@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include <sched.h>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -50,6 +51,8 @@ class DispatchLoop {
 
   /// From a configuration that was read again. Policies change where their names do.
   void set_rules(DeviceRules rules);
+  /// Where the thread runs from now on. A wish: if the system refuses, it stays where it is.
+  void run_on(const cpu_set_t& cores);
   /// `fairgv set --policy`: on one device, or on all. The name must be known. Holds until set_rules().
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device);
   /// Forgets everything, tenants too. Only without sessions.

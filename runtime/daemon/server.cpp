@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "runtime/session/core_set.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -103,6 +105,7 @@ Result<void> Server::watch_everything() {
 
 void Server::run() {
   apply_log_level();
+  place_dispatcher();
   spdlog::info("fairgvd {} serves {}", FAIRGV_VERSION, settings_.socket_path);
   if (vendors_.drivers().empty()) {
     spdlog::warn("no OpenCL driver is registered in {}: install one, for instance pocl-opencl-icd",
@@ -204,6 +207,7 @@ void Server::reload() {
   }
   host_.config = std::move(config).value();
   apply_log_level();
+  place_dispatcher();
   raise_descriptor_limit(host_.config.session_limit);
   dispatch_->set_rules(host_.config.devices);
   host_.tenants.configure(host_.config.tenants);
@@ -214,6 +218,12 @@ void Server::reload() {
 
 void Server::apply_log_level() const {
   spdlog::set_level(spdlog::level::from_str(settings_.log_level.value_or(host_.config.log_level)));
+}
+
+void Server::place_dispatcher() const {
+  const auto all = session::allowed_cores();
+  const auto device = session::parse_core_set(host_.config.device_cores);
+  if (all) dispatch_->run_on(device ? session::other_cores(all.value(), device.value()) : all.value());
 }
 
 std::optional<Server::Time> Server::next_deadline() {

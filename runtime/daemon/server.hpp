@@ -59,6 +59,7 @@ class Server {
   void on_signal();
   void reload();
   void apply_log_level() const;
+  void place_dispatcher() const;
   std::optional<Time> next_deadline();
   void expire(Time now);
   bool idle_for_too_long(Time now);

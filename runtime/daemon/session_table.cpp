@@ -15,9 +15,9 @@ constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
 
-/// Where client and worker should both map their segment, so that shared virtual memory has one address: below
-/// what mmap hands out on x86-64 by itself, and where the sanitizers allow mappings. Sessions take places in
-/// turn because the child of a fork still has its parent's segment in the way.
+/// Where client and worker should both map their segment, so that shared virtual memory has one address:
+/// below what mmap hands out on x86-64 by itself, and where the sanitizers allow mappings. Sessions take
+/// places in turn because the child of a fork still has its parent's segment in the way.
 constexpr std::uint64_t kFirstPlace = 0x7e80'0000'0000;
 constexpr std::uint64_t kPlaceBytes = std::uint64_t{72} << 30;  // a segment is a bit over 64 GiB
 constexpr std::uint64_t kPlaces = 6;
@@ -40,13 +40,18 @@ Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
 
 std::vector<std::string> worker_arguments(const Session& session, int daemon_fd, const Config& config) {
   const auto number = [](auto value) { return std::to_string(value); };
-  return {"--session",    number(session.id.value),
-          "--segment-fd", number(session.segment->fd()),
-          "--turn-fd",    number(session.turns.fd()),
-          "--daemon-fd",  number(daemon_fd),
-          "--knock-fd",   number(session.knock.get()),
-          "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
-          "--samples",    number(config.samples)};
+  std::vector<std::string> arguments{
+      "--session",    number(session.id.value),
+      "--segment-fd", number(session.segment->fd()),
+      "--turn-fd",    number(session.turns.fd()),
+      "--daemon-fd",  number(daemon_fd),
+      "--knock-fd",   number(session.knock.get()),
+      "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
+      "--samples",    number(config.samples)};
+  if (!config.device_cores.empty()) {
+    arguments.insert(arguments.end(), {"--device-cores", config.device_cores});
+  }
+  return arguments;
 }
 
 struct OutputPipe {

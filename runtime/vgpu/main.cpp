@@ -11,8 +11,11 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
+#include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
@@ -29,6 +32,7 @@ struct Arguments {
   int knock_fd = -1;
   double slice_ms = 6;
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
+  std::string device_cores;
 };
 
 void declare(CLI::App& app, Arguments& to) {
@@ -49,6 +53,8 @@ void declare(CLI::App& app, Arguments& to) {
       ->check(CLI::Range(0.01, 10'000.0));
   app.add_option("--samples", to.samples, "commands measured one by one in a contended turn")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--device-cores", to.device_cores,
+                 "where the driver's threads run, and this program's do not");
 }
 
 /// A worker without a daemon has nobody to work for, and nobody who would end it.
@@ -60,6 +66,24 @@ void exit_with_daemon(int daemon_fd) {
     }
     ::_exit(0);  // the daemon sends nothing: whatever happened is the end
   }).detach();
+}
+
+/// The driver, its threads on the cores that were given for them and this one on the others. Threads inherit
+/// the cores of the thread that starts them, and drivers of CPU devices start theirs when they are opened.
+Result<opencl::Driver> open_driver(const std::string& device_cores) {
+  if (device_cores.empty()) return opencl::Driver::open();
+  const auto cores = session::parse_core_set(device_cores);
+  if (!cores) return cores.error();
+  const auto all = session::allowed_cores();
+  if (!all) return all.error();
+  // PoCL makes as many threads as the machine has cores unless it is told (3.1; POCL_MAX_PTHREAD_COUNT). What
+  // the administrator has said goes before it.
+  ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(CPU_COUNT(&cores.value())).c_str(), 0);
+  if (auto there = session::run_on(cores.value()); !there) return there.error();
+  auto driver = opencl::Driver::open();
+  if (auto back = session::run_on(session::other_cores(all.value(), cores.value())); !back)
+    return back.error();
+  return driver;
 }
 
 session::WorkerReady describe(const opencl::Driver& driver) {
@@ -78,7 +102,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (!segment) return segment.error();
   auto turns = session::TurnMemory::attach(ring::UniqueFd(arguments.turn_fd));
   if (!turns) return turns.error();
-  auto driver = opencl::Driver::open();
+  auto driver = open_driver(arguments.device_cores);
   if (!driver) return driver.error();
   if (auto sent = daemon.send(session::to_text(describe(driver.value()))); !sent) return sent.error();
   exit_with_daemon(daemon.fd());

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <thread>
 
 namespace fairgv::harness {
 
@@ -10,18 +12,57 @@ std::string beside(const std::string& program) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
 }
 
-CommandLine bare(std::vector<std::string> program) {
-  return {
-      std::move(program),
-      {{"OCL_ICD_VENDORS", std::nullopt}, {"FAIRGV_SOCKET", std::nullopt}, {"FAIRGV_TENANT", std::nullopt}}};
+Result<Placement> Placement::device_on_first(unsigned cores) {
+  const unsigned all = std::thread::hardware_concurrency();
+  if (cores == 0 || cores >= all) {
+    return Error{"of " + std::to_string(all) + " cores, the device can have 1 to all but one, not " +
+                 std::to_string(cores)};
+  }
+  const auto range = [](unsigned first, unsigned last) {
+    return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
+  };
+  Placement placement;
+  placement.count_ = cores;
+  placement.device_cores_ = range(0, cores - 1);
+  placement.host_cores_ = range(cores, all - 1);
+  return placement;
 }
 
-Result<Tenancy> Tenancy::start() {
+CommandLine Placement::place(CommandLine command) const {
+  if (count_ == 0) return command;
+  command.arguments.insert(command.arguments.begin(), {"taskset", "--cpu-list", host_cores_});
+  return command;
+}
+
+CommandLine Placement::place_with_device(CommandLine command) const {
+  if (count_ == 0) return command;
+  command = place(std::move(command));
+  // PoCL 3.1 puts its thread i on core i, whatever the process may use.
+  command.environment.emplace_back("POCL_AFFINITY", "1");
+  command.environment.emplace_back("POCL_MAX_PTHREAD_COUNT", std::to_string(count_));
+  return command;
+}
+
+CommandLine bare(std::vector<std::string> program, const Placement& placement) {
+  return placement.place_with_device({std::move(program),
+                                      {{"OCL_ICD_VENDORS", std::nullopt},
+                                       {"FAIRGV_SOCKET", std::nullopt},
+                                       {"FAIRGV_TENANT", std::nullopt}}});
+}
+
+Result<Tenancy> Tenancy::start(Placement placement) {
   std::string folder = (std::filesystem::temp_directory_path() / "fairgv-bench-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return system_error("a temporary folder " + folder);
-  Tenancy tenancy{std::filesystem::path(folder)};
+  Tenancy tenancy(folder, std::move(placement));
+  CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"}, {}};
+  if (const std::string& cores = tenancy.placement_.device_cores(); !cores.empty()) {
+    const std::string config = tenancy.folder_ / "fairgvd.toml";
+    std::ofstream(config) << "[device]\ncores = \"" << cores << "\"\n";
+    first.arguments.insert(first.arguments.end(), {"--config", config});
+  }
+  first.arguments.insert(first.arguments.end(), {"--", "true"});
   // The first tenant starts the daemon; `true` makes sure that it is there, and that it can start at all.
-  const auto started = run(tenancy.tenant("warm-up", 1, {"true"}));
+  const auto started = run(first);
   if (!started) return started.error();
   if (started->status != 0) return Error{"the private daemon at " + tenancy.socket() + " did not start"};
   return tenancy;
@@ -47,7 +88,7 @@ CommandLine Tenancy::tenant(const std::string& name, std::uint32_t weight,
                        std::to_string(weight), "--"},
                       {{"OCL_ICD_VENDORS", std::nullopt}}};
   for (std::string& argument : program) command.arguments.push_back(std::move(argument));
-  return command;
+  return placement_.place(std::move(command));
 }
 
 }  // namespace fairgv::harness

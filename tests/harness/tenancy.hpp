@@ -16,16 +16,38 @@ namespace fairgv::harness {
 /// A program in the folder of the running one: the build tree's bin/, or where benchmarks are installed.
 std::string beside(const std::string& program);
 
+/// Where everything runs, for a machine on which a CPU device is to be apart from host code as an accelerator
+/// is. By default anywhere.
+class Placement {
+ public:
+  Placement() = default;
+  /// The device on the first `cores` cores, all else on the others. An Error if none would be left.
+  static Result<Placement> device_on_first(unsigned cores);
+
+  /// "0" or "0-1"; empty: anywhere.
+  const std::string& device_cores() const { return device_cores_; }
+  /// The command, kept off the device's cores.
+  CommandLine place(CommandLine command) const;
+  /// The same for a program whose own driver is PoCL, with the device's threads on the device's cores.
+  CommandLine place_with_device(CommandLine command) const;
+
+ private:
+  unsigned count_ = 0;
+  std::string device_cores_;
+  std::string host_cores_;
+};
+
 /// The program on the driver alone, without FairGV.
-CommandLine bare(std::vector<std::string> program);
+CommandLine bare(std::vector<std::string> program, const Placement& placement = {});
 
 /// A daemon of our own, on a socket in a temporary folder. Stopped, and the folder removed, by the
 /// destructor.
 class Tenancy {
  public:
-  static Result<Tenancy> start();
+  static Result<Tenancy> start(Placement placement = {});
   ~Tenancy();
-  Tenancy(Tenancy&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  Tenancy(Tenancy&& other) noexcept
+      : folder_(std::exchange(other.folder_, {})), placement_(std::move(other.placement_)) {}
   Tenancy& operator=(Tenancy&&) = delete;
 
   std::string socket() const { return folder_ / "fairgvd.sock"; }
@@ -35,8 +57,10 @@ class Tenancy {
   CommandLine tenant(const std::string& name, std::uint32_t weight, std::vector<std::string> program) const;
 
  private:
-  explicit Tenancy(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Tenancy(std::filesystem::path folder, Placement placement)
+      : folder_(std::move(folder)), placement_(std::move(placement)) {}
   std::filesystem::path folder_;
+  Placement placement_;
 };
 
 }  // namespace fairgv::harness

@@ -1,0 +1,65 @@
+// [device] cores: the threads of a CPU device run on those cores, FairGV's own and the programs on the
+// others.
+#include <filesystem>
+#include <map>
+
+#include "tests/integration/system_fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+using harness::Placement;
+using harness::Tenancy;
+
+/// By thread: its name and the cores that it may use ("0", "1-3").
+std::multimap<std::string, std::string> cores_of_threads(pid_t process) {
+  std::multimap<std::string, std::string> found;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+    std::ifstream status(task.path() / "status");
+    std::string name;
+    for (std::string line; std::getline(status, line);) {
+      const auto value = [&] { return line.substr(line.find('\t') + 1); };
+      if (line.starts_with("Name:")) name = value();
+      if (line.starts_with("Cpus_allowed_list:")) found.emplace(name, value());
+    }
+  }
+  return found;
+}
+
+struct PlacedSystem : System {
+  void SetUp() override {
+    auto placement = Placement::device_on_first(1);
+    if (!placement) GTEST_SKIP() << "needs two cores: " << placement.error().message;
+    auto started = Tenancy::start(placement.value());
+    ASSERT_TRUE(started) << started.error().message;
+    tenancy.emplace(std::move(started).value());
+  }
+};
+
+TEST_F(PlacedSystem, KeepsTheDeviceAndEverythingElseApart) {
+  harness::Child program = start_long_program("alice");
+  ASSERT_TRUE(progresses(program));
+  const nlohmann::json session = tenant("alice")["sessions"].at(0);
+  const auto worker = cores_of_threads(session["worker_pid"].get<pid_t>());
+  std::size_t device_threads = 0;
+  std::size_t own_threads = 0;
+  for (const auto& [name, cores] : worker) {
+    // The driver starts its threads while this one opens it, so they are on its core or on none of its.
+    if (cores == "0") {
+      ++device_threads;
+    } else {
+      EXPECT_NE(cores.front(), '0') << "a thread '" << name << "' may run anywhere";
+      ++own_threads;
+    }
+  }
+  EXPECT_GE(device_threads, 1U);
+  EXPECT_GE(own_threads, 1U);
+  const auto daemon = cores_of_threads(ps()["daemon"]["pid"].get<pid_t>());
+  const auto dispatcher = daemon.find("dispatcher");
+  ASSERT_NE(dispatcher, daemon.end());
+  EXPECT_NE(dispatcher->second.front(), '0');
+  for (const auto& [name, cores] : cores_of_threads(program.pid())) EXPECT_NE(cores.front(), '0');
+}
+
+}  // namespace
+}  // namespace fairgv::integration
