@@ -37,6 +37,7 @@ struct Settings {
   std::vector<std::string> programs = kPrograms;
   double seconds = 12;
   bool quick = false;
+  unsigned device_cores = 0;
   std::string csv_file;
   std::string figure_file;
 };
@@ -71,7 +72,8 @@ Result<Cell> measure(const std::string& policy, const std::string& program, cons
   const CommandLine share{
       {beside("fairgv-bench-share"), "--weights", fmt::format("{}", fmt::join(kWeights, ",")), "--programs",
        program, "--policy", policy, "--seconds", fmt::format("{}", settings.seconds), "--baseline-seconds",
-       settings.quick ? "0.3" : "2", "--json", json.path().string()},
+       settings.quick ? "0.3" : "2", "--device-cores", std::to_string(settings.device_cores), "--json",
+       json.path().string()},
       {}};
   const auto finished = run(share);
   if (!finished) return finished.error();
@@ -82,8 +84,16 @@ Result<Cell> measure(const std::string& policy, const std::string& program, cons
   return Cell{policy, program, result["min_max_ratio"], result["overhead"]};
 }
 
-void write_csv(const std::string& file, const std::vector<Cell>& cells) {
+std::string machine(const Settings& settings) {
+  const std::string device =
+      settings.device_cores == 0 ? "on all of them" : fmt::format("on {}", settings.device_cores);
+  return fmt::format("{} cores, a CPU device {}; FairGV {}", ::sysconf(_SC_NPROCESSORS_ONLN), device,
+                     FAIRGV_VERSION);
+}
+
+void write_csv(const std::string& file, const Settings& settings, const std::vector<Cell>& cells) {
   std::ofstream out(file);
+  out << "# " << machine(settings) << '\n';
   out << "policy,program,min_max_ratio,overhead\n";
   for (const Cell& cell : cells) {
     out << fmt::format("{},{},{:.4f},{:.4f}\n", cell.policy, cell.program, cell.min_max_ratio, cell.overhead);
@@ -118,12 +128,8 @@ Result<void> draw(const Settings& settings, const std::vector<Cell>& cells) {
   return {};
 }
 
-void print_machine() {
-  fmt::print("{} cores, FairGV {}\n", ::sysconf(_SC_NPROCESSORS_ONLN), FAIRGV_VERSION);
-}
-
 Result<void> run_benchmark(const Settings& settings) {
-  print_machine();
+  fmt::print("{}\n", machine(settings));
   fmt::print(
       "Min-Max Ratio (1 = exactly by weight) and overhead; weights {}; the paper's FairGV: at least {}\n\n",
       fmt::join(kWeights, ":"), kPaper);
@@ -143,7 +149,7 @@ Result<void> run_benchmark(const Settings& settings) {
     }
     fmt::print("\n");
   }
-  if (!settings.csv_file.empty()) write_csv(settings.csv_file, cells);
+  if (!settings.csv_file.empty()) write_csv(settings.csv_file, settings, cells);
   return settings.figure_file.empty() ? Result<void>() : draw(settings, cells);
 }
 
@@ -161,6 +167,7 @@ int main(int argc, char** argv) {
                       ->check(CLI::Range(1.0, 3'600.0));
   app.add_flag("--quick", settings.quick, "Short runs, to see that it works: the figures mean nothing")
       ->excludes(seconds);
+  declare_device_cores(app, settings.device_cores);
   app.add_option("--csv", settings.csv_file, "Also write the table to this file");
   app.add_option("--figure", settings.figure_file, "Also draw it: a .svg or .png file (needs gnuplot)");
   if (const auto code = parse_command_line(app, argc, argv)) return *code;

@@ -35,9 +35,9 @@ std::vector<Case> all_cases(const std::string& seconds, const std::vector<int>& 
 }
 
 /// The calibrated loop must do the same work both times, whatever the machine did while it calibrated.
-Result<void> calibrate(Case& each) {
+Result<void> calibrate(Case& each, const Placement& placement) {
   if (!each.name.starts_with("computeLoop")) return {};
-  const auto probe = run_measured(bare(each.program));
+  const auto probe = run_measured(bare(each.program, placement));
   if (!probe) return probe.error();
   const std::size_t iterations = probe.value().value("iterations", std::size_t{0});
   if (iterations == 0) return Error{each.name + " did not say its iteration count"};
@@ -50,23 +50,25 @@ Result<void> calibrate(Case& each) {
 }
 
 Result<void> run_benchmark(int pairs, const std::string& seconds, const std::vector<int>& lengths,
-                           const std::string& only) {
-  auto tenancy = Tenancy::start();
+                           const std::string& only, unsigned device_cores) {
+  const auto placement = placement_of(device_cores);
+  if (!placement) return placement.error();
+  auto tenancy = Tenancy::start(placement.value());
   if (!tenancy) return tenancy.error();
   fmt::print("{:<24} {:>10} {:>12} {:>12} {:>9} {:>15}\n", fmt::format("{} pairs of {} s", pairs, seconds),
              "kernel us", "driver", "FairGV", "overhead", "lowest-highest");
   std::vector<double> overheads;
   for (Case& each : all_cases(seconds, lengths)) {
     if (!only.empty() && each.name.find(only) == std::string::npos) continue;
-    if (auto done = calibrate(each); !done) return done;
+    if (auto done = calibrate(each, placement.value()); !done) return done;
     std::vector<double> alone, ours, ratios, kernel;
     for (int pair = 0; pair < pairs; ++pair) {
       // Which of the two goes first changes from pair to pair, so that a drift of the machine cancels.
       nlohmann::json results[2];
       for (int turn = 0; turn < 2; ++turn) {
         const int which = (turn + pair) % 2;
-        auto result =
-            run_measured(which == 0 ? bare(each.program) : tenancy->tenant("bench", 1, each.program));
+        auto result = run_measured(which == 0 ? bare(each.program, placement.value())
+                                              : tenancy->tenant("bench", 1, each.program));
         if (!result) return result.error();
         results[which] = std::move(result).value();
       }
@@ -101,9 +103,12 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "Length of a run")->check(CLI::Range(0.1, 600.0));
   app.add_option("--kernel-us", lengths, "Kernel lengths of the compute loop, in microseconds")
       ->delimiter(',');
+  unsigned device_cores = 0;
+  fairgv::bench::declare_device_cores(app, device_cores);
   app.add_option("--only", only, "Only cases whose name contains this");
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done = fairgv::bench::run_benchmark(pairs, fmt::format("{}", seconds), lengths, only);
+  if (const auto done =
+          fairgv::bench::run_benchmark(pairs, fmt::format("{}", seconds), lengths, only, device_cores);
       !done) {
     fmt::print(stderr, "fairgv bench overhead: {}\n", done.error().message);
     return 1;

@@ -30,6 +30,7 @@ struct Settings {
   std::string policy;  // the daemon's default when empty
   double seconds = 12;
   double baseline_seconds = 2;
+  unsigned device_cores = 0;
   std::string json_file;
 };
 
@@ -46,12 +47,13 @@ struct Alone {
 
 /// Runs every program once alone; tenants that run the same one share the figure.
 Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& settings,
-                           std::map<std::string, Alone>& into) {
+                           const Placement& placement, std::map<std::string, Alone>& into) {
   std::set<std::string> done;
   for (const Tenant& tenant : tenants) {
     if (!done.insert(tenant.program).second) continue;
     const auto result = run_measured(bare(
-        {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.baseline_seconds)}));
+        {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.baseline_seconds)},
+        placement));
     if (!result) return result.error();
     Alone& alone = into[tenant.program];
     alone.throughputs.push_back(result.value()["throughput"]);
@@ -172,7 +174,9 @@ Result<void> run_benchmark(const Settings& settings) {
     tenant.program = settings.programs[i % settings.programs.size()];
     tenants.push_back(tenant);
   }
-  auto tenancy = Tenancy::start();
+  const auto placement = placement_of(settings.device_cores);
+  if (!placement) return placement.error();
+  auto tenancy = Tenancy::start(placement.value());
   if (!tenancy) return tenancy.error();
   if (!settings.policy.empty()) {
     if (auto set = tenancy->set_policy(settings.policy); !set) return set;
@@ -182,7 +186,7 @@ Result<void> run_benchmark(const Settings& settings) {
   std::fflush(stdout);
   std::map<std::string, Alone> alone;
   for (int run = 0; run < 2; ++run) {
-    if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+    if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
   }
 
   fmt::print("{} tenants side by side through FairGV, {} s ...\n\n", tenants.size(), settings.seconds);
@@ -192,7 +196,7 @@ Result<void> run_benchmark(const Settings& settings) {
   fmt::print("Each program alone once more ...\n");
   std::fflush(stdout);
   for (int run = 0; run < 2; ++run) {
-    if (auto done = measure_alone(tenants, settings, alone); !done) return done;
+    if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
   }
   for (Tenant& tenant : tenants) {
     tenant.alone = median(alone[tenant.program].throughputs);
@@ -220,6 +224,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1.0, 3'600.0));
   app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
       ->check(CLI::Range(0.2, 600.0));
+  fairgv::bench::declare_device_cores(app, settings.device_cores);
   app.add_option("--json", settings.json_file, "Also write the result to this file");
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
   if (const auto done = fairgv::bench::run_benchmark(settings); !done) {
