@@ -46,6 +46,7 @@ std::vector<std::string> worker_arguments(const Session& session, int daemon_fd,
       "--turn-fd",    number(session.turns.fd()),
       "--daemon-fd",  number(daemon_fd),
       "--knock-fd",   number(session.knock.get()),
+      "--client-pid", number(session.peer.pid),
       "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
       "--samples",    number(config.samples)};
   if (!config.device_cores.empty()) {

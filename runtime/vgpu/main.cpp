@@ -14,11 +14,13 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/stolen_time.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {
@@ -33,6 +35,7 @@ struct Arguments {
   double slice_ms = 6;
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
+  pid_t client = 0;
 };
 
 void declare(CLI::App& app, Arguments& to) {
@@ -53,6 +56,7 @@ void declare(CLI::App& app, Arguments& to) {
       ->check(CLI::Range(0.01, 10'000.0));
   app.add_option("--samples", to.samples, "commands measured one by one in a contended turn")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--client-pid", to.client, "the session's program")->check(CLI::NonNegativeNumber);
   app.add_option("--device-cores", to.device_cores,
                  "where the driver's threads run, and this program's do not");
 }
@@ -86,6 +90,11 @@ Result<opencl::Driver> open_driver(const std::string& device_cores) {
   return driver;
 }
 
+/// Whether all of the driver's threads work for one CPU device: those of several could not be told apart.
+bool is_one_cpu_device(const opencl::Driver& driver) {
+  return driver.devices().size() == 1 && driver.has_host_device();
+}
+
 session::WorkerReady describe(const opencl::Driver& driver) {
   session::WorkerReady ready;
   for (std::size_t i = 0; i < driver.devices().size(); ++i) {
@@ -104,6 +113,9 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (!turns) return turns.error();
   auto driver = open_driver(arguments.device_cores);
   if (!driver) return driver.error();
+  std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
+  std::erase(threads, ::gettid());
+  StolenTime stolen(threads, arguments.client);
   if (auto sent = daemon.send(session::to_text(describe(driver.value()))); !sent) return sent.error();
   exit_with_daemon(daemon.fd());
 
@@ -111,6 +123,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.turn.slice =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(arguments.slice_ms));
   settings.turn.samples = arguments.samples;
+  if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
     const session::Knock knock{session, device};
     return ::write(fd, &knock, sizeof(knock)) == static_cast<ssize_t>(sizeof(knock));

@@ -76,7 +76,8 @@ void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimeP
     used_ += in_turn();
     turn_began_ = now;
   }
-  publish_used(now);
+  const bool open = contended() ? issued_any_ : in_flight_ != 0;
+  publish_used(used_ + (open ? Duration(now - turn_began_) : Duration::zero()));
 }
 
 void TurnKeeper::settle(Next next, TimePoint now) {
@@ -139,19 +140,22 @@ void TurnKeeper::want() {
 void TurnKeeper::begin() {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
   plan_.reset();
-  if (slice_ > Duration::zero()) plan_.emplace(slice_, history_);
+  if (slice_ > Duration::zero()) {
+    plan_.emplace(slice_, history_);
+    if (settings_.stolen) settings_.stolen();  // from here on it counts
+  }
   issued_any_ = false;
 }
 
 void TurnKeeper::give_back(bool work) {
   if (contended() && issued_any_) {
-    used_ += in_turn();
+    used_ += charge_for_turn();
     if (plan_->commands() > 0) mean_ = plan_->used() / static_cast<std::int64_t>(plan_->commands());
     if (!work) pausing_since_ = last_completion_;
   }
   plan_.reset();
   lingers_until_.reset();
-  publish(turn_.used_ns, static_cast<std::uint64_t>(used_.count()));
+  publish_used(used_);
   const TurnState next = work ? TurnState::wanting : TurnState::idle;
   seen_.store(raw(next), std::memory_order_relaxed);
   // Release: pairs with the dispatcher's acquire; used_ns is final. A store is enough: from busy the
@@ -166,10 +170,16 @@ std::uint64_t TurnKeeper::lone_limit() const {
   return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);
 }
 
-void TurnKeeper::publish_used(TimePoint until) {
-  const bool open = contended() ? issued_any_ : in_flight_ != 0;
-  const Duration used = used_ + (open ? Duration(until - turn_began_) : Duration::zero());
-  publish(turn_.used_ns, static_cast<std::uint64_t>(used.count()));
+Duration TurnKeeper::charge_for_turn() const {
+  const Duration stolen = settings_.stolen ? settings_.stolen() : Duration::zero();
+  return in_turn() - std::clamp(stolen, Duration::zero(), in_turn());
+}
+
+/// The dispatcher has charged what was published in the turn already; what turns out to have been stolen is
+/// made good by the time that follows.
+void TurnKeeper::publish_used(Duration used) {
+  published_ = std::max(published_, used);
+  publish(turn_.used_ns, static_cast<std::uint64_t>(published_.count()));
 }
 
 void TurnKeeper::close_run() {

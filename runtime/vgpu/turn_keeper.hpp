@@ -10,9 +10,9 @@
 // - Contended: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from issue to
 //   completion; those of known kinds run freely as long as they are expected to fit the slice, and one
 //   synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue
-//   to the last completion. When the program has nothing to issue, the turn is kept for a short time, which
-//   tunes itself to the program's pauses, and then given back (section 3.2.2, hybrid spinning); that last,
-//   futile wait is not charged.
+//   to the last completion, without what others have stolen of it (a CPU device). When the program has
+//   nothing to issue, the turn is kept for a short time, which tunes itself to the program's pauses, and then
+//   given back (section 3.2.2, hybrid spinning); that last, futile wait is not charged.
 //
 // An asynchronous state machine without a clock: "synchronise" means that may_issue() is 0 until completed()
 // has reported everything. Externally synchronised by the executor's lock, except changed(), which
@@ -37,6 +37,8 @@ using sched::Duration;
 struct TurnSettings {
   Duration slice = sched::TurnPlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
+  /// How much of the time since it was last called the device was kept from its work by others; may be empty.
+  std::function<Duration()> stolen{};
 };
 
 class TurnKeeper {
@@ -101,7 +103,8 @@ class TurnKeeper {
   bool contended() const { return plan_.has_value(); }
   std::uint64_t lone_limit() const;
   Duration in_turn() const { return last_completion_ - turn_began_; }
-  void publish_used(TimePoint until);
+  Duration charge_for_turn() const;
+  void publish_used(Duration used);
   void close_run();
   void settle_contended(Next next, TimePoint now);
   void learn_pause(Duration pause);
@@ -115,6 +118,7 @@ class TurnKeeper {
   std::uint64_t in_flight_ = 0;
   TimePoint last_completion_{};
   Duration used_{0};        // all closed intervals so far
+  Duration published_{0};   // of it and of the open one; never goes down
   TimePoint turn_began_{};  // first issue of the interval being charged: the turn, or the time in flight
 
   std::optional<Duration> mean_;  // time per command; lone turns

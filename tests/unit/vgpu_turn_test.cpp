@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <utility>
 
 #include "runtime/vgpu/turn_keeper.hpp"
 
@@ -98,6 +99,42 @@ TEST_F(TurnTest, ALoneTenantKeepsItsTurnBetweenCommandsAndIsNeverSampled) {
   EXPECT_EQ(turn.launches, 100U);
   EXPECT_EQ(used(), 100 * 20us) << "idle time between commands is not charged";
   EXPECT_EQ(knocks, 1);
+}
+
+struct StolenTurnTest : TurnTest {
+  Duration stolen{0};  // since the keeper last asked
+  TurnKeeper robbed{turn, TurnSettings{6ms, 5, [this] { return std::exchange(stolen, Duration(0)); }},
+                    [this] { ++knocks; }};
+
+  /// One command that takes a turn of `time`, of which others steal `theft`.
+  void one_turn(Duration time, Duration theft) {
+    robbed.may_issue(kKernel, now);
+    grant(6ms);
+    ASSERT_GT(robbed.may_issue(kKernel, now), 0U);
+    robbed.issued(kKernel, now);
+    now += time;
+    robbed.completed(1, 1, now);
+    stolen = theft;
+    ask_back();
+    robbed.settle(kKernel, now);
+    ASSERT_EQ(state(), TurnState::wanting);
+  }
+};
+
+TEST_F(StolenTurnTest, WhatOthersTookIsMadeGoodByTheTimeThatFollows) {
+  stolen = 1h;  // before the turn, when the device was somebody else's
+  one_turn(4ms, 1ms);
+  EXPECT_EQ(used(), 4ms) << "published while it was not known, and never taken back";
+  one_turn(5ms, 2ms);
+  EXPECT_EQ(used(), 3ms + 5ms);
+  one_turn(5ms, 0ms);
+  EXPECT_EQ(used(), 3ms + 3ms + 5ms);
+}
+
+TEST_F(StolenTurnTest, NoMoreIsForgivenThanTheTurnTook) {
+  one_turn(4ms, 1h);
+  one_turn(6ms, 0ms);
+  EXPECT_EQ(used(), 6ms);
 }
 
 TEST_F(TurnTest, ALoneTenantHasAboutOneSliceInFlight) {

@@ -1,0 +1,61 @@
+// How long the threads of a CPU device were kept from their cores by others.
+//
+// A turn is charged from its first issue to its last completion. Where the device is the host's own CPU, some
+// of that time may have gone to a process that has nothing to do with it, and whoever has the turn just then
+// should not pay. Linux counts, for each thread, how long it was ready to run and did not
+// (/proc/PID/task/TID/schedstat). From that we subtract what waking up takes anyway, and the processor time
+// that the session's own program has used meanwhile: who crowds out its own device is charged for it. What is
+// left, averaged over the device's threads, was stolen.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/ring/handle.hpp"
+#include "sched/types.hpp"
+
+namespace fairgv::vgpu {
+
+using sched::Duration;
+
+/// The threads of this process.
+std::vector<pid_t> own_threads();
+
+class StolenTime {
+ public:
+  /// Of more threads than that, the first stand for all: reading one takes about a microsecond.
+  static constexpr std::size_t kMostWatched = 8;
+  /// A wait shorter than that is the way from a wake-up to the core, not theft.
+  static constexpr Duration kWakeUp = std::chrono::microseconds(50);
+
+  /// What the system has counted so far.
+  struct Reading {
+    Duration waited{0};          // of all watched threads, ready but not running
+    std::uint64_t arrivals = 0;  // how often one of them got a core
+    Duration program{0};         // processor time of the session's program
+  };
+
+  /// `threads`: the device's, of this process. `client`: the session's program; if it cannot be asked for its
+  /// processor time, nothing is subtracted for it.
+  StolenTime(std::span<const pid_t> threads, pid_t client);
+
+  /// Since the call before, or since the beginning. Zero without threads, or where the system does not count.
+  Duration take();
+
+  /// What was stolen from each of `threads` threads between two readings.
+  static Duration between(const Reading& before, const Reading& after, std::size_t threads);
+
+ private:
+  Reading read() const;
+
+  std::vector<ring::UniqueFd> counters_;
+  std::optional<clockid_t> program_clock_;
+  Reading last_;
+};
+
+}  // namespace fairgv::vgpu

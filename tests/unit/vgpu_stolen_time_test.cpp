@@ -1,0 +1,97 @@
+// Time stolen from a device's threads: the arithmetic, and what Linux really counts.
+#include "runtime/vgpu/stolen_time.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+namespace fairgv::vgpu {
+namespace {
+
+using namespace std::chrono_literals;
+using Reading = StolenTime::Reading;
+
+TEST(StolenTime, IsWhatTheThreadsWaitedBeyondWakingUp) {
+  const Reading before{10ms, 100, 1s};
+  EXPECT_EQ(StolenTime::between(before, {10ms, 100, 1s}, 2), 0ms);
+  EXPECT_EQ(StolenTime::between(before, {10ms + 40us, 101, 1s}, 2), 0ms) << "one wake-up";
+  EXPECT_EQ(StolenTime::between(before, {16ms + 2 * StolenTime::kWakeUp, 102, 1s}, 2), 3ms)
+      << "of each of two";
+}
+
+TEST(StolenTime, IsNotWhatTheOwnProgramTook) {
+  EXPECT_EQ(StolenTime::between({}, {6ms, 0, 4ms}, 1), 2ms);
+  EXPECT_EQ(StolenTime::between({}, {6ms, 0, 7ms}, 1), 0ms);
+}
+
+TEST(StolenTime, IsNothingWithoutThreads) {
+  EXPECT_EQ(StolenTime({}, 0).take(), 0ns);
+}
+
+/// A process that keeps the core of this thread busy for as long as the object lives.
+class Thief {
+ public:
+  Thief() : pid_(::fork()) {
+    if (pid_ != 0) return;
+    for (;;) asm volatile("");
+  }
+  ~Thief() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Thief(const Thief&) = delete;
+  Thief& operator=(const Thief&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+/// Calls `body` in a thread that runs on one core only.
+template <class Body>
+void on_one_core(Body body) {
+  std::thread([&] {
+    cpu_set_t core;
+    CPU_ZERO(&core);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &core);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(core), &core), 0);
+    body();
+  }).join();
+}
+
+TEST(StolenTime, CountsWhatAnotherProcessTakes) {
+  if (::access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count";
+  on_one_core([] {
+    const pid_t self = ::gettid();
+    const Thief thief;
+    StolenTime stolen(std::span(&self, 1), 0);
+    Duration sum{0};
+    // The bound only keeps a broken system from hanging the test.
+    const auto give_up = std::chrono::steady_clock::now() + 30s;
+    while (sum < 20ms && std::chrono::steady_clock::now() < give_up) sum += stolen.take();
+    EXPECT_GE(sum, 20ms);
+  });
+}
+
+TEST(StolenTime, ForgivesLessIfTheThiefIsTheOwnProgram) {
+  if (::access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count";
+  on_one_core([] {
+    const pid_t self = ::gettid();
+    const Thief thief;
+    StolenTime by_others(std::span(&self, 1), 0);
+    StolenTime by_program(std::span(&self, 1), thief.pid());
+    Duration all{0};
+    const auto give_up = std::chrono::steady_clock::now() + 30s;
+    while (all < 50ms && std::chrono::steady_clock::now() < give_up) all += by_others.take();
+    EXPECT_GE(all, 50ms);
+    // Others may have stolen, too; but the thief cannot have had nothing.
+    EXPECT_LT(by_program.take(), all);
+  });
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
