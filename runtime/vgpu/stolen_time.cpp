@@ -65,6 +65,8 @@ Duration StolenTime::take() {
 }
 
 Duration StolenTime::between(const Reading& before, const Reading& after, std::size_t threads) {
+  // What counts backwards has ended: a thread of the driver's, or the program.
+  if (after.arrivals < before.arrivals || after.program < before.program) return Duration::zero();
   const Duration waited = after.waited - before.waited;
   const Duration waking = kWakeUp * static_cast<std::int64_t>(after.arrivals - before.arrivals);
   const Duration program = after.program - before.program;

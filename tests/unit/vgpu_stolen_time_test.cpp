@@ -28,6 +28,11 @@ TEST(StolenTime, IsNotWhatTheOwnProgramTook) {
   EXPECT_EQ(StolenTime::between({}, {6ms, 0, 7ms}, 1), 0ms);
 }
 
+TEST(StolenTime, IsNothingWhenAThreadOrTheProgramHasEnded) {
+  EXPECT_EQ(StolenTime::between({1ms, 100, 0s}, {9ms, 40, 0s}, 2), 0ms);
+  EXPECT_EQ(StolenTime::between({1ms, 0, 3s}, {9ms, 0, 0s}, 2), 0ms);
+}
+
 TEST(StolenTime, IsNothingWithoutThreads) {
   EXPECT_EQ(StolenTime({}, 0).take(), 0ns);
 }
