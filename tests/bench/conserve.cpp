@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/pairs.hpp"
 
 namespace fairgv::bench {
@@ -15,8 +14,6 @@ using namespace harness;
 struct Settings {
   std::vector<double> sleep_ratios{0.5, 0.6, 0.7, 0.8};  // the paper's
   PairSettings pairs{.policies = {"fair", "strict-cosched"}};
-  unsigned device_cores = 0;
-  Output output;
 };
 
 /// What of the device is put to use: throughputs side by side, each over what its program does alone and
@@ -46,7 +43,7 @@ Result<void> write_table(const Settings& settings, const std::vector<Cell>& cell
                                cell.utilisation.median, cell.utilisation.lowest, cell.utilisation.highest,
                                cell.busy, cell.sleepy));
   }
-  return write_csv(settings.output, settings.device_cores,
+  return write_csv(settings.pairs.output, settings.pairs.device_cores,
                    "sleep_ratio,policy,utilisation,lowest,highest,BlackScholes,matrixMul", rows);
 }
 
@@ -69,18 +66,18 @@ Result<void> draw_bars(const Settings& settings, const std::vector<Cell>& cells)
     bars += fmt::format(", {} using 2:3:4:xtic(1) title '{}'", block, policy);
   }
   script += "plot 1 with lines lc rgb 'black' title 'what the load allows'" + bars + '\n';
-  return draw(settings.output, 720, 400, script);
+  return draw(settings.pairs.output, 720, 400, script);
 }
 
 Result<void> run_benchmark(const Settings& settings) {
-  fmt::print("{}\n", machine(settings.device_cores));
+  fmt::print("{}\n", machine(settings.pairs.device_cores));
   fmt::print(
       "BlackScholes beside a matrixMul that sleeps: throughputs over those alone and awake, added up; the "
       "load allows 1.0\nIn parentheses BlackScholes + matrixMul\n\n{:<12}",
       "sleep ratio");
   for (const std::string& policy : settings.pairs.policies) fmt::print("{:>36}", policy);
   fmt::print("\n");
-  auto runs = PairedRuns::start(settings.pairs, settings.device_cores, settings.sleep_ratios.size(), 2);
+  auto runs = PairedRuns::start(settings.pairs, settings.sleep_ratios.size(), 2);
   if (!runs) return runs.error();
   // Two batches are always queued: it waits for every launch otherwise, and leaves gaps.
   const Program busy{beside("workloads/BlackScholes"), "--sync", "stream"};
@@ -116,8 +113,6 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 0.95));
   declare_pairs(app, settings.pairs);
-  declare_device_cores(app, settings.device_cores);
-  declare_output(app, settings.output);
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
   settle(settings.pairs);
   shorten(app, "--sleep-ratios", settings.sleep_ratios);

@@ -3,9 +3,10 @@
 // whatever the neighbour's kernels are like; where turns are given by the clock, long kernels take more.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/pairs.hpp"
 
 namespace fairgv::bench {
@@ -20,8 +21,6 @@ struct Settings {
   std::vector<std::string> programs{"matrixMul", "hotspot"};
   std::vector<int> kernel_us{21, 50, 100, 200, 400, 800, 1605};  // the paper's range
   PairSettings pairs{.policies = {"fair", "credit-poll"}};
-  unsigned device_cores = 0;
-  Output output;
 };
 
 /// The run time of `program` beside the neighbour over its run time alone, under one policy.
@@ -58,17 +57,18 @@ Result<void> write_table(const Settings& settings, const std::vector<Cell>& cell
                                cell.asked_us, cell.kernel_us, cell.run_time.median, cell.run_time.lowest,
                                cell.run_time.highest));
   }
-  return write_csv(settings.output, settings.device_cores,
+  return write_csv(settings.pairs.output, settings.pairs.device_cores,
                    "program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest", rows);
 }
 
 /// A plot for each program, a curve for each policy over the length of the neighbour's kernels.
 Result<void> draw_curves(const Settings& settings, const std::vector<Cell>& cells) {
-  const auto [shortest, longest] = std::minmax_element(settings.kernel_us.begin(), settings.kernel_us.end());
+  const auto [shortest, longest] = std::minmax_element(
+      cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.kernel_us < b.kernel_us; });
   std::string script = fmt::format(
       "set multiplot layout 1,{}; set logscale x; set xrange [{}:{}]; set yrange [0:*]; set grid\n"
       "set xlabel 'kernels of the neighbour (us)'; set ylabel 'normalised run time'; set key bottom left\n",
-      settings.programs.size(), 0.7 * *shortest, 1.4 * *longest);
+      settings.programs.size(), 0.7 * shortest->kernel_us, 1.4 * longest->kernel_us);
   for (const std::string& program : settings.programs) {
     std::string curves;
     for (const std::string& policy : settings.pairs.policies) {
@@ -83,23 +83,22 @@ Result<void> draw_curves(const Settings& settings, const std::vector<Cell>& cell
       curves += fmt::format(", {} with yerrorlines lw 2 title '{}'", block, policy);
     }
     script += fmt::format(
-        "set title '{}'\nplot '+' using 1:({}):({}) with filledcurves lc rgb '#dddddd' title 'within {:.0f} "
-        "%', "
-        "{} lc rgb 'black' title 'by weight'{}\n",
+        "set title '{}'\n"
+        "plot '+' using 1:({}):({}) with filledcurves lc rgb '#dddddd' title 'within {:.0f} %'"
+        ", {} lc rgb 'black' title 'by weight'{}\n",
         program, kIdeal * (1 - kTolerance), kIdeal * (1 + kTolerance), 100 * kTolerance, kIdeal, curves);
   }
-  return draw(settings.output, 480 * static_cast<unsigned>(settings.programs.size()), 400, script);
+  return draw(settings.pairs.output, 480 * static_cast<unsigned>(settings.programs.size()), 400, script);
 }
 
 Result<void> run_benchmark(const Settings& settings) {
-  fmt::print("{}\n", machine(settings.device_cores));
+  fmt::print("{}\n", machine(settings.pairs.device_cores));
   fmt::print("Run time beside a computeLoop of the same weight, over run time alone: by weight {:.1f}\n\n",
              kIdeal);
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
   for (const std::string& policy : settings.pairs.policies) fmt::print("{:>22}", policy);
   fmt::print("\n");
-  auto runs = PairedRuns::start(settings.pairs, settings.device_cores,
-                                settings.programs.size() * settings.kernel_us.size(), 1);
+  auto runs = PairedRuns::start(settings.pairs, settings.programs.size() * settings.kernel_us.size(), 1);
   if (!runs) return runs.error();
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
@@ -142,8 +141,6 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
   declare_pairs(app, settings.pairs);
-  declare_device_cores(app, settings.device_cores);
-  declare_output(app, settings.output);
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
   settle(settings.pairs);
   shorten(app, "--kernel-us", settings.kernel_us);

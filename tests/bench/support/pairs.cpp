@@ -32,6 +32,8 @@ void declare_pairs(CLI::App& app, PairSettings& settings) {
   app.add_flag("--quick", settings.quick, "Short runs, to see that it works: the figures mean nothing")
       ->excludes(seconds)
       ->excludes(pairs);
+  declare_device_cores(app, settings.device_cores);
+  declare_output(app, settings.output);
 }
 
 void settle(PairSettings& settings) {
@@ -40,9 +42,9 @@ void settle(PairSettings& settings) {
   settings.pairs = 1;
 }
 
-Result<PairedRuns> PairedRuns::start(const PairSettings& settings, unsigned device_cores, std::size_t cases,
+Result<PairedRuns> PairedRuns::start(const PairSettings& settings, std::size_t cases,
                                      std::size_t programs_alone) {
-  auto placement = placement_of(device_cores);
+  auto placement = placement_of(settings.device_cores);
   if (!placement) return placement.error();
   auto tenancy = Tenancy::start(placement.value());
   if (!tenancy) return tenancy.error();

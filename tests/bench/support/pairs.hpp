@@ -8,20 +8,23 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
 
-/// How often and how long to measure.
+/// What every such experiment can be told.
 struct PairSettings {
   std::vector<std::string> policies;
   double seconds = 2;  // of each run
   int pairs = 3;
   bool quick = false;
+  unsigned device_cores = 0;
+  Output output{};
 };
 
-/// --policies, --seconds, --pairs and --quick. Call settle() after parsing.
+/// An option for each of these. Call settle() after parsing.
 void declare_pairs(CLI::App& app, PairSettings& settings);
 /// What --quick means for the settings, and for a list of cases unless the user gave one: its ends.
 void settle(PairSettings& settings);
@@ -43,7 +46,7 @@ using PairsByPolicy = std::map<std::string, std::vector<Pair>>;
 class PairedRuns {
  public:
   /// cases: how often measure() will be called with `programs_alone` programs that run alone.
-  static Result<PairedRuns> start(const PairSettings& settings, unsigned device_cores, std::size_t cases,
+  static Result<PairedRuns> start(const PairSettings& settings, std::size_t cases,
                                   std::size_t programs_alone);
 
   /// Each of `alone` by itself, and all of `together` over the same window, under each policy. `what` names
