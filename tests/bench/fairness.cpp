@@ -3,15 +3,16 @@
 // tenants run the same program, so that no share hangs on another program's baseline.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
+#include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/scratch_file.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
@@ -38,8 +39,7 @@ struct Settings {
   double seconds = 12;
   bool quick = false;
   unsigned device_cores = 0;
-  std::string csv_file;
-  std::string figure_file;
+  Output output;
 };
 
 struct Cell {
@@ -49,31 +49,13 @@ struct Cell {
   double overhead = 0;
 };
 
-/// A file that is gone with the object.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::string& suffix)
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("fairgv-bench-{}-{}{}", kName, ::getpid(), suffix)) {}
-  ~ScratchFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 Result<Cell> measure(const std::string& policy, const std::string& program, const Settings& settings) {
   const ScratchFile json(".json");
   const CommandLine share{
       {beside("fairgv-bench-share"), "--weights", fmt::format("{}", fmt::join(kWeights, ",")), "--programs",
        program, "--policy", policy, "--seconds", fmt::format("{}", settings.seconds), "--baseline-seconds",
        settings.quick ? "0.3" : "2", "--device-cores", std::to_string(settings.device_cores), "--json",
-       json.path().string()},
+       json.path()},
       {}};
   const auto finished = run(share);
   if (!finished) return finished.error();
@@ -84,73 +66,59 @@ Result<Cell> measure(const std::string& policy, const std::string& program, cons
   return Cell{policy, program, result["min_max_ratio"], result["overhead"]};
 }
 
-std::string machine(const Settings& settings) {
-  const std::string device =
-      settings.device_cores == 0 ? "on all of them" : fmt::format("on {}", settings.device_cores);
-  return fmt::format("{} cores, a CPU device {}; FairGV {}", ::sysconf(_SC_NPROCESSORS_ONLN), device,
-                     FAIRGV_VERSION);
-}
-
-void write_csv(const std::string& file, const Settings& settings, const std::vector<Cell>& cells) {
-  std::ofstream out(file);
-  out << "# " << machine(settings) << '\n';
-  out << "policy,program,min_max_ratio,overhead\n";
+Result<void> write_table(const Settings& settings, const std::vector<Cell>& cells) {
+  std::vector<std::string> rows;
   for (const Cell& cell : cells) {
-    out << fmt::format("{},{},{:.4f},{:.4f}\n", cell.policy, cell.program, cell.min_max_ratio, cell.overhead);
+    rows.push_back(
+        fmt::format("{},{},{:.4f},{:.4f}", cell.policy, cell.program, cell.min_max_ratio, cell.overhead));
   }
+  return write_csv(settings.output, settings.device_cores, "policy,program,min_max_ratio,overhead", rows);
 }
 
 /// Bars by policy, a group for each program, and the paper's value as a line.
-Result<void> draw(const Settings& settings, const std::vector<Cell>& cells) {
-  const ScratchFile data(".dat");
-  std::ofstream table(data.path());
+Result<void> draw_bars(const Settings& settings, const std::vector<Cell>& cells) {
+  std::string script = "$ratios << END\n";
   for (const std::string& program : settings.programs) {
-    table << program;
+    script += program;
     for (const Cell& cell : cells) {
-      if (cell.program == program) table << fmt::format(" {:.4f}", cell.min_max_ratio);
+      if (cell.program == program) script += fmt::format(" {:.4f}", cell.min_max_ratio);
     }
-    table << '\n';
+    script += '\n';
   }
-  table.close();
-  const bool png = settings.figure_file.ends_with(".png");
-  std::string script = fmt::format(
-      "set terminal {} size 900,420; set output '{}'; set style data histograms; set style fill solid 0.8; "
-      "set yrange [0:1.05]; set ylabel 'Min-Max Ratio'; set grid ytics; set key outside; "
-      "set title '{}: weights {}'; plot {} title 'paper, FairGV' lt rgb 'black' with lines",
-      png ? "pngcairo" : "svg", settings.figure_file, kName, fmt::join(kWeights, ":"), kPaper);
+  script += fmt::format(
+      "END\nset style data histograms; set style fill solid 0.8; set yrange [0:1.05]; set grid ytics\n"
+      "set ylabel 'Min-Max Ratio'; set key outside; set title '{}: weights {}'\n"
+      "plot {} title 'paper, FairGV' lt rgb 'black' with lines",
+      kName, fmt::join(kWeights, ":"), kPaper);
   for (std::size_t i = 0; i < settings.policies.size(); ++i) {
-    script +=
-        fmt::format(", '{}' using {}:xtic(1) title '{}'", data.path().string(), i + 2, settings.policies[i]);
+    script += fmt::format(", $ratios using {}:xtic(1) title '{}'", i + 2, settings.policies[i]);
   }
-  const auto finished = run({{"gnuplot", "-e", script}, {}});
-  if (!finished) return finished.error();
-  if (finished->status != 0) return Error{"gnuplot drew no figure (Debian: gnuplot-nox)"};
-  return {};
+  return draw(settings.output, 900, 420, script + '\n');
 }
 
 Result<void> run_benchmark(const Settings& settings) {
-  fmt::print("{}\n", machine(settings));
+  fmt::print("{}\n", machine(settings.device_cores));
   fmt::print(
       "Min-Max Ratio (1 = exactly by weight) and overhead; weights {}; the paper's FairGV: at least {}\n\n",
       fmt::join(kWeights, ":"), kPaper);
   fmt::print("{:<16}", "policy");
   for (const std::string& program : settings.programs) fmt::print("{:>18}", program);
   fmt::print("\n");
+  ProgressLine progress(settings.policies.size() * settings.programs.size());
   std::vector<Cell> cells;
   for (const std::string& policy : settings.policies) {
-    fmt::print("{:<16}", policy);
-    std::fflush(stdout);
+    std::string row = fmt::format("{:<16}", policy);
     for (const std::string& program : settings.programs) {
+      progress.step(fmt::format("{}, {}", program, policy));
       const auto cell = measure(policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
-      fmt::print("{:>10.3f}{:>8.3f}", cell->min_max_ratio, cell->overhead);
-      std::fflush(stdout);
+      row += fmt::format("{:>10.3f}{:>8.3f}", cell->min_max_ratio, cell->overhead);
     }
-    fmt::print("\n");
+    progress.print_row(row);
   }
-  if (!settings.csv_file.empty()) write_csv(settings.csv_file, settings, cells);
-  return settings.figure_file.empty() ? Result<void>() : draw(settings, cells);
+  if (auto written = write_table(settings, cells); !written) return written;
+  return draw_bars(settings, cells);
 }
 
 }  // namespace
@@ -158,23 +126,20 @@ Result<void> run_benchmark(const Settings& settings) {
 
 int main(int argc, char** argv) {
   using namespace fairgv::bench;
-  const std::string name = fmt::format("fairgv bench {}", kName);
-  CLI::App app{"Fairness and overhead of every scheduling policy, tenants of different weight", name};
+  CLI::App app{"Fairness and overhead of every scheduling policy, tenants of different weight",
+               fmt::format("fairgv bench {}", kName)};
   Settings settings;
-  app.add_option("--policies", settings.policies, "Policies to compare")->delimiter(',');
-  app.add_option("--programs", settings.programs, "Workloads; all tenants run the same")->delimiter(',');
+  app.add_option("--policies", settings.policies, "Policies to compare")->delimiter(',')->check(known_policy);
+  app.add_option("--programs", settings.programs, "Workloads; all tenants run the same")
+      ->delimiter(',')
+      ->check(known_workload);
   auto* seconds = app.add_option("--seconds", settings.seconds, "Length of each shared window")
                       ->check(CLI::Range(1.0, 3'600.0));
   app.add_flag("--quick", settings.quick, "Short runs, to see that it works: the figures mean nothing")
       ->excludes(seconds);
   declare_device_cores(app, settings.device_cores);
-  app.add_option("--csv", settings.csv_file, "Also write the table to this file");
-  app.add_option("--figure", settings.figure_file, "Also draw it: a .svg or .png file (needs gnuplot)");
+  declare_output(app, settings.output);
   if (const auto code = parse_command_line(app, argc, argv)) return *code;
   if (settings.quick) settings.seconds = 1;
-  if (const auto done = run_benchmark(settings); !done) {
-    fmt::print(stderr, "{}: {}\n", name, done.error().message);
-    return 1;
-  }
-  return 0;
+  return exit_code(app, run_benchmark(settings));
 }

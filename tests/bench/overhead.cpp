@@ -3,6 +3,7 @@
 // overhead is the bare throughput over the tenant's (figures 2 and 7 of the FairGV paper).
 #include <fmt/core.h>
 
+#include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
@@ -16,17 +17,17 @@ using namespace harness;
 struct Case {
   std::string name;
   std::vector<std::string> program;
+  int kernel_us = 0;  // of a compute loop that is still to be calibrated
 };
 
 std::vector<Case> all_cases(const std::string& seconds, const std::vector<int>& kernel_lengths) {
   std::vector<Case> cases;
   for (const int length : kernel_lengths) {
-    cases.push_back({fmt::format("computeLoop {} us", length),
-                     {beside("workloads/computeLoop"), "--kernel-us", std::to_string(length)}});
+    cases.push_back({fmt::format("computeLoop {} us", length), {beside("workloads/computeLoop")}, length});
   }
   for (const char* name :
        {"matrixMul", "BlackScholes", "hotspot", "srad", "scan", "convolutionSeparable", "histogram"}) {
-    cases.push_back({name, {beside(fmt::format("workloads/{}", name))}});
+    cases.push_back({name, {beside(fmt::format("workloads/{}", name))}, 0});
   }
   for (Case& each : cases) {
     each.program.insert(each.program.end(), {"--seconds", seconds});
@@ -34,18 +35,11 @@ std::vector<Case> all_cases(const std::string& seconds, const std::vector<int>& 
   return cases;
 }
 
-/// The calibrated loop must do the same work both times, whatever the machine did while it calibrated.
-Result<void> calibrate(Case& each, const Placement& placement) {
-  if (!each.name.starts_with("computeLoop")) return {};
-  const auto probe = run_measured(bare(each.program, placement));
-  if (!probe) return probe.error();
-  const std::size_t iterations = probe.value().value("iterations", std::size_t{0});
-  if (iterations == 0) return Error{each.name + " did not say its iteration count"};
-  for (std::size_t i = 1; i + 1 < each.program.size(); ++i) {
-    if (each.program[i] != "--kernel-us") continue;
-    each.program[i] = "--iterations";
-    each.program[i + 1] = std::to_string(iterations);
-  }
+Result<void> calibrate(Case& each, const std::string& seconds, const Placement& placement) {
+  if (each.kernel_us == 0) return {};
+  const auto loop = calibrate_loop(each.kernel_us, seconds, placement);
+  if (!loop) return loop.error();
+  each.program.insert(each.program.end(), {"--iterations", std::to_string(loop->iterations)});
   return {};
 }
 
@@ -60,7 +54,7 @@ Result<void> run_benchmark(int pairs, const std::string& seconds, const std::vec
   std::vector<double> overheads;
   for (Case& each : all_cases(seconds, lengths)) {
     if (!only.empty() && each.name.find(only) == std::string::npos) continue;
-    if (auto done = calibrate(each, placement.value()); !done) return done;
+    if (auto done = calibrate(each, seconds, placement.value()); !done) return done;
     std::vector<double> alone, ours, ratios, kernel;
     for (int pair = 0; pair < pairs; ++pair) {
       // Which of the two goes first changes from pair to pair, so that a drift of the machine cancels.
@@ -107,11 +101,6 @@ int main(int argc, char** argv) {
   fairgv::bench::declare_device_cores(app, device_cores);
   app.add_option("--only", only, "Only cases whose name contains this");
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done =
-          fairgv::bench::run_benchmark(pairs, fmt::format("{}", seconds), lengths, only, device_cores);
-      !done) {
-    fmt::print(stderr, "fairgv bench overhead: {}\n", done.error().message);
-    return 1;
-  }
-  return 0;
+  return fairgv::bench::exit_code(
+      app, fairgv::bench::run_benchmark(pairs, fmt::format("{}", seconds), lengths, only, device_cores));
 }

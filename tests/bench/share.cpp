@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 
-#include <chrono>
 #include <fstream>
 #include <map>
 #include <set>
@@ -20,8 +19,6 @@ namespace {
 
 using namespace harness;
 
-using Clock = std::chrono::steady_clock;
-
 struct Settings {
   std::vector<std::uint32_t> weights{1, 2, 3};
   // One program for all, as in section 5.4.1 of the paper: then no tenant's share hangs on another program's
@@ -33,10 +30,6 @@ struct Settings {
   unsigned device_cores = 0;
   std::string json_file;
 };
-
-double monotonic_seconds() {
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 /// What one program does on the driver alone.
 struct Alone {
@@ -218,8 +211,11 @@ int main(int argc, char** argv) {
   app.add_option("--weights", settings.weights, "One tenant per weight")
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000));
-  app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")->delimiter(',');
-  app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)");
+  app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")
+      ->delimiter(',')
+      ->check(fairgv::bench::known_workload);
+  app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)")
+      ->check(fairgv::bench::known_policy);
   app.add_option("--seconds", settings.seconds, "Length of the shared window")
       ->check(CLI::Range(1.0, 3'600.0));
   app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
@@ -227,9 +223,5 @@ int main(int argc, char** argv) {
   fairgv::bench::declare_device_cores(app, settings.device_cores);
   app.add_option("--json", settings.json_file, "Also write the result to this file");
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done = fairgv::bench::run_benchmark(settings); !done) {
-    fmt::print(stderr, "fairgv bench share: {}\n", done.error().message);
-    return 1;
-  }
-  return 0;
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(settings));
 }

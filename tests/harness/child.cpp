@@ -85,17 +85,21 @@ int Child::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+Finished finish(Child child) {
+  Finished finished;
+  while (!child.ended()) {
+    pollfd readable{child.output(), POLLIN, 0};
+    ::poll(&readable, 1, -1);
+    for (std::string& line : child.read_lines()) finished.lines.push_back(std::move(line));
+  }
+  finished.status = child.wait();
+  return finished;
+}
+
 Result<Finished> run(const CommandLine& command) {
   auto child = Child::start(command);
   if (!child) return child.error();
-  Finished finished;
-  while (!child->ended()) {
-    pollfd readable{child->output(), POLLIN, 0};
-    ::poll(&readable, 1, -1);
-    for (std::string& line : child->read_lines()) finished.lines.push_back(std::move(line));
-  }
-  finished.status = child->wait();
-  return finished;
+  return finish(std::move(child).value());
 }
 
 }  // namespace fairgv::harness

@@ -49,6 +49,9 @@ struct Finished {
   std::vector<std::string> lines;
 };
 
+/// Reads a running child to its end.
+Finished finish(Child child);
+
 /// Runs a child to its end.
 Result<Finished> run(const CommandLine& command);
 

@@ -21,4 +21,14 @@ inline double largest(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
+/// What a benchmark says of several runs.
+struct Spread {
+  double median = 0;
+  double lowest = 0;
+  double highest = 0;
+};
+inline Spread spread_of(const std::vector<double>& values) {
+  return {median(values), smallest(values), largest(values)};
+}
+
 }  // namespace fairgv::harness

@@ -18,38 +18,82 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
   return lines;
 }
 
-TEST(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
-  if (!std::filesystem::exists(harness::beside("fairgv-bench-fair3"))) {
-    GTEST_SKIP() << "this build has no benchmarks";
+/// A folder for what they write; nothing to do in a build without benchmarks.
+struct Experiments : ::testing::Test {
+  void SetUp() override {
+    if (!std::filesystem::exists(harness::beside("fairgv-bench-share"))) {
+      GTEST_SKIP() << "this build has no benchmarks";
+    }
+    std::filesystem::create_directories(folder);
   }
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "fairgv-experiments";
-  std::filesystem::create_directories(folder);
-  const auto finished = harness::run(
-      {{harness::beside("fairgv"), "bench", "fair3", "--quick", "--policies", "fair,fifo", "--programs",
-        "matrixMul", "--csv", folder / "fair3.csv", "--figure", folder / "fair3.svg"},
-       {}});
-  ASSERT_TRUE(finished);
-  EXPECT_EQ(finished->status, 0);
-  const auto table = lines_of(folder / "fair3.csv");
-  ASSERT_EQ(table.size(), 4U);
-  EXPECT_TRUE(table[0].starts_with("# ")) << "no machine: " << table[0];
-  EXPECT_EQ(table[1], "policy,program,min_max_ratio,overhead");
-  EXPECT_TRUE(table[2].starts_with("fair,matrixMul,0.")) << table[2];
-  EXPECT_TRUE(table[3].starts_with("fifo,matrixMul,0.")) << table[3];
-  const auto figure = lines_of(folder / "fair3.svg");
-  ASSERT_FALSE(figure.empty());
-  EXPECT_TRUE(figure.front().starts_with("<?xml")) << figure.front();
-  std::filesystem::remove_all(folder);
+  ~Experiments() override { std::filesystem::remove_all(folder); }
+
+  static int status_of(std::vector<std::string> experiment) {
+    experiment.insert(experiment.begin(), {harness::beside("fairgv"), "bench"});
+    const auto finished = harness::run({std::move(experiment), {}});
+    return finished ? finished->status : -1;
+  }
+  /// Runs it with a table and a figure, and returns the table's rows, the header first.
+  std::vector<std::string> rows_of(std::vector<std::string> experiment) const {
+    experiment.insert(experiment.end(),
+                      {"--quick", "--csv", folder / "table.csv", "--figure", folder / "figure.svg"});
+    EXPECT_EQ(status_of(std::move(experiment)), 0);
+    auto rows = lines_of(folder / "table.csv");
+    if (rows.empty()) return rows;
+    EXPECT_TRUE(rows[0].starts_with("# ")) << "no machine: " << rows[0];
+    rows.erase(rows.begin());
+    return rows;
+  }
+  void expect_figure_of(const std::vector<std::string>& labels) const {
+    std::string figure;
+    for (const std::string& line : lines_of(folder / "figure.svg")) figure += line + '\n';
+    EXPECT_TRUE(figure.starts_with("<?xml")) << figure.substr(0, 80);
+    for (const std::string& label : labels) EXPECT_NE(figure.find(label), std::string::npos) << label;
+  }
+
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "fairgv-experiments";
+};
+
+TEST_F(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
+  const auto rows = rows_of({"fair3", "--policies", "fair,fifo", "--programs", "matrixMul"});
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "policy,program,min_max_ratio,overhead");
+  EXPECT_TRUE(rows[1].starts_with("fair,matrixMul,0.")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("fifo,matrixMul,0.")) << rows[2];
+  expect_figure_of({">fair<", ">fifo<"});
 }
 
-TEST(Experiments, APolicyThatDoesNotExistIsNotMeasured) {
-  if (!std::filesystem::exists(harness::beside("fairgv-bench-fair3"))) {
-    GTEST_SKIP() << "this build has no benchmarks";
+TEST_F(Experiments, RunTimesBesideShortAndLongKernelsAreTabledAndDrawn) {
+  const auto rows =
+      rows_of({"mixed", "--programs", "matrixMul", "--kernel-us", "100,400", "--policies", "fair"});
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest");
+  EXPECT_TRUE(rows[1].starts_with("matrixMul,fair,100,")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("matrixMul,fair,400,")) << rows[2];
+  expect_figure_of({">matrixMul<", ">fair<"});
+}
+
+TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
+  const auto rows = rows_of({"conserve", "--sleep-ratios", "0.5"});
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "sleep_ratio,policy,utilisation,lowest,highest,BlackScholes,matrixMul");
+  EXPECT_TRUE(rows[1].starts_with("0.5,fair,")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("0.5,strict-cosched,")) << rows[2];
+  expect_figure_of({">fair<", ">strict-cosched<"});
+}
+
+TEST_F(Experiments, RefuseWhatTheyCannotDoBeforeTheyMeasure) {
+  for (const char* name : {"fair3", "mixed", "conserve"}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(status_of({name, "--policies", "lottery"}), 2);
+    EXPECT_EQ(status_of({name, "--seconds", "-1"}), 2);
+    EXPECT_EQ(status_of({name, "--device-cores", "1000000"}), 2);
+    EXPECT_EQ(status_of({name, "--csv", folder / "none" / "table.csv"}), 2);
+    EXPECT_EQ(status_of({name, "--figure", folder / "figure.txt"}), 2);
   }
-  const auto finished = harness::run(
-      {{harness::beside("fairgv"), "bench", "share", "--policy", "lottery", "--seconds", "1"}, {}});
-  ASSERT_TRUE(finished);
-  EXPECT_EQ(finished->status, 1);
+  EXPECT_EQ(status_of({"share", "--policy", "lottery"}), 2);
+  EXPECT_EQ(status_of({"mixed", "--programs", "solitaire"}), 2);
+  EXPECT_EQ(status_of({"conserve", "--sleep-ratios", "0.99"}), 2);
 }
 
 }  // namespace

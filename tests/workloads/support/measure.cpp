@@ -6,13 +6,13 @@
 #include <thread>
 
 #include "tests/workloads/support/json_line.hpp"
+#include "tests/workloads/support/sleep.hpp"
 
 namespace workloads {
 namespace {
 
 // On Linux this is CLOCK_MONOTONIC, the clock of --start-at.
 using Clock = std::chrono::steady_clock;
-using Seconds = std::chrono::duration<double>;
 
 Clock::time_point open_window(const Options& options) {
   if (!options.start_at) return Clock::now();
@@ -123,6 +123,7 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
   launcher.set_sync_mode(sync);
   Completion completion(launcher, sync, batch);
   Progress progress(options, start);
+  Sleeper sleeper(options.sleep_ratio, start);
 
   const std::uint64_t launches_before = launcher.launches();
   std::uint64_t enqueued = 0;
@@ -139,6 +140,7 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
     if (!open) break;
     counted = completed;
     progress.report(now, counted);
+    sleeper.sleep(now, end);
   }
   launcher.finish();
   if (options.repetitions) counted = enqueued;
@@ -147,6 +149,7 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
   result.rounds = counted;
   result.kernels = counted * ((launcher.launches() - launches_before) / enqueued);
   result.seconds = options.repetitions ? Seconds(Clock::now() - start).count() : options.seconds;
+  result.slept = sleeper.slept().count();
   result.started_at = Seconds(start.time_since_epoch()).count();
   return result;
 }

@@ -22,6 +22,7 @@ struct Measurement {
   std::uint64_t rounds = 0;   ///< Completed inside the window.
   std::uint64_t kernels = 0;  ///< Launches of those rounds.
   double seconds = 0.0;       ///< --seconds, or the time --repetitions took.
+  double slept = 0.0;         ///< Seconds that the host slept, as --sleep-ratio asks.
   double started_at = 0.0;    ///< Seconds on CLOCK_MONOTONIC.
 };
 

@@ -39,6 +39,16 @@ double parse_positive(const std::string& name, const std::string& text, double m
   return value;
 }
 
+double parse_ratio(const std::string& name, const std::string& text, double maximum) {
+  const auto value = parse_number<double>(name, text);
+  if (!(value >= 0.0) || !(value <= maximum)) {
+    std::ostringstream line;
+    line << name << " must be at least 0 and at most " << maximum << ", not " << text;
+    throw BadInput(line.str());
+  }
+  return value;
+}
+
 SyncMode parse_sync(const std::string& text) {
   if (text == "every") return SyncMode::kEvery;
   if (text == "batch") return SyncMode::kBatch;
@@ -61,6 +71,7 @@ struct Option {
 };
 
 constexpr double kLongestSeconds = 86400.0;
+constexpr double kMostSleep = 0.95;
 constexpr double kLongestKernel = 10e6;
 constexpr std::uint64_t kMostProgressMilliseconds = 86'400'000;
 
@@ -86,6 +97,11 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
   table.push_back(
       {"--warmup", "N", "rounds before the window (default 10)",
        [](Options& options, const std::string& text) { options.warmup = parse_count("--warmup", text, 0); }});
+  table.push_back({"--sleep-ratio", "R",
+                   "after each batch sleep, for R of the time to be sleep (0 to 0.95, default 0)",
+                   [](Options& options, const std::string& text) {
+                     options.sleep_ratio = parse_ratio("--sleep-ratio", text, kMostSleep);
+                   }});
   table.push_back({"--start-at", "T", "open the window at this second of CLOCK_MONOTONIC",
                    [](Options& options, const std::string& text) {
                      options.start_at = parse_positive("--start-at", text, 1e9);

@@ -37,6 +37,7 @@ struct Options {
   std::uint64_t seed = 42;
   std::uint64_t warmup = 10;  ///< Rounds.
   VerifyMode verify = VerifyMode::kOnce;
+  double sleep_ratio = 0.0;        ///< Of the host's time.
   std::optional<double> start_at;  ///< Seconds on CLOCK_MONOTONIC.
   std::optional<std::chrono::milliseconds> progress;
 };

@@ -140,7 +140,9 @@ void run(const Description& description, const WorkloadFactory& factory, const O
   line.text("kernel_us_source", profiled ? "profiled" : "estimated");
   line.count("size", parameters.size);
   if (description.takes_iterations) line.count("iterations", parameters.iterations);
-  line.text("sync", sync_name(sync)).count("batch", batch).number("started_at", result.started_at, 6);
+  line.text("sync", sync_name(sync)).count("batch", batch);
+  line.number("sleep_ratio", options.sleep_ratio, 3).number("slept_s", result.slept, 6);
+  line.number("started_at", result.started_at, 6);
   line.print();
 }
 

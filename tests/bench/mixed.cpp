@@ -1,0 +1,148 @@
+// fairgv bench mixed: a program beside a neighbour of the same weight whose kernels are short or long
+// (FairGV, section 5.5.1, figure 11). Half the device is the program's due, so its run time should double
+// whatever the neighbour's kernels are like; where turns are given by the clock, long kernels take more.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tests/bench/support/calibrated_loop.hpp"
+#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/pairs.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+constexpr double kIdeal = 2.0;
+constexpr double kTolerance = 0.05;
+
+struct Settings {
+  std::vector<std::string> programs{"matrixMul", "hotspot"};
+  std::vector<int> kernel_us{21, 50, 100, 200, 400, 800, 1605};  // the paper's range
+  PairSettings pairs{.policies = {"fair", "credit-poll"}};
+};
+
+/// The run time of `program` beside the neighbour over its run time alone, under one policy.
+struct Cell {
+  std::string program;
+  std::string policy;
+  int asked_us = 0;      // length of the neighbour's kernels
+  double kernel_us = 0;  // what they took
+  Spread run_time;
+};
+
+/// Two batches are always queued: only a neighbour that never leaves the device idle makes half of it the
+/// other's due.
+Program neighbour(const CalibratedLoop& loop) {
+  return {beside("workloads/computeLoop"),
+          "--iterations",
+          std::to_string(loop.iterations),
+          "--batch",
+          std::to_string(loop.batch),
+          "--sync",
+          "stream"};
+}
+
+Spread run_time(const std::vector<Pair>& pairs) {
+  std::vector<double> ratios;
+  for (const Pair& pair : pairs) ratios.push_back(pair.alone[0] / pair.together[0]);
+  return spread_of(ratios);
+}
+
+Result<void> write_table(const Settings& settings, const std::vector<Cell>& cells) {
+  std::vector<std::string> rows;
+  for (const Cell& cell : cells) {
+    rows.push_back(fmt::format("{},{},{},{:.1f},{:.4f},{:.4f},{:.4f}", cell.program, cell.policy,
+                               cell.asked_us, cell.kernel_us, cell.run_time.median, cell.run_time.lowest,
+                               cell.run_time.highest));
+  }
+  return write_csv(settings.pairs.output, settings.pairs.device_cores,
+                   "program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest", rows);
+}
+
+/// A plot for each program, a curve for each policy over the length of the neighbour's kernels.
+Result<void> draw_curves(const Settings& settings, const std::vector<Cell>& cells) {
+  const auto [shortest, longest] = std::minmax_element(
+      cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.kernel_us < b.kernel_us; });
+  std::string script = fmt::format(
+      "set multiplot layout 1,{}; set logscale x; set xrange [{}:{}]; set yrange [0:*]; set grid\n"
+      "set xlabel 'kernels of the neighbour (us)'; set ylabel 'normalised run time'; set key bottom left\n",
+      settings.programs.size(), 0.7 * shortest->kernel_us, 1.4 * longest->kernel_us);
+  for (const std::string& program : settings.programs) {
+    std::string curves;
+    for (const std::string& policy : settings.pairs.policies) {
+      const std::string block = fmt::format("$curve{}", script.size());
+      script += block + " << END\n";
+      for (const Cell& cell : cells) {
+        if (cell.program != program || cell.policy != policy) continue;
+        script += fmt::format("{:.1f} {:.4f} {:.4f} {:.4f}\n", cell.kernel_us, cell.run_time.median,
+                              cell.run_time.lowest, cell.run_time.highest);
+      }
+      script += "END\n";
+      curves += fmt::format(", {} with yerrorlines lw 2 title '{}'", block, policy);
+    }
+    script += fmt::format(
+        "set title '{}'\n"
+        "plot '+' using 1:({}):({}) with filledcurves lc rgb '#dddddd' title 'within {:.0f} %'"
+        ", {} lc rgb 'black' title 'by weight'{}\n",
+        program, kIdeal * (1 - kTolerance), kIdeal * (1 + kTolerance), 100 * kTolerance, kIdeal, curves);
+  }
+  return draw(settings.pairs.output, 480 * static_cast<unsigned>(settings.programs.size()), 400, script);
+}
+
+Result<void> run_benchmark(const Settings& settings) {
+  fmt::print("{}\n", machine(settings.pairs.device_cores));
+  fmt::print("Run time beside a computeLoop of the same weight, over run time alone: by weight {:.1f}\n\n",
+             kIdeal);
+  fmt::print("{:<14}{:>16}", "program", "neighbour, us");
+  for (const std::string& policy : settings.pairs.policies) fmt::print("{:>22}", policy);
+  fmt::print("\n");
+  auto runs = PairedRuns::start(settings.pairs, settings.programs.size() * settings.kernel_us.size(), 1);
+  if (!runs) return runs.error();
+  std::vector<CalibratedLoop> loops;
+  for (const int length : settings.kernel_us) {
+    const auto loop = calibrate_loop(length, "0.3", runs->placement());
+    if (!loop) return loop.error();
+    loops.push_back(loop.value());
+  }
+  std::vector<Cell> cells;
+  for (const std::string& program : settings.programs) {
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      const int length = settings.kernel_us[i];
+      const Program foreground{beside("workloads/" + program)};
+      auto pairs = runs->measure(fmt::format("{} beside {} us", program, length), {foreground},
+                                 {foreground, neighbour(loops[i])});
+      if (!pairs) return pairs.error();
+      std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
+      for (const std::string& policy : settings.pairs.policies) {
+        cells.push_back({program, policy, length, loops[i].kernel_us, run_time(pairs.value()[policy])});
+        row += fmt::format("{:>22}", shown(cells.back().run_time));
+      }
+      runs->progress().print_row(row);
+    }
+  }
+  if (auto written = write_table(settings, cells); !written) return written;
+  return draw_curves(settings, cells);
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  using namespace fairgv::bench;
+  CLI::App app{"A program's run time beside a neighbour with short or long kernels, by policy",
+               "fairgv bench mixed"};
+  Settings settings;
+  app.add_option("--programs", settings.programs, "Workloads to look at")
+      ->delimiter(',')
+      ->check(known_workload);
+  app.add_option("--kernel-us", settings.kernel_us, "Lengths of the neighbour's kernels, in microseconds")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000'000));
+  declare_pairs(app, settings.pairs);
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  settle(settings.pairs);
+  shorten(app, "--kernel-us", settings.kernel_us);
+  return exit_code(app, run_benchmark(settings));
+}

@@ -1,0 +1,17 @@
+#include "tests/bench/support/calibrated_loop.hpp"
+
+#include "tests/harness/measured.hpp"
+
+namespace fairgv::bench {
+
+Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
+                                      const harness::Placement& placement) {
+  const auto probe =
+      harness::run_measured(harness::bare({harness::beside("workloads/computeLoop"), "--kernel-us",
+                                           std::to_string(kernel_us), "--seconds", seconds},
+                                          placement));
+  if (!probe) return probe.error();
+  return CalibratedLoop{probe.value()["iterations"], probe.value()["batch"], probe.value()["kernel_us"]};
+}
+
+}  // namespace fairgv::bench

@@ -1,0 +1,35 @@
+// What an experiment leaves behind: a CSV file that names the machine, and a figure.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "tests/harness/statistics.hpp"
+
+namespace fairgv::bench {
+
+struct Output {
+  std::string csv_file;     // none when empty
+  std::string figure_file;  // .svg or .png; none when empty
+};
+
+/// --csv and --figure. What cannot be written is refused before anything is measured.
+void declare_output(CLI::App& app, Output& output);
+
+/// The cores, how many of them the CPU device has (0: all), and FairGV's version.
+std::string machine(unsigned device_cores);
+
+/// "2.013 1.980-2.046": the median, the lowest and the highest.
+std::string shown(const harness::Spread& spread);
+
+/// "# " and the machine, the header, and the rows. Does nothing if no file was asked for.
+Result<void> write_csv(const Output& output, unsigned device_cores, const std::string& header,
+                       const std::vector<std::string>& rows);
+
+/// Draws by gnuplot what `commands` (lines, with data in blocks) say, on a canvas of so many pixels. Does
+/// nothing if no figure was asked for.
+Result<void> draw(const Output& output, unsigned width, unsigned height, const std::string& commands);
+
+}  // namespace fairgv::bench
