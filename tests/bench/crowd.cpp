@@ -2,6 +2,7 @@
 // their shares are (Min-Max Ratio, FairGV paper, section 5.4.1), and what idle tenants cost meanwhile.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
