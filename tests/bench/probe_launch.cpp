@@ -11,52 +11,18 @@
 #include <exception>
 #include <vector>
 
-#include "tests/workloads/support/device.hpp"
+#include "tests/bench/support/touch_probe.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using workloads::check;
-
-constexpr const char* kSource = "__kernel void touch(__global int* out) { out[get_global_id(0)] += 1; }";
-constexpr std::size_t kItems = 64;
 
 double microseconds(Clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-struct Probe {
-  workloads::Device device{"0", "0"};
-  workloads::Queue queue;
-  workloads::Program program = device.build(kSource);
-  workloads::Kernel kernel = device.kernel(program, "touch");
-  workloads::Buffer out = device.upload(std::vector<int>(kItems));
-  cl_int launches = 0;
-
-  Probe() {
-    cl_int error = CL_SUCCESS;
-    queue = workloads::Queue(clCreateCommandQueue(device.context(), device.id(), 0, &error));
-    check(error, "clCreateCommandQueue");
-    workloads::set_arguments(kernel, out);
-  }
-  void launch() {
-    check(
-        clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &kItems, &kItems, 0, nullptr, nullptr),
-        "clEnqueueNDRangeKernel");
-    ++launches;
-  }
-  void finish() { check(clFinish(queue.get()), "clFinish"); }
-  bool verified() {
-    std::vector<int> values(kItems);
-    check(clEnqueueReadBuffer(queue.get(), out.get(), CL_TRUE, 0, kItems * sizeof(int), values.data(), 0,
-                              nullptr, nullptr),
-          "clEnqueueReadBuffer");
-    return std::all_of(values.begin(), values.end(), [&](int value) { return value == launches; });
-  }
-};
-
 int run(const char* mode, long count) {
-  Probe probe;
+  fairgv::bench::TouchProbe probe;
   for (int i = 0; i < 100; ++i) probe.launch();
   probe.finish();
   const auto start = Clock::now();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace fairgv::harness {
@@ -12,6 +13,15 @@ inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+/// The smallest value that at least `percent` (above 0, up to 100) of all do not exceed; 0 for none.
+inline double percentile(std::vector<double> values, double percent) {
+  if (values.empty()) return 0;
+  const double rank = std::ceil(percent * static_cast<double>(values.size()) / 100);
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
 }
 
 inline double smallest(const std::vector<double>& values) {

@@ -37,8 +37,12 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-void declare_output(CLI::App& app, Output& output) {
+void declare_csv(CLI::App& app, Output& output) {
   app.add_option("--csv", output.csv_file, "Also write the table to this file")->check(writable);
+}
+
+void declare_output(CLI::App& app, Output& output) {
+  declare_csv(app, output);
   app.add_option("--figure", output.figure_file, "Also draw it: a .svg or .png file (needs gnuplot)")
       ->check(drawable);
 }

@@ -15,7 +15,8 @@ struct Output {
   std::string figure_file;  // .svg or .png; none when empty
 };
 
-/// --csv and --figure. What cannot be written is refused before anything is measured.
+/// --csv; --csv and --figure. What cannot be written is refused before anything is measured.
+void declare_csv(CLI::App& app, Output& output);
 void declare_output(CLI::App& app, Output& output);
 
 /// The cores, how many of them the CPU device has (0: all), and FairGV's version.

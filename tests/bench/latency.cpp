@@ -1,0 +1,89 @@
+// fairgv bench latency: how long a program that wakes up waits for its first command, while others of equal
+// weight keep the device busy. Fair queuing makes a waking tenant the next one (FairGV paper, section 3.2.1),
+// so what it waits for is the turn in progress: a slice at most, and what the last kernel overruns it by.
+#include <fmt/core.h>
+
+#include "tests/bench/support/company.hpp"
+#include "tests/bench/support/experiment.hpp"
+#include "tests/harness/measured.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+struct Settings {
+  std::vector<unsigned> competitors{1, 2, 5};
+  unsigned wakes = 500;
+  std::uint64_t seed = 42;
+};
+
+struct Condition {
+  std::string name;
+  CommandLine program;
+};
+
+Result<void> measure(const Condition& condition, double slice_us, Csv& csv) {
+  const auto result = run_measured(condition.program);
+  if (!result) return result.error();
+  const nlohmann::json& found = result.value();
+  const double p50 = found["p50_us"], p90 = found["p90_us"], p99 = found["p99_us"], most = found["max_us"];
+  fmt::print("{:<20} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", condition.name, p50, p90, p99, most,
+             slice_us);
+  std::fflush(stdout);
+  csv.rows.push_back(
+      fmt::format("{},{:.1f},{:.1f},{:.1f},{:.1f},{:.0f}", condition.name, p50, p90, p99, most, slice_us));
+  return {};
+}
+
+Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) {
+  const auto iterations = loop_iterations(placement);
+  if (!iterations) return iterations.error();
+  auto tenancy = Tenancy::start(placement);
+  if (!tenancy) return tenancy.error();
+  const auto report = look_at(tenancy.value());
+  if (!report) return report.error();
+  const double slice_us = 1'000 * report.value()["daemon"]["slice_ms"].get<double>();
+  const std::vector<std::string> probe{beside("fairgv-probe-latency"), "wake", std::to_string(settings.wakes),
+                                       std::to_string(settings.seed)};
+
+  fmt::print(
+      "{} times (seed {}) a program sleeps for 5 to 40 ms, launches one tiny kernel and waits for it.\n"
+      "How long that takes, in us; beside one tenant that keeps the device busy, the slice should bound "
+      "it.\n\n"
+      "{:<20} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+      settings.wakes, settings.seed, "program", "p50", "p90", "p99", "max", "slice");
+  Csv csv{"condition,p50_us,p90_us,p99_us,max_us,slice_us", {}};
+  if (auto done = measure({"bare", bare(probe, placement)}, slice_us, csv); !done) return done.error();
+  const CommandLine waking = tenancy->tenant("waking", 1, probe);
+  if (auto done = measure({"the only tenant", waking}, slice_us, csv); !done) return done.error();
+  for (const unsigned count : settings.competitors) {
+    const auto busy = start_saturating(tenancy.value(), count, iterations.value());
+    if (!busy) return busy.error();
+    if (auto done = measure({fmt::format("beside {}", count), waking}, slice_us, csv); !done) {
+      return done.error();
+    }
+  }
+  return csv;
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  using namespace fairgv::bench;
+  Experiment experiment("latency", "How long a waking tenant waits for its first command under load");
+  Settings settings;
+  auto* wakes = experiment.options()
+                    .add_option("--wakes", settings.wakes, "How often the program sleeps and wakes")
+                    ->check(CLI::Range(1, 1'000'000));
+  experiment.options().add_option("--seed", settings.seed, "Of the times that it sleeps");
+  experiment.options()
+      .add_option("--beside", settings.competitors, "Numbers of tenants that keep the device busy meanwhile")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 200));
+  return experiment.run(argc, argv, [&](const auto& placement) {
+    if (experiment.quick() && wakes->empty()) settings.wakes = 20;
+    return run_benchmark(settings, placement);
+  });
+}

@@ -1,0 +1,31 @@
+#include "tests/bench/support/experiment.hpp"
+
+#include <fmt/core.h>
+
+#include "tests/bench/support/command_line.hpp"
+
+namespace fairgv::bench {
+
+Experiment::Experiment(const std::string& name, const std::string& purpose)
+    : app_(purpose, "fairgv bench " + name) {
+  app_.add_flag("--quick", quick_, "Short runs, to see that it works: the figures mean nothing");
+  declare_csv(app_, output_);
+  declare_device_cores(app_, device_cores_);
+}
+
+int Experiment::run(int argc, char** argv, const Body& measure) {
+  if (const auto code = parse_command_line(app_, argc, argv)) return *code;
+  return exit_code(app_, measure_and_write(measure));
+}
+
+Result<void> Experiment::measure_and_write(const Body& measure) const {
+  const auto placement = placement_of(device_cores_);
+  if (!placement) return placement.error();
+  fmt::print("{}\n", machine(device_cores_));
+  std::fflush(stdout);
+  const auto found = measure(placement.value());
+  if (!found) return found.error();
+  return write_csv(output_, device_cores_, found->header, found->rows);
+}
+
+}  // namespace fairgv::bench

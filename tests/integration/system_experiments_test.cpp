@@ -1,0 +1,114 @@
+// Experiments about waiting, accounting and crowds, run to their end: they write the table that they promise.
+// What they measure is for people to judge.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+using Row = std::vector<std::string>;
+
+struct SystemExperiments : ::testing::Test {
+  void SetUp() override {
+    if (!std::filesystem::exists(harness::beside("fairgv-bench-latency"))) {
+      GTEST_SKIP() << "this build has no benchmarks";
+    }
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  static int bench(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {harness::beside("fairgv"), "bench"});
+    const auto finished = harness::run({std::move(arguments), {}});
+    EXPECT_TRUE(finished);
+    return finished ? finished->status : -1;
+  }
+
+  /// What the experiment writes: the first row names the columns. The line before it must name the machine.
+  std::vector<Row> table_of(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--quick", "--csv", folder / "table.csv"});
+    EXPECT_EQ(bench(std::move(arguments)), 0);
+    std::ifstream in(folder / "table.csv");
+    std::string line;
+    std::getline(in, line);
+    EXPECT_TRUE(line.starts_with("# ") && line.find(" cores") != std::string::npos &&
+                line.find("FairGV ") != std::string::npos)
+        << line;
+    std::vector<Row> rows;
+    while (std::getline(in, line)) {
+      std::istringstream cells(line);
+      rows.emplace_back();
+      for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
+    }
+    return rows;
+  }
+
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / "fairgv-system-experiments";
+};
+
+TEST_F(SystemExperiments, LatencyIsTabledBareAloneAndBesideOthers) {
+  const auto table = table_of({"latency", "--beside", "1,2"});
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0], (Row{"condition", "p50_us", "p90_us", "p99_us", "max_us", "slice_us"}));
+  const std::vector<std::string> conditions{"bare", "the only tenant", "beside 1", "beside 2"};
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const Row& row = table[i + 1];
+    ASSERT_EQ(row.size(), 6U);
+    EXPECT_EQ(row[0], conditions[i]);
+    EXPECT_GT(std::stod(row[1]), 0);
+    for (std::size_t column = 2; column <= 4; ++column) {
+      EXPECT_GE(std::stod(row[column]), std::stod(row[column - 1])) << "a higher percentile is lower";
+    }
+    EXPECT_EQ(row[5], "6000");
+  }
+}
+
+TEST_F(SystemExperiments, AccountingIsTabledForFivePrograms) {
+  const auto table = table_of({"accounting"});
+  ASSERT_EQ(table.size(), 6U);
+  EXPECT_EQ(table[0], (Row{"program", "bare_events_us", "bare_with_gaps_us", "bare_gaps_percent",
+                           "alone_events_us", "alone_charged_us", "alone_error_percent",
+                           "contended_events_us", "contended_charged_us", "contended_error_percent"}));
+  const std::vector<std::string> programs{"matrixMul", "BlackScholes", "scan", "convolutionSeparable",
+                                          "hotspot"};
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const Row& row = table[i + 1];
+    ASSERT_EQ(row.size(), 10U);
+    EXPECT_EQ(row[0], programs[i]);
+    for (const std::size_t column : {1U, 2U, 4U, 5U, 7U, 8U}) EXPECT_GT(std::stod(row[column]), 0) << row[0];
+  }
+}
+
+TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
+  const auto table = table_of({"crowd", "--tenants", "4"});
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0], (Row{"tenants", "seconds", "made_progress", "min_max_ratio", "lowest", "median",
+                           "highest", "idle_tenants", "idle_cpu_ms"}));
+  const Row& row = table[1];
+  ASSERT_EQ(row.size(), 9U);
+  EXPECT_EQ(row[0], "4");
+  EXPECT_EQ(row[2], "4") << "of 4 tenants made progress";
+  EXPECT_GT(std::stod(row[3]), 0);
+  EXPECT_LE(std::stod(row[3]), 1);
+  EXPECT_EQ(row[7], "2");
+}
+
+TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
+  EXPECT_EQ(bench({"latency", "--wakes", "0"}), 2);
+  EXPECT_EQ(bench({"latency", "--beside", "none"}), 2);
+  EXPECT_EQ(bench({"accounting", "--kernels", "many"}), 2);
+  EXPECT_EQ(bench({"crowd", "--tenants", "1"}), 2);
+  EXPECT_EQ(bench({"crowd", "--device-cores", "100000"}), 2);
+  EXPECT_EQ(bench({"accounting", "--csv", folder / "nowhere" / "table.csv"}), 2);
+}
+
+}  // namespace
+}  // namespace fairgv::integration

@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "tests/harness/statistics.hpp"
+
+namespace fairgv::harness {
+namespace {
+
+TEST(Statistics, APercentileIsOneOfTheValues) {
+  const std::vector<double> values{40, 10, 30, 20};
+  EXPECT_EQ(percentile(values, 25), 10);
+  EXPECT_EQ(percentile(values, 26), 20);
+  EXPECT_EQ(percentile(values, 50), 20);
+  EXPECT_EQ(percentile(values, 99), 40);
+  EXPECT_EQ(percentile(values, 100), 40);
+}
+
+TEST(Statistics, OfOneValueEveryPercentileIsThatValueAndOfNoneItIsZero) {
+  EXPECT_EQ(percentile({7}, 1), 7);
+  EXPECT_EQ(percentile({7}, 100), 7);
+  EXPECT_EQ(percentile({}, 50), 0);
+}
+
+TEST(Statistics, PercentilesOfAHundredAreTheirRanks) {
+  std::vector<double> values(100);
+  std::iota(values.begin(), values.end(), 1.0);
+  const std::mt19937::result_type seed = std::random_device{}();
+  std::shuffle(values.begin(), values.end(), std::mt19937(seed));
+  for (int percent = 1; percent <= 100; ++percent) {
+    EXPECT_EQ(percentile(values, percent), percent) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace fairgv::harness
