@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/harness/measured.hpp"
 
 namespace fairgv::bench {
@@ -33,9 +34,9 @@ Result<void> wait_for_output(Child& child, const std::string& tenant) {
 }  // namespace
 
 Result<std::uint64_t> loop_iterations(const Placement& placement) {
-  const auto probe = run_measured(bare({beside("workloads/computeLoop"), "--seconds", "0.2"}, placement));
-  if (!probe) return probe.error();
-  return probe.value()["iterations"].get<std::uint64_t>();
+  const auto loop = calibrate_loop(200, "0.2", placement);
+  if (!loop) return loop.error();
+  return loop->iterations;
 }
 
 std::vector<std::string> saturating_program(std::uint64_t iterations, double seconds) {
