@@ -9,6 +9,7 @@ target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings
 target_compile_definitions(system_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
+  FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>
   FAIRGV_SANITIZED=$<BOOL:${FAIRGV_SANITIZE}>)
 add_dependencies(system_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_life opencl_unload)
 # The tests start the programs that lie beside them.
