@@ -91,6 +91,7 @@ void read_device(const toml::table& source, Config& config, ConfigErrors& errors
   if (auto samples = table.integer("samples", 1, kMostSamples)) {
     config.samples = static_cast<std::uint32_t>(*samples);
   }
+  if (auto together = table.truth("coscheduling")) config.coscheduling = *together;
   read_cores(source, table, config, errors);
   for (const auto& [key, node] : source) {
     const auto index = device_index(key.str());

@@ -59,6 +59,7 @@ struct Config {
   DeviceRules devices;
   std::uint32_t samples = 5;  // commands measured one by one after a switch
   std::string device_cores;   // where a CPU device's threads run, and workers' own do not; empty: anywhere
+  bool coscheduling = true;   // interactive programs are woken with their turns, on devices apart
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
   // [tenants], [tenant.*]

@@ -68,6 +68,13 @@ class ConfigTable {
     return wrong(*node, key, "a number from " + short_number(smallest) + " to " + short_number(largest));
   }
 
+  std::optional<bool> truth(const char* key) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return std::nullopt;
+    if (const auto* value = node->as_boolean(); value != nullptr) return value->get();
+    return wrong(*node, key, "true or false");
+  }
+
   /// A table inside this one, or null.
   const toml::table* table(const char* key) {
     const toml::node* const node = find(key);

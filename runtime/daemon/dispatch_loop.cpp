@@ -132,7 +132,7 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
     Dispatcher& dispatcher = dispatchers_[device];
     dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.set_weight(session.tenant, session.weight, now);
-    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.worker_bell);
+    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header);
   }
   knock_fds_[session.id] = session.knock_fd;
   // A knock from before is still in the eventfd.
@@ -195,6 +195,12 @@ session::TurnState DispatchLoop::state(SessionId id) {
   auto most = session::TurnState::idle;
   for (const Dispatcher& dispatcher : dispatchers_) most = std::max(most, dispatcher.state(id));
   return most;
+}
+
+bool DispatchLoop::interactive(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(dispatchers_.begin(), dispatchers_.end(),
+                     [id](const Dispatcher& dispatcher) { return dispatcher.interactive(id); });
 }
 
 std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<TenantId>& tenants) {

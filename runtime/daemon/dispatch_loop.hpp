@@ -31,7 +31,7 @@ struct DispatchedSession {
   TenantId tenant;
   std::uint32_t weight = sched::kDefaultWeight;
   session::TurnPage* turns = nullptr;  // device i of the worker at index i
-  ring::Doorbell* worker_bell = nullptr;
+  ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;  // the eventfd; stays the caller's
 };
 
@@ -76,6 +76,8 @@ class DispatchLoop {
   std::vector<std::optional<SessionId>> holders();
   /// The session's most active state on any device.
   session::TurnState state(SessionId id);
+  /// On any device; see Dispatcher.
+  bool interactive(SessionId id);
   /// All tenants' usage at the same moment; an empty one for a tenant that is not known yet.
   std::unordered_map<TenantId, TenantUsage> usage(const std::vector<TenantId>& tenants);
 

@@ -83,8 +83,8 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
 
 // -- sessions
 
-void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::Doorbell& bell) {
-  sessions_[id] = Session{tenant, &turn, &bell};
+void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header) {
+  sessions_[id] = Session{tenant, &turn, &header};
   ++tenants_.at(tenant).sessions;
 }
 
@@ -162,6 +162,11 @@ Dispatcher::Duration Dispatcher::recent_device_time(TenantId id, Time now) const
     }
   }
   return window.within(now);
+}
+
+bool Dispatcher::interactive(SessionId id) const {
+  const auto found = sessions_.find(id);
+  return found != sessions_.end() && found->second.turn->interactive_cpu.load(std::memory_order_relaxed) != 0;
 }
 
 WorkCounters Dispatcher::counters(TenantId id) const {
@@ -349,8 +354,19 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
   }
   if (!alone) deadline_ = turn_->ends.value_or(now + kPatience);
   policy_->begin(session.tenant, now);
-  ring::ring(*session.bell);
+  ring::ring(session.header->worker_bell);
+  if (slice > Duration(0)) switch_in(session);
   return true;
+}
+
+/// GPU-centric coscheduling (FairGV, section 3.2.3, algorithms 3 and 4): the threads of an interactive
+/// program wake up together with its worker, so that both sides of it run while it has the device.
+void Dispatcher::switch_in(const Session& session) {
+  // Relaxed, and read once: the worker's hint, with which it can only wake its own client.
+  const std::uint32_t cpu = session.turn->interactive_cpu.load(std::memory_order_relaxed);
+  if (cpu == 0) return;
+  session.header->coscheduling.switch_in();
+  ring::ring_on_cpu(session.header->completion_bell, cpu - 1);
 }
 
 /// Charges what the worker has measured since the last time; false if it broke the protocol.

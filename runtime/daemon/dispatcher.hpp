@@ -33,7 +33,7 @@
 
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/usage_window.hpp"
-#include "runtime/ring/doorbell.hpp"
+#include "runtime/ring/segment.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policy.hpp"
 
@@ -85,9 +85,9 @@ class Dispatcher {
 
   // -- sessions
 
-  /// `turn` and `bell` are the session's; they must stay valid until remove_session(). The tenant must be
+  /// `turn` and `header` are the session's; they must stay valid until remove_session(). The tenant must be
   /// known.
-  void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::Doorbell& bell);
+  void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header);
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(SessionId id, Time now);
   /// Its worker knocked. Spurious and unknown knocks do no harm.
@@ -106,6 +106,8 @@ class Dispatcher {
   bool knows(TenantId id) const { return tenants_.contains(id); }
   std::optional<SessionId> holder() const;
   session::TurnState state(SessionId id) const;
+  /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
+  bool interactive(SessionId id) const;
   /// Device time charged to the tenant in its life. Call charge_holder() before for a value of this moment.
   Duration device_time(TenantId id) const { return tenants_.at(id).device_time; }
   /// Device time of late (see UsageWindow). A turn in progress counts as used so far.
@@ -129,7 +131,7 @@ class Dispatcher {
   struct Session {
     TenantId tenant;
     session::DeviceTurn* turn = nullptr;
-    ring::Doorbell* bell = nullptr;
+    ring::SegmentHeader* header = nullptr;
     bool waiting = false;
     bool broken = false;
     std::uint64_t used_ns = 0;  // as last seen
@@ -148,6 +150,7 @@ class Dispatcher {
   };
 
   static State load(const Session& session);
+  static void switch_in(const Session& session);
   Session* find(SessionId id);
   void report_broken(SessionId id, Session& session, const std::string& reason, Time now);
   void look_at_holder(Session& session, Time now);

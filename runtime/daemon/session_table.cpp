@@ -52,6 +52,7 @@ std::vector<std::string> worker_arguments(const Session& session, int daemon_fd,
   if (!config.device_cores.empty()) {
     arguments.insert(arguments.end(), {"--device-cores", config.device_cores});
   }
+  if (!config.coscheduling) arguments.emplace_back("--no-coscheduling");
   return arguments;
 }
 
@@ -230,7 +231,7 @@ Result<void> SessionTable::admit(Session& session) {
                                            .tenant = session.tenant,
                                            .weight = tenant->weight,
                                            .turns = &session.turns.page(),
-                                           .worker_bell = &session.header.header().worker_bell,
+                                           .header = &session.header.header(),
                                            .knock_fd = session.knock.get()});
   if (!added) return added;
   session::Welcome welcome;

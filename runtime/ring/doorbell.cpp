@@ -36,6 +36,15 @@ int64_t longest_spin(std::chrono::nanoseconds wanted) {
   return std::clamp(wanted, SpinBudget::kShortest, SpinBudget::kLongest).count();
 }
 
+/// The group of sleepers that a CPU stands for.
+uint32_t group_of(uint32_t cpu) {
+  return uint32_t{1} << (cpu % 32);
+}
+
+uint32_t own_group() {
+  return group_of(static_cast<uint32_t>(sched_getcpu()));
+}
+
 }  // namespace
 
 void ring_always(Doorbell& bell) {
@@ -44,6 +53,12 @@ void ring_always(Doorbell& bell) {
   bell.word.fetch_add(Doorbell::kOneRing, std::memory_order_acq_rel);
   bell.word.fetch_and(~Doorbell::kSleeper, std::memory_order_acq_rel);
   futex_wake(bell.word);
+}
+
+void ring_on_cpu(Doorbell& bell, uint32_t cpu) {
+  const uint32_t before = bell.word.fetch_add(Doorbell::kOneRing, std::memory_order_acq_rel);
+  // The flag stays: others may sleep on.
+  if ((before & Doorbell::kSleeper) != 0) futex_wake_groups(bell.word, group_of(cpu));
 }
 
 SpinBudget::SpinBudget(std::chrono::nanoseconds longest)
@@ -77,12 +92,12 @@ void SpinBudget::set(int64_t nanoseconds) {
 
 bool detail::sleep_once(const Doorbell& bell, uint32_t armed, const Deadline& deadline) {
   if (!deadline) {
-    futex_wait(bell.word, armed);
+    futex_wait(bell.word, armed, std::nullopt, own_group());
     return true;
   }
   const auto left = *deadline - std::chrono::steady_clock::now();
   if (left <= std::chrono::steady_clock::duration::zero()) return false;
-  futex_wait(bell.word, armed, left);
+  futex_wait(bell.word, armed, left, own_group());
   return true;
 }
 

@@ -38,6 +38,10 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 /// Wakes every sleeper whether or not the flag says that there is one: a system call each time.
 void ring_always(Doorbell& bell);
 
+/// Tells the waiters to look again, but wakes only those who went to sleep on this CPU (as RecordHeader::cpu
+/// has it; CPUs that differ by a multiple of 32 count as one).
+void ring_on_cpu(Doorbell& bell, uint32_t cpu);
+
 /// Tells the waiters to look again. Call it after publishing; no system call when nobody sleeps.
 inline void ring(Doorbell& bell) {
   // Release and acquire: pairs with the arming fetch_or in detail::sleep_until_ready.
@@ -47,7 +51,8 @@ inline void ring(Doorbell& bell) {
   }
 }
 
-/// How long a waiter spins (giving way to whoever else wants its core) before it sleeps: learned from how long the waits of its kind took.
+/// How long a waiter spins (giving way to whoever else wants its core) before it sleeps: learned from how
+/// long the waits of its kind took.
 ///
 /// Lives in private memory, one per kind of wait (not per wait). Any thread may use it; the updates are
 /// relaxed and may overwrite each other, which costs a little precision and nothing else.

@@ -70,11 +70,31 @@ struct SegmentPreamble {
 
   uint32_t magic = kMagic;
   uint32_t version = kVersion;
-  /// Where all who attach should map the segment, so that they can share pointers into the arena; 0: anywhere.
+  /// Where all who attach should map the segment, so that they can share pointers into the arena; 0:
+  /// anywhere.
   uint64_t wanted_address = 0;
   SegmentSizes sizes;
   SegmentOffsets offsets;
 };
+
+/// How the threads of a session that wait for the device are run together with its turns (FairGV, section
+/// 3.2.3). Hints between processes that need not believe each other: all relaxed, nothing is ordered by them.
+struct alignas(64) Coscheduling {
+  /// The worker, before it is ready: the device has processors of its own, so a thread that spins takes
+  /// nothing from it.
+  std::atomic<uint32_t> device_apart{0};
+  /// The client: how many calls had to wait for a command so far. It may wrap.
+  std::atomic<uint32_t> synchronous_calls{0};
+  /// Odd while an interactive session has the device. The daemon makes it a new odd number with each turn
+  /// that it grants while others wait; the worker does when it finds its program interactive, and makes it
+  /// even when it no longer is or the turn ends.
+  std::atomic<uint32_t> turn{0};
+
+  bool switched_in() const { return (turn.load(std::memory_order_relaxed) & 1U) != 0; }
+  void switch_in() { turn.store((turn.load(std::memory_order_relaxed) + 2) | 1U, std::memory_order_relaxed); }
+  void switch_out() { turn.store(turn.load(std::memory_order_relaxed) & ~1U, std::memory_order_relaxed); }
+};
+static_assert(sizeof(Coscheduling) == 64);
 
 /// The first page of the segment.
 struct SegmentHeader {
@@ -89,14 +109,17 @@ struct SegmentHeader {
   // 0 = open. Set once (release) by the daemon, the worker or the client's watcher, which then rings every
   // bell; read (acquire) in every wait's predicate.
   alignas(64) std::atomic<uint32_t> closed{0};
+
+  // Later than layout 2 began: an older client leaves it alone, and is never taken for interactive.
+  Coscheduling coscheduling;
 };
 static_assert(sizeof(SegmentHeader) <= kPageBytes);
 
 /// The whole segment, mapped.
 class Segment {
  public:
-  /// Makes a new, sealed segment and maps it anywhere. Those who attach map it at `wanted_address` (a multiple
-  /// of a page, or 0) if they can. Fails when a number is out of bounds or the system refuses.
+  /// Makes a new, sealed segment and maps it anywhere. Those who attach map it at `wanted_address` (a
+  /// multiple of a page, or 0) if they can. Fails when a number is out of bounds or the system refuses.
   static Result<Segment> create(const SegmentSizes& sizes = {}, uint64_t wanted_address = 0);
 
   /// Maps a segment that another process made, after checking that it is one: memory file, seals, size,

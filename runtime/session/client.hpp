@@ -56,8 +56,13 @@ class ClientSession {
 
   KernelOutput& kernel_output() { return output_; }
 
-  /// The devices are this machine's own CPUs: a thread that spins takes from them what it waits for.
-  void device_is_host() { board_.spin_at_most(kHostSpin); }
+  /// The devices are this machine's own CPUs: unless they have cores of their own, a thread that spins takes
+  /// from them what it waits for.
+  void device_is_host() {
+    // Relaxed: written before the session began.
+    const bool apart = segment_.header().coscheduling.device_apart.load(std::memory_order_relaxed) != 0;
+    if (!apart) board_.spin_at_most(kHostSpin);
+  }
 
   /// The worker or the daemon is gone; it does not come back.
   bool lost() const { return segment_.closed(); }
@@ -116,8 +121,8 @@ class ClientSession {
   void free(wire::ArenaRange range) { arena_.free(range.offset); }
   /// Frees the range once the worker has handled every call sent so far.
   void free_when_consumed(wire::ArenaRange range);
-  /// Whether the arena lies where the daemon wanted it. If the worker has it there too, a pointer into it means
-  /// the same on both sides.
+  /// Whether the arena lies where the daemon wanted it. If the worker has it there too, a pointer into it
+  /// means the same on both sides.
   bool arena_at_wanted_address() const { return segment_.at_wanted_address(); }
   std::span<std::byte> arena() const { return segment_.arena(); }
   std::uint64_t arena_used() const { return arena_.used(); }

@@ -50,10 +50,40 @@ std::int32_t CompletionBoard::status(wire::EventId event) const {
   return status > kComplete && segment_.closed() ? kDeviceNotAvailable : status;
 }
 
+template <class Ready>
+void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
+  const ring::Coscheduling& coscheduling = segment_.header().coscheduling;
+  const auto until = std::chrono::steady_clock::now() + kLongestTogether;
+  while (!ring::detail::spin_briefly(ready)) {
+    ring::detail::give_way();
+    const bool over = coscheduling.turn.load(std::memory_order_relaxed) != turn;
+    if (over || std::chrono::steady_clock::now() >= until) return;
+  }
+}
+
 std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until) {
-  ring::wait(segment_.header().completion_bell, budget_,
-             [&] { return slot_status(event) <= until || segment_.closed(); });
-  return status(event);
+  const auto ready = [&] { return slot_status(event) <= until || segment_.closed(); };
+  if (ready()) return status(event);
+  ring::Coscheduling& coscheduling = segment_.header().coscheduling;
+  coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
+  std::uint32_t spun_through = 0;  // even: none yet
+  for (;;) {
+    const std::uint32_t turn = coscheduling.turn.load(std::memory_order_relaxed);
+    const bool spin = (turn & 1U) != 0 && turn != spun_through;
+    if (spin) {
+      spin_through_turn(turn, ready);
+      spun_through = turn;
+    }
+    bool done = false;
+    // Ends when the event does, or when the daemon has switched the session in: then there is a turn to spin
+    // through.
+    ring::wait(segment_.header().completion_bell, budget_, [&] {
+      done = ready();
+      const std::uint32_t now = coscheduling.turn.load(std::memory_order_relaxed);
+      return done || ((now & 1U) != 0 && now != spun_through);
+    });
+    if (done) return status(event);
+  }
 }
 
 EventTimes CompletionBoard::times(wire::EventId event) const {

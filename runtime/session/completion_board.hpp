@@ -29,6 +29,9 @@ struct EventTimes {
 
 class CompletionBoard {
  public:
+  /// As long as a worker keeps a turn for the next command: the paper polls 100,000 times.
+  static constexpr std::chrono::microseconds kLongestTogether{500};
+
   explicit CompletionBoard(const ring::Segment& segment) : segment_(segment), slots_(segment.slots()) {}
 
   /// A new event in the state CL_QUEUED; no id when all slots are taken.
@@ -43,7 +46,9 @@ class CompletionBoard {
   std::int32_t status(wire::EventId event) const;
 
   /// Waits until the event's status is `until` or lower (or the session is lost) and returns its status.
-  /// CL_COMPLETE is the end; the worker wakes nobody for what comes before, but for a granted access.
+  /// CL_COMPLETE is the end; the worker wakes nobody for what comes before, but for a granted access. While
+  /// the session is switched in to run together with its turn, spins for up to kLongestTogether before it
+  /// sleeps.
   std::int32_t wait(wire::EventId event, std::int32_t until = kComplete);
 
   /// Waiting threads spin no longer than this before they sleep.
@@ -57,6 +62,9 @@ class CompletionBoard {
 
  private:
   std::int32_t slot_status(wire::EventId event) const;
+  /// Spins while this turn lasts, until the event is ready or it has taken too long.
+  template <class Ready>
+  void spin_through_turn(std::uint32_t turn, Ready& ready);
 
   const ring::Segment& segment_;
   const std::span<ring::CompletionSlot> slots_;

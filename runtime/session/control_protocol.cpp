@@ -27,11 +27,8 @@ std::uint32_t integer32(JsonFields& fields, const char* key) {
 }
 
 json to_json(const Report::Session& session) {
-  return {{"session", session.session},
-          {"pid", session.pid},
-          {"program", session.program},
-          {"worker_pid", session.worker_pid},
-          {"state", session.state}};
+  return {{"session", session.session},       {"pid", session.pid},     {"program", session.program},
+          {"worker_pid", session.worker_pid}, {"state", session.state}, {"interactive", session.interactive}};
 }
 
 json to_json(const Report::Tenant& tenant) {
@@ -55,6 +52,8 @@ Result<Report::Session> session_from(json object) {
   Report::Session session{integer32(fields, "session"), integer32(fields, "pid"),
                           printable(fields.string("program", kLongestText), kLongestProgramName),
                           integer32(fields, "worker_pid"), fields.string("state", kLongestText)};
+  if (fields.has("interactive"))
+    session.interactive = fields.boolean("interactive");  // not from an older daemon
   if (!fields.ok()) return fields.error();
   return session;
 }

@@ -24,9 +24,9 @@ namespace fairgv::session {
 struct ControlRequest {
   enum class Command { ps, set, set_policy, stop };
   Command command = Command::ps;
-  std::string tenant;        // set
-  std::uint32_t weight = 0;  // set
-  std::string policy{};      // set_policy
+  std::string tenant;                     // set
+  std::uint32_t weight = 0;               // set
+  std::string policy{};                   // set_policy
   std::optional<std::uint32_t> device{};  // set_policy; none: all devices
 };
 
@@ -53,7 +53,8 @@ struct Report {
     std::int64_t pid = 0;
     std::string program;
     std::int64_t worker_pid = 0;
-    std::string state;  // idle, wanting, held, busy
+    std::string state;         // idle, wanting, held, busy
+    bool interactive = false;  // its program waits so often that it is woken with its turns
   };
   struct Tenant {
     std::string tenant;

@@ -1,8 +1,9 @@
 // The turn page: how the dispatcher (fairgvd) and one worker agree on who may use a device now.
 //
-// One sealed memfd per session, mapped by the daemon and by the session's worker only; one DeviceTurn per device, at
-// the device's index in the worker's topology. No locks: `state` is a small state machine whose every transition
-// belongs to one side, by store where the other side cannot move and by compare-and-swap where both can.
+// One sealed memfd per session, mapped by the daemon and by the session's worker only; one DeviceTurn per
+// device, at the device's index in the worker's topology. No locks: `state` is a small state machine whose
+// every transition belongs to one side, by store where the other side cannot move and by compare-and-swap
+// where both can.
 //
 //                        worker: has commands            dispatcher: grants
 //               idle ───────────────────────▶ wanting ───────────────────────▶ held
@@ -13,9 +14,11 @@
 //   turn (CAS)   │                 └──────────────────────────── busy, busy_asked─┘ (from busy only, CAS)
 //                └── from held                     dispatcher: busy ─▶ busy_asked (CAS): give it back soon
 //
-// - A worker issues commands only in busy or busy_asked. In `held` it has the turn but uses nothing: a lone tenant
+// - A worker issues commands only in busy or busy_asked. In `held` it has the turn but uses nothing: a lone
+// tenant
 //   stays held between its commands, so that it pays nothing for the scheduler (design, invariant 6).
-// - `slice_ns`, written before the grant: 0 = nobody else waits: run freely, measure nothing. Otherwise give the turn
+// - `slice_ns`, written before the grant: 0 = nobody else waits: run freely, measure nothing. Otherwise give
+// the turn
 //   back when that much device time is used, or when there is nothing to issue after a short spin.
 // - busy_asked: somebody else is to have the device (a newcomer beside a lone session, or one whom the policy
 //   prefers); stop issuing, drain, give back.
@@ -23,8 +26,8 @@
 //   session's eventfd. The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn and at every drain.
 //
-// The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read once,
-// must not go backwards, and is capped by the wall time of the turn.
+// The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read
+// once, must not go backwards, and is capped by the wall time of the turn.
 #pragma once
 
 #include <atomic>
@@ -38,13 +41,19 @@ namespace fairgv::session {
 enum class TurnState : std::uint32_t { idle = 0, wanting = 1, held = 2, busy = 3, busy_asked = 4 };
 
 struct alignas(64) DeviceTurn {
-  std::atomic<std::uint32_t> state{0};       // TurnState; release on every transition, acquire on every look
-  std::atomic<std::uint64_t> slice_ns{0};    // dispatcher writes, ordered by `state` becoming held
-  std::atomic<std::uint64_t> used_ns{0};     // worker writes, ordered by `state` leaving busy; relaxed otherwise
-  std::atomic<std::uint64_t> commands{0};    // worker writes: commands completed on the device; statistics, relaxed
-  std::atomic<std::uint64_t> launches{0};    // worker writes: kernel launches among them; statistics, relaxed
-  std::atomic<std::uint64_t> syncs{0};       // worker writes: synchronisations made for accounting; statistics, relaxed
-  std::atomic<std::uint64_t> samples{0};     // worker writes: commands that were measured one by one; statistics, relaxed
+  std::atomic<std::uint32_t> state{0};  // TurnState; release on every transition, acquire on every look
+  // Worker writes: 0, or, if the program is CPU-GPU interactive, 1 + the CPU that its latest command came
+  // from: whom to wake when it is switched in (FairGV, section 3.2.3). A hint, relaxed.
+  std::atomic<std::uint32_t> interactive_cpu{0};
+  std::atomic<std::uint64_t> slice_ns{0};  // dispatcher writes, ordered by `state` becoming held
+  std::atomic<std::uint64_t> used_ns{0};  // worker writes, ordered by `state` leaving busy; relaxed otherwise
+  std::atomic<std::uint64_t> commands{
+      0};  // worker writes: commands completed on the device; statistics, relaxed
+  std::atomic<std::uint64_t> launches{0};  // worker writes: kernel launches among them; statistics, relaxed
+  std::atomic<std::uint64_t> syncs{
+      0};  // worker writes: synchronisations made for accounting; statistics, relaxed
+  std::atomic<std::uint64_t> samples{
+      0};  // worker writes: commands that were measured one by one; statistics, relaxed
 };
 static_assert(sizeof(DeviceTurn) == 64);
 
@@ -54,8 +63,8 @@ struct TurnPage {
   DeviceTurn devices[kMaxDevices];
 };
 
-/// What a worker writes to knock: "look at my turn". To the session's eventfd its eight bytes are a number to add, so it
-/// never overflows and nothing in it is believed; which session knocked shows by the descriptor.
+/// What a worker writes to knock: "look at my turn". To the session's eventfd its eight bytes are a number to
+/// add, so it never overflows and nothing in it is believed; which session knocked shows by the descriptor.
 struct Knock {
   std::uint32_t session = 0;
   std::uint32_t device = 0;

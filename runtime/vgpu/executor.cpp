@@ -155,7 +155,7 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
     if (!next || !device.keeper.admits(*next)) break;
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
-    device.keeper.issued(*next, now);
+    device.keeper.issued(*next, cpu_, now);
     events_.progressed(*command, kSubmitted);
     graph_.issued(*command);
     collect_ready();

@@ -61,6 +61,9 @@ class Executor final : public CompletionSink {
   /// Something that the worker does on the host, visible as an event; ended by end_host_work().
   Result<NodePtr> begin_host_work(wire::EventId event);
 
+  /// Where the program was when it sent what is being read.
+  void requests_come_from(std::uint32_t cpu) { cpu_ = cpu; }
+
   /// An object was released: make sure that commands under way let go of it soon after they end.
   void note_release() {
     release_noted_.store(true, std::memory_order_relaxed);
@@ -160,6 +163,7 @@ class Executor final : public CompletionSink {
   std::vector<NodePtr> dying_;                         // the loop thread's: being destroyed
   std::uint64_t pending_seen_ = 0;                     // the loop thread's: pending after the last add
   Deadline deadline_;                                  // the loop thread's
+  std::uint32_t cpu_ = 0;                              // the loop thread's: of the latest request
 
   std::atomic<bool> attention_{false};       // pump() has something to do
   std::atomic<bool> release_noted_{false};   // relaxed: a hint

@@ -35,6 +35,7 @@ struct Arguments {
   double slice_ms = 6;
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
+  bool coscheduling = true;
   pid_t client = 0;
 };
 
@@ -59,6 +60,8 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--client-pid", to.client, "the session's program")->check(CLI::NonNegativeNumber);
   app.add_option("--device-cores", to.device_cores,
                  "where the driver's threads run, and this program's do not");
+  app.add_flag("!--no-coscheduling", to.coscheduling,
+               "let the program's waiting threads sleep through its turns");
 }
 
 /// A worker without a daemon has nobody to work for, and nobody who would end it.
@@ -116,6 +119,9 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
   StolenTime stolen(threads, arguments.client);
+  const bool apart = !driver->has_host_device() || !arguments.device_cores.empty();
+  ring::Coscheduling& coscheduling = segment->header().coscheduling;
+  coscheduling.device_apart.store(apart ? 1 : 0, std::memory_order_relaxed);
   if (auto sent = daemon.send(session::to_text(describe(driver.value()))); !sent) return sent.error();
   exit_with_daemon(daemon.fd());
 
@@ -124,13 +130,14 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
       std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(arguments.slice_ms));
   settings.turn.samples = arguments.samples;
   if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
+  if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
     const session::Knock knock{session, device};
     return ::write(fd, &knock, sizeof(knock)) == static_cast<ssize_t>(sizeof(knock));
   };
   Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
   opencl::Backend backend(driver.value(), segment.value(), executor);
-  Worker worker(segment.value(), executor, backend, driver->has_host_device());
+  Worker worker(segment.value(), executor, backend, !apart);
   int status = 0;
   if (auto served = worker.run(); !served) {
     spdlog::error("session {} ended: the front end broke the protocol: {}", arguments.session,

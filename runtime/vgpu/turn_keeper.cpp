@@ -51,8 +51,9 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
   }
 }
 
-void TurnKeeper::issued(sched::CommandKind kind, TimePoint now) {
+void TurnKeeper::issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint now) {
   lingers_until_.reset();
+  classify(cpu, now);
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
   if (opens_interval) turn_began_ = last_completion_ = now;
   issued_any_ = true;
@@ -156,12 +157,35 @@ void TurnKeeper::give_back(bool work) {
   plan_.reset();
   lingers_until_.reset();
   publish_used(used_);
+  if (settings_.coscheduling != nullptr) {
+    interactivity_.suspend(last_completion_);
+    settings_.coscheduling->switch_out();
+  }
   const TurnState next = work ? TurnState::wanting : TurnState::idle;
   seen_.store(raw(next), std::memory_order_relaxed);
   // Release: pairs with the dispatcher's acquire; used_ns is final. A store is enough: from busy the
   // dispatcher only ever moves to busy_asked, which this overtakes.
   turn_.state.store(raw(next), std::memory_order_release);
   knock_();
+}
+
+/// Once per command: whether the program's threads are to run together with this turn, and what the
+/// dispatcher needs to know when it switches the session in the next time. A lone tenant is never switched in
+/// by the dispatcher, so it is here that its turn becomes one to spin through.
+void TurnKeeper::classify(std::uint32_t cpu, TimePoint now) {
+  if (settings_.coscheduling == nullptr) return;
+  interactivity_.observe(settings_.coscheduling->synchronous_calls.load(std::memory_order_relaxed), now);
+  const std::uint32_t interactive_cpu = interactivity_.interactive() ? cpu + 1 : 0;
+  // Looked at first: the page's line stays shared while nothing changes.
+  if (turn_.interactive_cpu.load(std::memory_order_relaxed) != interactive_cpu) {
+    turn_.interactive_cpu.store(interactive_cpu, std::memory_order_relaxed);
+  }
+  if (interactivity_.interactive() == settings_.coscheduling->switched_in()) return;
+  if (interactivity_.interactive()) {
+    settings_.coscheduling->switch_in();
+  } else {
+    settings_.coscheduling->switch_out();
+  }
 }
 
 std::uint64_t TurnKeeper::lone_limit() const {

@@ -25,8 +25,10 @@
 #include <functional>
 #include <optional>
 
+#include "runtime/ring/segment.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/command_history.hpp"
+#include "sched/interactivity.hpp"
 #include "sched/turn_plan.hpp"
 
 namespace fairgv::vgpu {
@@ -39,6 +41,8 @@ struct TurnSettings {
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   /// How much of the time since it was last called the device was kept from its work by others; may be empty.
   std::function<Duration()> stolen{};
+  /// The session's, if its host side may be run together with its turns; outlives the keeper.
+  ring::Coscheduling* coscheduling = nullptr;
 };
 
 class TurnKeeper {
@@ -67,7 +71,8 @@ class TurnKeeper {
   bool admits(sched::CommandKind kind) const { return !contended() || plan_->admits(kind); }
 
   /// A command that is admitted is about to be handed to the driver; at most as often as may_issue() allowed.
-  void issued(sched::CommandKind kind, TimePoint now);
+  /// `cpu`: where the program was when it sent it.
+  void issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint now);
 
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
@@ -107,6 +112,7 @@ class TurnKeeper {
   void publish_used(Duration used);
   void close_run();
   void settle_contended(Next next, TimePoint now);
+  void classify(std::uint32_t cpu, TimePoint now);
   void learn_pause(Duration pause);
   void linger_in_vain();
 
@@ -122,6 +128,7 @@ class TurnKeeper {
   TimePoint turn_began_{};  // first issue of the interval being charged: the turn, or the time in flight
 
   std::optional<Duration> mean_;  // time per command; lone turns
+  sched::InteractivityClassifier interactivity_;
 
   // Of a contended turn.
   sched::CommandHistory history_;  // from turn to turn

@@ -8,13 +8,14 @@
 
 namespace fairgv::vgpu {
 
-Worker::Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend, bool device_is_host)
+Worker::Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend,
+               bool device_takes_our_cores)
     : segment_(segment),
       executor_(executor),
       backend_(backend),
       requests_(segment.requests()),
       replies_(segment, [&executor] { executor.pump(); }),
-      budget_at_work_(device_is_host ? kHostSpin : ring::SpinBudget::kLongest),
+      budget_at_work_(device_takes_our_cores ? kHostSpin : ring::SpinBudget::kLongest),
       scratch_(512) {}
 
 Result<void> Worker::run() {
@@ -49,6 +50,7 @@ Result<void> Worker::read_calls() {
 }
 
 Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
+  executor_.requests_come_from(header.cpu);
   const auto copy = scratch(payload.size());
   if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
   if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);

@@ -20,8 +20,9 @@ namespace fairgv::vgpu {
 
 class Worker {
  public:
-  /// All three outlive the worker. `device_is_host`: commands run on the CPUs that this thread runs on.
-  Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend, bool device_is_host);
+  /// All three outlive the worker. `device_takes_our_cores`: commands run on the CPUs that this thread runs
+  /// on.
+  Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend, bool device_takes_our_cores);
 
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.

@@ -117,6 +117,8 @@ const Mistake kMistakes[] = {
     {"NoListOfCores", "[device]\ncores = \"one\"\n",
      "c.toml:2:", "cores in [device]: 'one' is no list of cores"},
     {"CoresThatAreNotThere", "[device]\ncores = \"1023\"\n", "c.toml:2:", "may not use all of '1023'"},
+    {"CoschedulingNoTruth", "[device]\ncoscheduling = 1\n",
+     "c.toml:2:", "coscheduling in [device] must be true or false"},
     {"CoresOfOneDevice", "[device.1]\ncores = \"0\"\n", "c.toml:2:1:", "unknown key 'cores' in [device.1]"},
     {"PolicyOfOneDevice", "[device.1]\npolicy = 3\n", "c.toml:2:", "policy in [device.1] must be text"},
     {"SamplesOfOneDevice", "[device.1]\nsamples = 3\n", "c.toml:2:1:", "unknown key 'samples' in [device.1]"},

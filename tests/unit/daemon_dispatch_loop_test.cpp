@@ -25,7 +25,7 @@ struct Member {
     turns.emplace(std::move(memory).value());
   }
   DispatchedSession for_loop(std::uint32_t weight = 1) {
-    return {id, tenant_id, weight, &turns->page(), &bell, knock_fd.get()};
+    return {id, tenant_id, weight, &turns->page(), &header, knock_fd.get()};
   }
   session::DeviceTurn& turn(std::uint32_t device = 0) { return turns->page().devices[device]; }
   State state(std::uint32_t device = 0) {
@@ -46,7 +46,7 @@ struct Member {
   }
   /// Sleeps until the dispatcher has granted or taken something.
   void wait_while(State state_now, std::uint32_t device = 0) {
-    ring::wait(bell, budget, [&] { return state(device) != state_now; });
+    ring::wait(header.worker_bell, budget, [&] { return state(device) != state_now; });
   }
   void give_back(bool more, std::uint32_t device = 0) {
     turn(device).state.store(static_cast<std::uint32_t>(more ? State::wanting : State::idle),
@@ -57,7 +57,7 @@ struct Member {
   SessionId id;
   TenantId tenant_id;
   std::optional<session::TurnMemory> turns;
-  ring::Doorbell bell;
+  ring::SegmentHeader header;
   ring::SpinBudget budget;
   ring::UniqueFd knock_fd;
 };

@@ -396,6 +396,39 @@ TEST_F(BrokenTurns, WhoHoldsTheDeviceKeepsItUntilItsWorkerIsDead) {
   EXPECT_EQ(b.state(), State::held);
 }
 
+// GPU-centric coscheduling (FairGV, section 3.2.3, algorithm 3).
+TEST_F(Turns, AnInteractiveSessionIsSwitchedInWithItsTurn) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  b.turn.interactive_cpu = 1;
+  want(1, a);
+  a.begin();
+  want(2, b);
+  EXPECT_FALSE(b.header.coscheduling.switched_in()) << "it waits";
+  EXPECT_TRUE(dispatcher.interactive(SessionId{2}));
+  EXPECT_FALSE(dispatcher.interactive(SessionId{1}));
+  const auto asked = a.state();
+  ASSERT_EQ(asked, State::busy_asked);
+  run(1, a, 6ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  EXPECT_TRUE(b.header.coscheduling.switched_in());
+  const auto turn = b.header.coscheduling.turn.load();
+  run(2, b, 6ms, true);
+  ASSERT_EQ(a.state(), State::held);
+  EXPECT_FALSE(a.header.coscheduling.switched_in()) << "it is not interactive";
+  run(1, a, 6ms, true);
+  EXPECT_TRUE(b.header.coscheduling.switched_in());
+  EXPECT_NE(b.header.coscheduling.turn, turn) << "another turn";
+}
+
+TEST_F(Turns, ALoneSessionIsNotSwitchedIn) {
+  FakeWorker& a = add(1);
+  a.turn.interactive_cpu = 1;
+  want(1, a);
+  ASSERT_EQ(a.state(), State::held);
+  EXPECT_FALSE(a.header.coscheduling.switched_in()) << "no contention, no cost";
+}
+
 TEST_F(Turns, CountersOutliveTheSession) {
   FakeWorker& a = add(1);
   a.turn.launches = 7;

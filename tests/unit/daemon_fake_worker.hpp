@@ -13,7 +13,7 @@ struct FakeWorker {
   using State = session::TurnState;
 
   session::DeviceTurn turn;
-  ring::Doorbell bell;
+  ring::SegmentHeader header;
 
   State state() const { return static_cast<State>(turn.state.load(std::memory_order_acquire)); }
   std::chrono::nanoseconds slice() const {

@@ -1,7 +1,9 @@
 // The hybrid wait: sleeping and waking, deadlines, lost wake-ups, and how the spin budget learns.
 #include <sched.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/unit/ring_support.hpp"
@@ -99,6 +101,51 @@ TEST(Doorbell, ARingForSomebodyElseLeavesTheSleeperAsleep) {
   ring(bell);
   sleeper.join();
   EXPECT_GE(looks, 5);
+}
+
+/// Whether the kernel has put the thread to sleep.
+bool is_asleep(pid_t thread) {
+  std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string number, name, state;
+  stat >> number >> name >> state;
+  return state == "S";
+}
+
+// GPU-centric coscheduling wakes the threads that wait on one CPU (FairGV, section 3.2.3).
+TEST(Doorbell, ARingOnACpuWakesWhoeverSleptThereAndNobodyElse) {
+  Doorbell bell;
+  std::atomic<int> looks{0};
+  std::atomic<bool> ready{false};
+  std::atomic<uint32_t> cpu{0};
+  std::atomic<pid_t> thread{0};
+  std::thread sleeper([&] {
+    thread = gettid();
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    cpu = static_cast<uint32_t>(sched_getcpu());
+    CPU_SET(cpu, &here);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(here), &here), 0);
+    SpinBudget budget(kNever);
+    EXPECT_TRUE(wait(
+        bell, budget,
+        [&] {
+          ++looks;
+          return ready.load();
+        },
+        lost_by()));
+  });
+  await_sleeper(bell);
+  while (!is_asleep(thread)) std::this_thread::yield();
+  const int before = looks;
+  for (uint32_t other = 1; other < 32; ++other) ring_on_cpu(bell, cpu + other);
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(looks, before);
+  ring_on_cpu(bell, cpu + 32);
+  while (looks == before) std::this_thread::yield();  // the same group: it looked, and sleeps again
+  await_sleeper(bell);
+  ready = true;
+  ring(bell);
+  sleeper.join();
 }
 
 TEST(Doorbell, RingAlwaysWakesASleeperWhoseFlagWasScribbledOver) {

@@ -3,6 +3,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched_command_history.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_fair_queue.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_fair_queue_random.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched_interactivity.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_policies.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_sim_tenant.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_simulation.cpp

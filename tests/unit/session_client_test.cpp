@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <random>
 #include <thread>
 
 #include "runtime/session/client.hpp"
@@ -86,6 +87,13 @@ class Worker {
     ring::ring(segment_.header().notice_bell);
   }
   void close() { segment_.close(); }
+
+  ring::Coscheduling& coscheduling() { return segment_.header().coscheduling; }
+  /// As the dispatcher does, for whoever sleeps on any CPU.
+  void switch_in() {
+    coscheduling().switch_in();
+    ring::ring(segment_.header().completion_bell);
+  }
 
  private:
   ring::Segment segment_;
@@ -188,6 +196,38 @@ TEST_F(Fixture, WaitEndsWithTheStatusThatTheWorkerStores) {
   std::thread peer([&] { worker->complete(event, -5); });
   EXPECT_EQ(session->wait(event), -5);
   peer.join();
+}
+
+TEST_F(Fixture, OnlyAWaitForWhatHasNotEndedCountsAsASynchronousCall) {
+  const auto event = session->new_event();
+  std::thread peer([&] {
+    while (worker->coscheduling().synchronous_calls == 0) std::this_thread::yield();
+    worker->complete(event, 0);
+  });
+  EXPECT_EQ(session->wait(event), kComplete);
+  peer.join();
+  EXPECT_EQ(session->wait(event), kComplete);
+  EXPECT_EQ(worker->coscheduling().synchronous_calls, 1U);
+}
+
+TEST_F(Fixture, AWaiterThatIsSwitchedInAndOutAgainMissesNothing) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const auto event = session->new_event();
+    std::thread peer([&] {
+      for (auto turns = random() % 4; turns > 0; --turns) {
+        worker->switch_in();
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 800));
+        if (random() % 2 == 0) worker->coscheduling().switch_out();
+      }
+      worker->complete(event, 0);
+    });
+    EXPECT_EQ(session->wait(event), kComplete);
+    peer.join();
+    session->release_event(event);
+    worker->next();
+    worker->done();
+  }
 }
 
 TEST_F(Fixture, ALateWriteForTheSlotsFormerOwnerIsNotSeen) {

@@ -34,7 +34,7 @@ class TurnTest : public ::testing::Test {
   std::uint64_t may_issue(bool work = true) { return keeper.may_issue(next(work), now); }
   void settle(bool work) { keeper.settle(next(work), now); }
   void issue(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) keeper.issued(kKernel, now);
+    for (std::uint64_t i = 0; i < count; ++i) keeper.issued(kKernel, kCpu, now);
   }
   void complete_after(Duration time, std::uint64_t count, bool more_work) {
     now += time;
@@ -56,6 +56,7 @@ class TurnTest : public ::testing::Test {
   }
 
   static constexpr sched::CommandKind kKernel = 7;
+  static constexpr std::uint32_t kCpu = 3;
 
   session::DeviceTurn turn;
   TimePoint now{1h};
@@ -111,7 +112,7 @@ struct StolenTurnTest : TurnTest {
     robbed.may_issue(kKernel, now);
     grant(6ms);
     ASSERT_GT(robbed.may_issue(kKernel, now), 0U);
-    robbed.issued(kKernel, now);
+    robbed.issued(kKernel, kCpu, now);
     now += time;
     robbed.completed(1, 1, now);
     stolen = theft;
@@ -135,6 +136,52 @@ TEST_F(StolenTurnTest, NoMoreIsForgivenThanTheTurnTook) {
   one_turn(4ms, 1h);
   one_turn(6ms, 0ms);
   EXPECT_EQ(used(), 6ms);
+}
+
+struct CoscheduledTurnTest : TurnTest {
+  ring::Coscheduling coscheduling;
+  TurnKeeper interactive{turn, TurnSettings{6ms, 5, {}, &coscheduling}, [this] { ++knocks; }};
+
+  /// A lone turn of commands of 100 us, each of which the program waits for or does not.
+  void run_commands(int commands, bool waits) {
+    for (int i = 0; i < commands; ++i) {
+      ASSERT_GT(interactive.may_issue(kKernel, now), 0U);
+      interactive.issued(kKernel, kCpu, now);
+      if (waits) coscheduling.synchronous_calls += 1;
+      now += 100us;
+      interactive.completed(1, 1, now);
+      interactive.settle(std::nullopt, now);
+    }
+  }
+};
+
+TEST_F(CoscheduledTurnTest, AProgramThatWaitsForItsCommandsIsToBeWokenWhereItSentThem) {
+  interactive.may_issue(kKernel, now);
+  grant(0ns);
+  run_commands(150, false);
+  EXPECT_EQ(turn.interactive_cpu, 0U);
+  EXPECT_FALSE(coscheduling.switched_in());
+  run_commands(12, true);
+  EXPECT_EQ(turn.interactive_cpu, kCpu + 1);
+  EXPECT_TRUE(coscheduling.switched_in()) << "alone, so nobody else does it";
+  run_commands(250, false);
+  EXPECT_EQ(turn.interactive_cpu, 0U) << "another phase";
+  EXPECT_FALSE(coscheduling.switched_in());
+}
+
+TEST_F(CoscheduledTurnTest, GivingTheTurnBackSwitchesTheProgramOut) {
+  interactive.may_issue(kKernel, now);
+  grant(6ms);
+  coscheduling.switch_in();
+  coscheduling.synchronous_calls += 11;
+  ASSERT_GT(interactive.may_issue(kKernel, now), 0U);
+  interactive.issued(kKernel, kCpu, now);
+  EXPECT_TRUE(coscheduling.switched_in());
+  now += 7ms;
+  interactive.completed(1, 1, now);
+  interactive.settle(kKernel, now);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_FALSE(coscheduling.switched_in());
 }
 
 TEST_F(TurnTest, ALoneTenantHasAboutOneSliceInFlight) {

@@ -50,12 +50,12 @@ void print_tenants(const Report& report, std::size_t device) {
 }
 
 void print_sessions(const Report& report) {
-  fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {}\n", "session", "tenant", "pid", "worker", "state",
-             "program");
+  fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {:<11} {}\n", "session", "tenant", "pid", "worker", "state",
+             "interactive", "program");
   for (const Report::Tenant& tenant : report.tenants) {
     for (const Report::Session& session : tenant.sessions) {
-      fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {}\n", session.session, tenant.tenant, session.pid,
-                 session.worker_pid, session.state, session.program);
+      fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {:<11} {}\n", session.session, tenant.tenant, session.pid,
+                 session.worker_pid, session.state, session.interactive ? "yes" : "", session.program);
     }
   }
 }
