@@ -21,8 +21,9 @@ bool move(DeviceTurn& turn, TurnState from, TurnState to) {
 }
 
 WorkCounters counters_of(const DeviceTurn& turn) {
-  return {turn.commands.load(std::memory_order_relaxed), turn.launches.load(std::memory_order_relaxed),
-          turn.samples.load(std::memory_order_relaxed), turn.syncs.load(std::memory_order_relaxed)};
+  return {turn.commands.load(std::memory_order_relaxed),   turn.launches.load(std::memory_order_relaxed),
+          turn.samples.load(std::memory_order_relaxed),    turn.syncs.load(std::memory_order_relaxed),
+          turn.checked_ns.load(std::memory_order_relaxed), turn.by_events_ns.load(std::memory_order_relaxed)};
 }
 
 }  // namespace
@@ -32,6 +33,8 @@ WorkCounters& WorkCounters::operator+=(const WorkCounters& other) {
   launches += other.launches;
   samples += other.samples;
   syncs += other.syncs;
+  checked_ns += other.checked_ns;
+  by_events_ns += other.by_events_ns;
   return *this;
 }
 

@@ -45,6 +45,8 @@ struct WorkCounters {
   std::uint64_t launches = 0;
   std::uint64_t samples = 0;
   std::uint64_t syncs = 0;
+  std::uint64_t checked_ns = 0;
+  std::uint64_t by_events_ns = 0;
 
   WorkCounters& operator+=(const WorkCounters& other);
 };

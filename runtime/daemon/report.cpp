@@ -73,6 +73,8 @@ void fill_usage(Report::Tenant& report, const TenantUsage& usage, const std::vec
   report.launches = usage.counters.launches;
   report.samples = usage.counters.samples;
   report.syncs = usage.counters.syncs;
+  report.checked_ns = usage.counters.checked_ns;
+  report.by_events_ns = usage.counters.by_events_ns;
 }
 
 bool is_worth_showing(const Report::Tenant& tenant) {

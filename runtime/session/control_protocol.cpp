@@ -44,7 +44,9 @@ json to_json(const Report::Tenant& tenant) {
           {"commands", tenant.commands},
           {"launches", tenant.launches},
           {"samples", tenant.samples},
-          {"syncs", tenant.syncs}};
+          {"syncs", tenant.syncs},
+          {"checked_ns", tenant.checked_ns},
+          {"by_events_ns", tenant.by_events_ns}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -69,6 +71,10 @@ Result<Report::Tenant> tenant_from(json object) {
   tenant.launches = fields.integer("launches", 0, kLargest64);
   tenant.samples = fields.integer("samples", 0, kLargest64);
   tenant.syncs = fields.integer("syncs", 0, kLargest64);
+  if (fields.has("checked_ns")) {  // not from an older daemon
+    tenant.checked_ns = fields.integer("checked_ns", 0, kLargest64);
+    tenant.by_events_ns = fields.integer("by_events_ns", 0, kLargest64);
+  }
   for (const json& time : fields.list("device_time_ns", kLongestList)) {
     tenant.device_time_ns.push_back(time.is_number_unsigned() ? time.get<std::uint64_t>() : 0);
   }

@@ -68,6 +68,8 @@ struct Report {
     std::uint64_t launches = 0;
     std::uint64_t samples = 0;
     std::uint64_t syncs = 0;
+    std::uint64_t checked_ns = 0;    // measured where there were event timestamps as well
+    std::uint64_t by_events_ns = 0;  // what those say of the same commands
   };
   Daemon daemon;
   std::vector<Device> devices;

@@ -47,15 +47,18 @@ struct alignas(64) DeviceTurn {
   std::atomic<std::uint32_t> interactive_cpu{0};
   std::atomic<std::uint64_t> slice_ns{0};  // dispatcher writes, ordered by `state` becoming held
   std::atomic<std::uint64_t> used_ns{0};  // worker writes, ordered by `state` leaving busy; relaxed otherwise
-  std::atomic<std::uint64_t> commands{
-      0};  // worker writes: commands completed on the device; statistics, relaxed
-  std::atomic<std::uint64_t> launches{0};  // worker writes: kernel launches among them; statistics, relaxed
-  std::atomic<std::uint64_t> syncs{
-      0};  // worker writes: synchronisations made for accounting; statistics, relaxed
-  std::atomic<std::uint64_t> samples{
-      0};  // worker writes: commands that were measured one by one; statistics, relaxed
+
+  // Statistics: the worker writes them, relaxed.
+  alignas(64) std::atomic<std::uint64_t> commands{0};  // that ended on the device
+  std::atomic<std::uint64_t> launches{0};              // kernel launches among them
+  std::atomic<std::uint64_t> syncs{0};                 // synchronisations made for accounting
+  std::atomic<std::uint64_t> samples{0};               // commands that were measured one by one
+  // The cross-check of accounting: time measured over runs all of whose commands had event timestamps, and
+  // from the first start to the last end in each of these runs by the device's own clock.
+  std::atomic<std::uint64_t> checked_ns{0};
+  std::atomic<std::uint64_t> by_events_ns{0};
 };
-static_assert(sizeof(DeviceTurn) == 64);
+static_assert(sizeof(DeviceTurn) == 128);
 
 inline constexpr std::uint32_t kMaxDevices = 63;
 

@@ -282,7 +282,10 @@ void Executor::collect_ended(TimePoint now) {
       commands += 1;
       if (command.is_launch()) launches += 1;
       times = command.times();
-      if (times != nullptr) node->lane()->last_ended = times->ended;
+      if (times != nullptr) {
+        node->lane()->last_ended = times->ended;
+        device->keeper.ran(times->started, times->ended);
+      }
     } else if (node->lane() != nullptr && node->lane()->profiling()) {
       // A marker takes no time: it ends when the command before it has.
       const std::uint64_t at = node->lane()->last_ended;

@@ -59,8 +59,21 @@ void TurnKeeper::issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint no
   issued_any_ = true;
   in_flight_ += 1;
   if (!contended()) return;
-  if (plan_->idle()) run_began_ = now;
+  if (plan_->idle()) {
+    run_began_ = now;
+    run_commands_ = 0;
+    run_by_events_ = {};
+  }
+  run_commands_ += 1;
   plan_->issued(kind);
+}
+
+void TurnKeeper::ran(std::uint64_t started, std::uint64_t ended) {
+  if (!contended()) return;
+  EventSpan& run = run_by_events_;
+  run.first = run.commands == 0 ? started : std::min(run.first, started);
+  run.last = std::max(run.last, ended);
+  run.commands += 1;
 }
 
 void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimePoint now) {
@@ -210,7 +223,18 @@ void TurnKeeper::close_run() {
   if (plan_->idle()) return;
   if (plan_->sampling()) publish(turn_.samples, ++samples_);
   publish(turn_.syncs, ++syncs_);
-  plan_->measured(last_completion_ - run_began_);
+  const Duration measured = last_completion_ - run_began_;
+  cross_check(measured);
+  plan_->measured(measured);
+}
+
+/// Only told, never charged: a program could otherwise save what lies between issuing and starting by asking
+/// for timestamps.
+void TurnKeeper::cross_check(Duration measured) {
+  const EventSpan& run = run_by_events_;
+  if (run.commands == 0 || run.commands != run_commands_) return;
+  publish(turn_.checked_ns, checked_ += static_cast<std::uint64_t>(measured.count()));
+  publish(turn_.by_events_ns, by_events_ += run.last - std::min(run.first, run.last));
 }
 
 void TurnKeeper::settle_contended(Next next, TimePoint now) {

@@ -74,6 +74,10 @@ class TurnKeeper {
   /// `cpu`: where the program was when it sent it.
   void issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint now);
 
+  /// By the device's clock, in nanoseconds, one of the commands that completed() is about to report ran from
+  /// `started` to `ended`: for the cross-check of what is measured.
+  void ran(std::uint64_t started, std::uint64_t ended);
+
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
 
@@ -111,6 +115,7 @@ class TurnKeeper {
   Duration charge_for_turn() const;
   void publish_used(Duration used);
   void close_run();
+  void cross_check(Duration measured);
   void settle_contended(Next next, TimePoint now);
   void classify(std::uint32_t cpu, TimePoint now);
   void learn_pause(Duration pause);
@@ -136,6 +141,11 @@ class TurnKeeper {
   Duration slice_{0};
   bool issued_any_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation
+  std::uint64_t run_commands_ = 0;
+  /// What the device's clock says of this run.
+  struct EventSpan {
+    std::uint64_t commands = 0, first = 0, last = 0;
+  } run_by_events_;
   std::optional<TimePoint> lingers_until_;
   Duration linger_ = kLongestLinger;
   std::uint32_t vain_lingers_ = 0;
@@ -144,6 +154,7 @@ class TurnKeeper {
 
   // Totals behind the page's statistics, which this side never reads back.
   std::uint64_t commands_ = 0, launches_ = 0, syncs_ = 0, samples_ = 0;
+  std::uint64_t checked_ = 0, by_events_ = 0;  // nanoseconds
 };
 
 }  // namespace fairgv::vgpu

@@ -102,6 +102,40 @@ TEST_F(TurnTest, ALoneTenantKeepsItsTurnBetweenCommandsAndIsNeverSampled) {
   EXPECT_EQ(knocks, 1);
 }
 
+// Section 3.3.2's measurements beside the device's own: from the first start to the last end of a run.
+TEST_F(TurnTest, RunsWithTimestampsAreCrossChecked) {
+  may_issue();
+  grant(6ms);
+  ASSERT_GT(may_issue(), 0U);
+  issue(1);
+  keeper.ran(1'000, 91'000);
+  complete_after(100us, 1, true);
+  EXPECT_EQ(turn.checked_ns, 100'000U);
+  EXPECT_EQ(turn.by_events_ns, 90'000U);
+  ASSERT_GT(may_issue(), 0U);
+  issue(1);  // without timestamps
+  complete_after(100us, 1, true);
+  EXPECT_EQ(turn.checked_ns, 100'000U);
+  for (int sample = 2; sample < 5; ++sample) {
+    ASSERT_GT(may_issue(), 0U);
+    issue(1);
+    complete_after(100us, 1, true);
+  }
+  ASSERT_GT(may_issue(), 0U);
+  issue(2);  // a free run; the first of the two has none
+  keeper.ran(300'000, 400'000);
+  complete_after(200us, 2, true);
+  EXPECT_EQ(turn.checked_ns, 100'000U);
+  ASSERT_GT(may_issue(), 0U);
+  issue(2);
+  keeper.ran(520'000, 600'000);
+  keeper.ran(610'000, 700'000);
+  complete_after(200us, 2, true);
+  EXPECT_EQ(turn.checked_ns, 300'000U);
+  EXPECT_EQ(turn.by_events_ns, 270'000U) << "the driver's own gap counts";
+  EXPECT_EQ(used(), 900us) << "what is charged does not change";
+}
+
 struct StolenTurnTest : TurnTest {
   Duration stolen{0};  // since the keeper last asked
   TurnKeeper robbed{turn, TurnSettings{6ms, 5, [this] { return std::exchange(stolen, Duration(0)); }},
