@@ -127,7 +127,7 @@ void explain(const Settings& settings) {
       settings.kernels, settings.runs);
 }
 
-Csv print_table(const std::vector<std::vector<Means>>& conditions) {
+Findings print_table(const std::vector<std::vector<Means>>& conditions) {
   fmt::print("{:<21}   {:-^29}   {:-^29}   {:-^29}\n", "", " driver alone ", " the only tenant ",
              " beside another tenant ");
   constexpr const char* kColumns = "   {:>8} {:>9} {:>10}";
@@ -135,7 +135,7 @@ Csv print_table(const std::vector<std::vector<Means>>& conditions) {
   fmt::print(kColumns, "events", "with gaps", "gaps");
   for (int i = 0; i < 2; ++i) fmt::print(kColumns, "events", "charged", "error");
   fmt::print("\n");
-  Csv csv{
+  Findings csv{
       "program,bare_events_us,bare_with_gaps_us,bare_gaps_percent,alone_events_us,alone_charged_us,"
       "alone_error_percent,contended_events_us,contended_charged_us,contended_error_percent",
       {}};
@@ -153,7 +153,7 @@ Csv print_table(const std::vector<std::vector<Means>>& conditions) {
   return csv;
 }
 
-Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) {
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   explain(settings);
   std::fflush(stdout);
   const auto iterations = loop_iterations(placement);
@@ -161,7 +161,7 @@ Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) 
   auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
   // The daemon shows tenants that have sessions: this one keeps the account open between programs.
-  const auto keeper = start_idle(tenancy.value(), kTenant);
+  const auto keeper = start_idle(tenancy.value(), {kTenant});
   if (!keeper) return keeper.error();
   const auto on_driver = [&](const Program& program) {
     return measure_bare(placement, program, settings.kernels);
@@ -178,7 +178,7 @@ Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) 
   }
   const auto alone = measure_all(settings.runs, as_tenant);
   if (!alone) return alone.error();
-  const auto busy = start_saturating(tenancy.value(), 1, iterations.value());
+  auto busy = start_saturating(tenancy.value(), 1, iterations.value());
   if (!busy) return busy.error();
   const auto contended = measure_all(settings.runs, as_tenant);
   if (!contended) return contended.error();
@@ -192,15 +192,10 @@ int main(int argc, char** argv) {
   using namespace fairgv::bench;
   Experiment experiment("accounting", "The device time FairGV charges beside the driver's event timestamps");
   Settings settings;
-  CLI::App& options = experiment.options();
-  auto* kernels = options.add_option("--kernels", settings.kernels, "Kernels of each program and run")
-                      ->check(CLI::Range(8, 100'000));
-  auto* runs =
-      options.add_option("--runs", settings.runs, "Runs of each program, of which the middle one counts")
-          ->check(CLI::Range(1, 99));
-  return experiment.run(argc, argv, [&](const auto& placement) {
-    if (experiment.quick() && kernels->empty()) settings.kernels = 40;
-    if (experiment.quick() && runs->empty()) settings.runs = 1;
-    return run_benchmark(settings, placement);
-  });
+  experiment.setting("--kernels", settings.kernels, 40, "Kernels of each program and run")
+      ->check(CLI::Range(8, 100'000));
+  experiment.setting("--runs", settings.runs, 1, "Runs of each program, of which the middle one counts")
+      ->check(CLI::Range(1, 99));
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

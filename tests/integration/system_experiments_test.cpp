@@ -1,5 +1,5 @@
-// Experiments about waiting, accounting and crowds, run to their end: they write the table that they promise.
-// What they measure is for people to judge.
+// Experiments about overhead, waiting, accounting and crowds, run to their end: they write the table that
+// they promise. What they measure is for people to judge.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -56,18 +56,42 @@ struct SystemExperiments : ::testing::Test {
 TEST_F(SystemExperiments, LatencyIsTabledBareAloneAndBesideOthers) {
   const auto table = table_of({"latency", "--beside", "1,2"});
   ASSERT_EQ(table.size(), 5U);
-  EXPECT_EQ(table[0], (Row{"condition", "p50_us", "p90_us", "p99_us", "max_us", "slice_us"}));
+  EXPECT_EQ(table[0], (Row{"condition", "p50_us", "p90_us", "p99_us", "max_us", "slice_us", "load"}));
   const std::vector<std::string> conditions{"bare", "the only tenant", "beside 1", "beside 2"};
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     const Row& row = table[i + 1];
-    ASSERT_EQ(row.size(), 6U);
+    ASSERT_EQ(row.size(), 7U);
     EXPECT_EQ(row[0], conditions[i]);
     EXPECT_GT(std::stod(row[1]), 0);
     for (std::size_t column = 2; column <= 4; ++column) {
       EXPECT_GE(std::stod(row[column]), std::stod(row[column - 1])) << "a higher percentile is lower";
     }
     EXPECT_EQ(row[5], "6000");
+    if (i < 2) {
+      EXPECT_EQ(std::stod(row[6]), 0) << "nobody else is there";
+    } else {
+      EXPECT_GT(std::stod(row[6]), 0) << "the others did nothing";
+    }
   }
+}
+
+TEST_F(SystemExperiments, OverheadIsTabledAndDrawnBesideWhatWasPublishedOfGVirtuS) {
+  const auto table = table_of({"overhead", "--only", "computeLoop", "--figure", folder / "figure.svg"});
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], (Row{"case", "asked_us", "kernel_us", "unit", "driver", "fairgv", "overhead", "lowest",
+                           "highest"}));
+  EXPECT_EQ(table[1][0], "computeLoop 21 us");
+  EXPECT_EQ(table[2][0], "computeLoop 1000 us");
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    ASSERT_EQ(table[i].size(), 9U);
+    EXPECT_GT(std::stod(table[i][6]), 0);
+    EXPECT_LE(std::stod(table[i][7]), std::stod(table[i][6]));
+    EXPECT_GE(std::stod(table[i][8]), std::stod(table[i][6]));
+  }
+  std::ifstream in(folder / "figure.svg");
+  const std::string figure(std::istreambuf_iterator<char>(in), {});
+  EXPECT_TRUE(figure.starts_with("<?xml")) << figure.substr(0, 80);
+  EXPECT_NE(figure.find("GVirtuS"), std::string::npos);
 }
 
 TEST_F(SystemExperiments, AccountingIsTabledForFivePrograms) {
@@ -106,6 +130,9 @@ TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(bench({"accounting", "--kernels", "many"}), 2);
   EXPECT_EQ(bench({"crowd", "--tenants", "1"}), 2);
   EXPECT_EQ(bench({"crowd", "--device-cores", "100000"}), 2);
+  EXPECT_EQ(bench({"overhead", "--kernel-us", "0"}), 2);
+  EXPECT_EQ(bench({"overhead", "--figure", folder / "figure.txt"}), 2);
+  EXPECT_EQ(bench({"overhead", "--only", "solitaire"}), 1);
   EXPECT_EQ(bench({"accounting", "--csv", folder / "nowhere" / "table.csv"}), 2);
 }
 
