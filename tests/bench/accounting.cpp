@@ -1,11 +1,21 @@
-// fairgv bench accounting: what FairGV charges for a kernel beside what the driver's own event timestamps say
-// of the same kernels (FairGV paper, table 2), alone and while a second tenant competes.
+// fairgv bench accounting: what FairGV charges for kernels beside what the driver's own event timestamps say
+// of the same kernels (FairGV paper, table 2): on the driver alone, as the only tenant, and while another
+// competes.
+//
+// What is charged is the time for which a tenant kept the device. The sum of its kernels' own durations
+// leaves out the driver's gaps between launches that lie back to back, which nobody else could use; the span
+// has them.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
+#include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/mean_kernel.hpp"
+#include "tests/bench/support/progress_line.hpp"
 #include "tests/harness/measured.hpp"
 
 namespace fairgv::bench {
@@ -18,171 +28,148 @@ constexpr const char* kTenant = "measured";
 struct Settings {
   unsigned kernels = 2'000;  // of each program and run
   unsigned runs = 5;
+  double gap_us = 50;
+  std::vector<int> kernel_us{21, 100, 400, 1'605};
+};
+
+/// What table 2 of the paper says of a kernel, in microseconds.
+struct Published {
+  int profiler = 0;
+  int fairgv = 0;
 };
 
 struct Program {
   std::string name;
-  unsigned kernels_per_round;
+  KernelSource kernels;
+  Published published{};
 };
 
-const std::vector<Program> kPrograms{
-    {"matrixMul", 1}, {"BlackScholes", 1}, {"scan", 3}, {"convolutionSeparable", 2}, {"hotspot", 8}};
-
-/// What the daemon has charged the tenant in its life.
-struct Books {
-  double device_us = 0;
-  double launches = 0;
-};
-
-Result<Books> books(const Tenancy& tenancy) {
-  const auto report = look_at(tenancy);
-  if (!report) return report.error();
-  const auto tenant = tenant_in(report.value(), kTenant);
-  if (!tenant) return tenant.error();
-  return Books{tenant.value()["device_time_ns"][0].get<double>() / 1e3, tenant.value()["launches"]};
-}
-
-unsigned rounds_of(const Program& program, unsigned kernels) {
-  return std::max(1U, kernels / program.kernels_per_round);
-}
-
-/// The mean kernel of one run, in microseconds.
-struct Means {
-  double events = 0;
-  double whole = 0;  // charged; or on the driver alone, wall time
-
-  double more_percent() const { return 100 * (whole / events - 1); }
-};
-
-/// The driver alone, once with events and once without, the queue never empty: how much the gaps between
-/// kernels are.
-Result<Means> measure_bare(const Placement& placement, const Program& program, unsigned kernels) {
-  const std::string rounds = std::to_string(rounds_of(program, kernels));
-  const auto result =
-      run_measured(bare({beside("workloads/" + program.name), "--warmup", rounds, "--repetitions", rounds,
-                         "--sync", "batch", "--batch", std::to_string(2 * kernels)},
-                        placement));
-  if (!result) return result.error();
-  const nlohmann::json& found = result.value();
-  return Means{found["kernel_us"], 1e6 * found["seconds"].get<double>() / found["kernels"].get<double>()};
-}
-
-/// A run whose kernels are nearly all profiled: they are the workload's warm-up, and its window is one round.
-/// The results are not checked here, because that would be charged too.
-Result<double> run_profiled(const Tenancy& tenancy, const Program& program, unsigned kernels) {
-  const auto finished = run(
-      tenancy.tenant(kTenant, 1,
-                     {beside("workloads/" + program.name), "--warmup",
-                      std::to_string(rounds_of(program, kernels)), "--repetitions", "1", "--verify", "off"}));
-  if (!finished) return finished.error();
-  const nlohmann::json result = finished->lines.empty() ? nullptr : parse_line(finished->lines.back());
-  if (finished->status != 0 || !result.is_object() || result.value("kernel_us_source", "") != "profiled") {
-    return Error{fmt::format("{} failed with status {}", program.name, finished->status)};
+Result<std::vector<Program>> programs_of(const Settings& settings, const Placement& placement) {
+  const auto workload = [](const std::string& name, unsigned kernels_per_round, Published published = {}) {
+    return Program{name, {{beside("workloads/" + name)}, kernels_per_round}, published};
+  };
+  std::vector<Program> programs{workload("matrixMul", 1, {207, 214}), workload("BlackScholes", 1, {377, 381}),
+                                workload("scan", 3, {171, 176}),
+                                workload("convolutionSeparable", 2, {391, 397}), workload("hotspot", 8)};
+  for (const int length : settings.kernel_us) {
+    const auto loop = calibrate_loop(length, "0.3", placement);
+    if (!loop) return loop.error();
+    Program program = workload("computeLoop", 1);
+    program.name += fmt::format(" {} us", length);
+    program.kernels.command.insert(program.kernels.command.end(),
+                                   {"--iterations", std::to_string(loop->iterations)});
+    programs.push_back(std::move(program));
   }
-  return result["kernel_us"].get<double>();
+  return programs;
 }
 
-Result<Means> measure(const Tenancy& tenancy, const Program& program, unsigned kernels) {
-  const auto before = books(tenancy);
-  if (!before) return before.error();
-  const auto events = run_profiled(tenancy, program, kernels);
-  if (!events) return events.error();
-  const auto after = books(tenancy);
-  if (!after) return after.error();
-  const double launches = after->launches - before->launches;
-  if (launches < kernels / 2.0) return Error{"the daemon did not count the launches of " + program.name};
-  return Means{events.value(), (after->device_us - before->device_us) / launches};
-}
+/// The table as it grows.
+class Table {
+ public:
+  Table(const Settings& settings, std::size_t steps) : settings_(settings), progress_(steps) {
+    fmt::print("{:<21}{:<15}{:>9}{:>9}{:>9}{:>10}{:>10}{:>20}   {}\n", "mean kernel, us", "", "charged",
+               "events", "span", "over ev.", "over sp.", "lowest-highest", "paper's profiler/FairGV");
+  }
 
-/// One condition, all programs. Of several runs of each the middle one counts: whatever else the machine does
-/// widens the gaps of one run and not of the next.
-template <typename Measure>
-Result<std::vector<Means>> measure_all(unsigned runs, const Measure& measure_one) {
-  std::vector<Means> all;
-  for (const Program& program : kPrograms) {
-    std::vector<Means> found;
-    for (unsigned i = 0; i < runs; ++i) {
-      const auto means = measure_one(program);
-      if (!means) return means.error();
-      found.push_back(means.value());
+  /// One condition, all programs. Of several runs of each the one in the middle counts: whatever else the
+  /// machine does widens the gaps of one run and not of the next.
+  template <typename Measure>
+  Result<void> measure(const std::string& condition, const std::vector<Program>& programs,
+                       const Measure& measure_one) {
+    for (const Program& program : programs) {
+      std::vector<MeanKernel> found;
+      for (unsigned i = 0; i < settings_.runs; ++i) {
+        progress_.step(fmt::format("{}, {}", program.name, condition));
+        const auto means = measure_one(program);
+        if (!means) return means.error();
+        found.push_back(means.value());
+      }
+      add(condition, program, std::move(found));
     }
-    const auto middle = found.begin() + runs / 2;
-    std::nth_element(found.begin(), middle, found.end(), [](const Means& one, const Means& other) {
-      return one.more_percent() < other.more_percent();
-    });
-    all.push_back(*middle);
+    return {};
   }
-  return all;
-}
+
+  Findings take() { return std::move(found_); }
+
+ private:
+  void add(const std::string& condition, const Program& program, std::vector<MeanKernel> found) {
+    std::sort(found.begin(), found.end(), [](const MeanKernel& one, const MeanKernel& other) {
+      return one.over_span() < other.over_span();
+    });
+    const MeanKernel& middle = found[found.size() / 2];
+    const double lowest = found.front().over_span();
+    const double highest = found.back().over_span();
+    const auto& [profiler, fairgv] = program.published;
+    std::string paper;
+    if (profiler > 0) {
+      paper = fmt::format("{}/{}, {:+.1f} %", profiler, fairgv, 100.0 * fairgv / profiler - 100);
+    }
+    progress_.print_row(fmt::format("{:<21}{:<15}{:>9.1f}{:>9.1f}{:>9.1f}{:>+8.2f} %{:>+8.2f} %{:>20}   {}",
+                                    program.name, condition, middle.charged, middle.events, middle.span,
+                                    middle.over_events(), middle.over_span(),
+                                    fmt::format("{:+.2f} to {:+.2f}", lowest, highest), paper));
+    found_.rows.push_back(fmt::format("{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{}",
+                                      program.name, condition, middle.charged, middle.events, middle.span,
+                                      middle.over_events(), middle.over_span(), lowest, highest,
+                                      profiler > 0 ? fmt::format("{},{}", profiler, fairgv) : ","));
+  }
+
+  const Settings& settings_;
+  ProgressLine progress_;
+  Findings found_{
+      "program,condition,charged_us,events_us,span_us,over_events_percent,over_span_percent,"
+      "over_span_lowest,over_span_highest,paper_profiler_us,paper_fairgv_us",
+      {}};
+};
 
 void explain(const Settings& settings) {
   fmt::print(
-      "Events: the mean of END - START, as the driver stamps about {} kernels of each program.\n"
-      "Charged: the device time charged to the tenant for the same run, over its launches.\n"
-      "A turn is charged from its first launch to its last completion, with the gaps between kernels, which\n"
-      "events leave out: they raise what is charged, most where kernels are short. What gaps there are\n"
-      "without FairGV, the first columns show: wall time per kernel on the driver alone, the queue never "
-      "empty.\n"
-      "Of {} runs each, the middle one by error.\n\n",
-      settings.kernels, settings.runs);
+      "charged  device time charged to the tenant, over its launches; on the driver alone, wall time\n"
+      "events   mean of END - START, as the driver stamps them\n"
+      "span     from the first START to the last END without the gaps of {} us or more, over the launches\n"
+      "Of {} runs of about {} kernels each, the middle one by what is charged over the span.\n\n",
+      settings.gap_us, settings.runs, settings.kernels);
 }
 
-Csv print_table(const std::vector<std::vector<Means>>& conditions) {
-  fmt::print("{:<21}   {:-^29}   {:-^29}   {:-^29}\n", "", " driver alone ", " the only tenant ",
-             " beside another tenant ");
-  constexpr const char* kColumns = "   {:>8} {:>9} {:>10}";
-  fmt::print("{:<21}", "mean kernel, us");
-  fmt::print(kColumns, "events", "with gaps", "gaps");
-  for (int i = 0; i < 2; ++i) fmt::print(kColumns, "events", "charged", "error");
-  fmt::print("\n");
-  Csv csv{
-      "program,bare_events_us,bare_with_gaps_us,bare_gaps_percent,alone_events_us,alone_charged_us,"
-      "alone_error_percent,contended_events_us,contended_charged_us,contended_error_percent",
-      {}};
-  for (std::size_t i = 0; i < kPrograms.size(); ++i) {
-    fmt::print("{:<21}", kPrograms[i].name);
-    std::string row = kPrograms[i].name;
-    for (const std::vector<Means>& condition : conditions) {
-      const Means& means = condition[i];
-      fmt::print("   {:>8.1f} {:>9.1f} {:>8.2f} %", means.events, means.whole, means.more_percent());
-      row += fmt::format(",{:.3f},{:.3f},{:.3f}", means.events, means.whole, means.more_percent());
-    }
-    fmt::print("\n");
-    csv.rows.push_back(row);
-  }
-  return csv;
-}
-
-Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) {
-  explain(settings);
-  std::fflush(stdout);
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
+  const auto programs = programs_of(settings, placement);
+  if (!programs) return programs.error();
   const auto iterations = loop_iterations(placement);
   if (!iterations) return iterations.error();
   auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
   // The daemon shows tenants that have sessions: this one keeps the account open between programs.
-  const auto keeper = start_idle(tenancy.value(), kTenant);
+  const auto keeper = start_idle(tenancy.value(), {kTenant});
   if (!keeper) return keeper.error();
-  const auto on_driver = [&](const Program& program) {
-    return measure_bare(placement, program, settings.kernels);
-  };
-  const auto as_tenant = [&](const Program& program) {
-    return measure(tenancy.value(), program, settings.kernels);
-  };
-  const auto driver = measure_all(settings.runs, on_driver);
-  if (!driver) return driver.error();
-  // A driver may compile at the first launch, which takes longer than thousands of kernels and is charged;
-  // PoCL keeps the result for the runs that count.
-  for (const Program& program : kPrograms) {
-    if (auto compiled = run_profiled(tenancy.value(), program, 1); !compiled) return compiled.error();
+  // Checked once. And a driver may compile at the first launch, which takes longer than thousands of kernels
+  // and is charged; PoCL keeps the result for the runs that count.
+  for (const Program& program : programs.value()) {
+    auto command = program.kernels.command;
+    command.insert(command.end(), {"--repetitions", "1"});
+    if (auto right = run_measured(tenancy->tenant(kTenant, 1, command)); !right) return right.error();
   }
-  const auto alone = measure_all(settings.runs, as_tenant);
-  if (!alone) return alone.error();
-  const auto busy = start_saturating(tenancy.value(), 1, iterations.value());
+  explain(settings);
+  const auto gap = std::chrono::nanoseconds(std::llround(1e3 * settings.gap_us));
+  Table table(settings, 3 * programs->size() * settings.runs);
+  const auto on_driver = [&](const Program& program) {
+    return mean_bare(placement, program.kernels, settings.kernels, gap);
+  };
+  if (auto done = table.measure("driver alone", programs.value(), on_driver); !done) return done.error();
+  const auto as_tenant = [&](const Program& program) {
+    return mean_charged(tenancy.value(), kTenant, program.kernels, settings.kernels, gap);
+  };
+  if (auto done = table.measure("only tenant", programs.value(), as_tenant); !done) return done.error();
+  auto busy = start_saturating(tenancy.value(), 1, iterations.value());
   if (!busy) return busy.error();
-  const auto contended = measure_all(settings.runs, as_tenant);
-  if (!contended) return contended.error();
-  return print_table({driver.value(), alone.value(), contended.value()});
+  const auto beside_another = [&](const Program& program) -> Result<MeanKernel> {
+    auto means = as_tenant(program);
+    if (auto there = busy->look(); !there) return there.error();
+    return means;
+  };
+  if (auto done = table.measure("beside another", programs.value(), beside_another); !done) {
+    return done.error();
+  }
+  return table.take();
 }
 
 }  // namespace
@@ -192,15 +179,17 @@ int main(int argc, char** argv) {
   using namespace fairgv::bench;
   Experiment experiment("accounting", "The device time FairGV charges beside the driver's event timestamps");
   Settings settings;
-  CLI::App& options = experiment.options();
-  auto* kernels = options.add_option("--kernels", settings.kernels, "Kernels of each program and run")
-                      ->check(CLI::Range(8, 100'000));
-  auto* runs =
-      options.add_option("--runs", settings.runs, "Runs of each program, of which the middle one counts")
-          ->check(CLI::Range(1, 99));
-  return experiment.run(argc, argv, [&](const auto& placement) {
-    if (experiment.quick() && kernels->empty()) settings.kernels = 40;
-    if (experiment.quick() && runs->empty()) settings.runs = 1;
-    return run_benchmark(settings, placement);
-  });
+  experiment.setting("--kernels", settings.kernels, 40, "Kernels of each program and run")
+      ->check(CLI::Range(8, 100'000));
+  experiment.setting("--runs", settings.runs, 1, "Runs of each program, of which the middle one counts")
+      ->check(CLI::Range(1, 99));
+  experiment
+      .setting("--kernel-us", settings.kernel_us, {21, 1'605}, "Kernel lengths of the compute loop, in us")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000'000));
+  experiment.options()
+      .add_option("--gap-us", settings.gap_us, "Gaps between kernels that are shorter belong to the span")
+      ->check(CLI::Range(0.0, 1e6));
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

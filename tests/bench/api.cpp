@@ -77,9 +77,5 @@ int main(int argc, char** argv) {
   int pairs = 7;
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done = fairgv::bench::run_benchmark(pairs); !done) {
-    fmt::print(stderr, "fairgv bench api: {}\n", done.error().message);
-    return 1;
-  }
-  return 0;
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs));
 }

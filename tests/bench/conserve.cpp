@@ -3,7 +3,7 @@
 // other, so that the device is as busy as with one program alone.
 #include <fmt/core.h>
 
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/pairs.hpp"
 
 namespace fairgv::bench {
@@ -13,7 +13,8 @@ using namespace harness;
 
 struct Settings {
   std::vector<double> sleep_ratios{0.5, 0.6, 0.7, 0.8};  // the paper's
-  PairSettings pairs{.policies = {"fair", "strict-cosched"}};
+  std::vector<std::string> policies{"fair", "strict-cosched"};
+  PairSettings pairs;
 };
 
 /// What of the device is put to use: throughputs side by side, each over what its program does alone and
@@ -36,48 +37,36 @@ Cell cell_of(double sleep_ratio, const std::string& policy, const std::vector<Pa
   return {sleep_ratio, policy, spread_of(both), median(busy), median(sleepy)};
 }
 
-Result<void> write_table(const Settings& settings, const std::vector<Cell>& cells) {
-  std::vector<std::string> rows;
+Findings table_of(const std::vector<Cell>& cells) {
+  Findings found{"sleep_ratio,policy,utilisation,lowest,highest,BlackScholes,matrixMul", {}};
   for (const Cell& cell : cells) {
-    rows.push_back(fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.sleep_ratio, cell.policy,
-                               cell.utilisation.median, cell.utilisation.lowest, cell.utilisation.highest,
-                               cell.busy, cell.sleepy));
+    found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.sleep_ratio,
+                                     cell.policy, cell.utilisation.median, cell.utilisation.lowest,
+                                     cell.utilisation.highest, cell.busy, cell.sleepy));
   }
-  return write_csv(settings.pairs.output, settings.pairs.device_cores,
-                   "sleep_ratio,policy,utilisation,lowest,highest,BlackScholes,matrixMul", rows);
+  return found;
 }
 
-/// Bars by policy, a group for each sleep ratio, and what the load allows as a line.
-Result<void> draw_bars(const Settings& settings, const std::vector<Cell>& cells) {
-  std::string script =
-      "set style data histograms; set style histogram errorbars gap 1; set style fill solid 0.8\n"
-      "set yrange [0:1.2]; set grid ytics; set key outside\n"
-      "set xlabel 'of its time matrixMul sleeps (%)'; set ylabel 'device utilisation'\n";
-  std::string bars;
-  for (const std::string& policy : settings.pairs.policies) {
-    const std::string block = fmt::format("$bars{}", script.size());
-    script += block + " << END\n";
-    for (const Cell& cell : cells) {
-      if (cell.policy != policy) continue;
-      script += fmt::format("{:g} {:.4f} {:.4f} {:.4f}\n", 100 * cell.sleep_ratio, cell.utilisation.median,
-                            cell.utilisation.lowest, cell.utilisation.highest);
-    }
-    script += "END\n";
-    bars += fmt::format(", {} using 2:3:4:xtic(1) title '{}'", block, policy);
+Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
+  std::vector<Bar> bars;
+  for (const Cell& cell : cells) {
+    bars.push_back({cell.policy, fmt::format("{:g}", 100 * cell.sleep_ratio), cell.utilisation});
   }
-  script += "plot 1 with lines lc rgb 'black' title 'what the load allows'" + bars + '\n';
-  return draw(settings.pairs.output, 720, 400, script);
+  return bars_by_policy(settings.policies, bars,
+                        "set yrange [0:1.2]; set ylabel 'device utilisation'\n"
+                        "set xlabel 'of its time matrixMul sleeps (%)'",
+                        "1 title 'what the load allows'");
 }
 
-Result<void> run_benchmark(const Settings& settings) {
-  fmt::print("{}\n", machine(settings.pairs.device_cores));
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
       "BlackScholes beside a matrixMul that sleeps: throughputs over those alone and awake, added up; the "
       "load allows 1.0\nIn parentheses BlackScholes + matrixMul\n\n{:<12}",
       "sleep ratio");
-  for (const std::string& policy : settings.pairs.policies) fmt::print("{:>36}", policy);
+  for (const std::string& policy : settings.policies) fmt::print("{:>36}", policy);
   fmt::print("\n");
-  auto runs = PairedRuns::start(settings.pairs, settings.sleep_ratios.size(), 2);
+  auto runs =
+      PairedRuns::start(placement, settings.pairs, settings.policies, settings.sleep_ratios.size(), 2);
   if (!runs) return runs.error();
   // Two batches are always queued: it waits for every launch otherwise, and leaves gaps.
   const Program busy{beside("workloads/BlackScholes"), "--sync", "stream"};
@@ -89,7 +78,7 @@ Result<void> run_benchmark(const Settings& settings) {
     auto pairs = runs->measure(fmt::format("sleep ratio {}", ratio), {busy, awake}, {busy, sleepy});
     if (!pairs) return pairs.error();
     std::string row = fmt::format("{:<12}", ratio);
-    for (const std::string& policy : settings.pairs.policies) {
+    for (const std::string& policy : settings.policies) {
       cells.push_back(cell_of(ratio, policy, pairs.value()[policy]));
       const Cell& cell = cells.back();
       row += fmt::format(
@@ -97,8 +86,9 @@ Result<void> run_benchmark(const Settings& settings) {
     }
     runs->progress().print_row(row);
   }
-  if (auto written = write_table(settings, cells); !written) return written;
-  return draw_bars(settings, cells);
+  Findings found = table_of(cells);
+  found.figure = figure_of(settings, cells);
+  return found;
 }
 
 }  // namespace
@@ -106,15 +96,16 @@ Result<void> run_benchmark(const Settings& settings) {
 
 int main(int argc, char** argv) {
   using namespace fairgv::bench;
-  CLI::App app{"How busy the device is when one of two programs sleeps most of its time, by policy",
-               "fairgv bench conserve"};
+  Experiment experiment("conserve",
+                        "How busy the device is when one of two programs sleeps most of its time, by policy");
   Settings settings;
-  app.add_option("--sleep-ratios", settings.sleep_ratios, "Parts of its time that matrixMul sleeps")
+  experiment
+      .setting("--sleep-ratios", settings.sleep_ratios, {0.5, 0.8}, "Parts of its time that matrixMul sleeps")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 0.95));
-  declare_pairs(app, settings.pairs);
-  if (const auto code = parse_command_line(app, argc, argv)) return *code;
-  settle(settings.pairs);
-  shorten(app, "--sleep-ratios", settings.sleep_ratios);
-  return exit_code(app, run_benchmark(settings));
+  declare_policies(experiment, settings.policies);
+  declare_pairs(experiment, settings.pairs);
+  experiment.declare_figure();
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
@@ -17,7 +16,7 @@ namespace {
 
 using namespace harness;
 
-using Clock = std::chrono::steady_clock;
+using Clock = Company::Clock;
 using Seconds = std::chrono::duration<double>;
 
 struct Settings {
@@ -27,67 +26,62 @@ struct Settings {
   double delay = 0;  // from the start of the tenants to the window
 };
 
-/// CPU time of the idle tenants' programs and their workers so far, in seconds.
-Result<double> idle_cpu(const Tenancy& tenancy, unsigned idle) {
+Clock::time_point later(Clock::time_point from, double seconds) {
+  return from + std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
+}
+
+/// CPU time of the idle tenants' programs and their workers so far, in seconds, and when that was.
+struct IdleCpu {
+  double used = 0;
+  double at = 0;
+};
+
+Result<IdleCpu> idle_cpu(const Tenancy& tenancy, unsigned idle) {
   const auto report = look_at(tenancy);
   if (!report) return report.error();
-  double sum = 0;
-  for (unsigned i = 1; i <= idle; ++i) {
-    const auto tenant = tenant_in(report.value(), fmt::format("idle{}", i));
+  IdleCpu cpu;
+  for (const std::string& name : numbered("idle", idle)) {
+    const auto tenant = tenant_in(report.value(), name);
     if (!tenant) return tenant.error();
-    for (const auto& session : tenant.value()["sessions"]) {
+    const nlohmann::json& sessions = tenant.value()["sessions"];
+    if (sessions.empty()) return Error{name + " has no session"};
+    for (const auto& session : sessions) {
       for (const char* process : {"pid", "worker_pid"}) {
         const auto used = cpu_seconds(session[process].get<pid_t>());
-        if (!used) return Error{fmt::format("idle{} is gone", i)};
-        sum += *used;
+        if (!used) return Error{name + " is gone"};
+        cpu.used += *used;
       }
     }
   }
-  return sum;
+  cpu.at = monotonic_seconds();
+  return cpu;
 }
 
-Result<std::vector<Child>> start_idle_tenants(const Tenancy& tenancy, unsigned count) {
-  std::vector<Child> children;
-  for (unsigned i = 1; i <= count; ++i) {
-    auto child = start_idle(tenancy, fmt::format("idle{}", i));
-    if (!child) return child.error();
-    children.push_back(std::move(child).value());
-  }
-  return children;
-}
-
-Result<std::vector<Child>> start_crowd(const Tenancy& tenancy, const Settings& settings,
-                                       std::uint64_t iterations, Clock::time_point window) {
+Result<Company> start_crowd(const Tenancy& tenancy, const Settings& settings, std::uint64_t iterations,
+                            Clock::time_point window) {
   auto program = saturating_program(iterations, settings.seconds);
   program.insert(program.end(),
                  {"--start-at", fmt::format("{:.3f}", Seconds(window.time_since_epoch()).count())});
-  std::vector<Child> children;
-  for (unsigned i = 1; i <= settings.tenants; ++i) {
-    auto child = Child::start(tenancy.tenant(fmt::format("tenant{}", i), 1, program));
-    if (!child) return child.error();
-    children.push_back(std::move(child).value());
+  Company crowd;
+  for (const std::string& name : numbered("tenant", settings.tenants)) {
+    if (auto joined = crowd.join(tenancy, name, program); !joined) return joined.error();
   }
-  return children;
+  return crowd;
 }
 
 /// Throughputs in Miteration/s.
-Result<std::vector<double>> collect(std::vector<Child>& crowd) {
+Result<std::vector<double>> collect(Company crowd) {
   std::vector<double> throughputs;
-  for (std::size_t i = 0; i < crowd.size(); ++i) {
-    // A program prints less than a pipe holds, so none waits for us.
-    const int status = crowd[i].wait();
-    const auto lines = crowd[i].read_lines();
-    const nlohmann::json result = lines.empty() ? nullptr : parse_line(lines.back());
-    if (status != 0 || !result.is_object() || !result.value("verified", false)) {
-      return Error{fmt::format("tenant{} failed with status {}; if it was not ready, choose a longer --delay",
-                               i + 1, status)};
-    }
-    throughputs.push_back(result["throughput"]);
+  for (const Finished& finished : std::move(crowd).finish()) {
+    const auto result = result_of({{beside("workloads/computeLoop")}, {}}, finished);
+    if (!result) return result.error();
+    throughputs.push_back(result.value()["throughput"]);
   }
   return throughputs;
 }
 
-Csv print_result(const Settings& settings, const std::vector<double>& throughputs, double idle_cpu_s) {
+Findings print_result(const Settings& settings, const std::vector<double>& throughputs, double idle_cpu_s,
+                      double idle_for_s) {
   const auto progressing =
       std::count_if(throughputs.begin(), throughputs.end(), [](double each) { return each > 0; });
   const double lowest = smallest(throughputs);
@@ -97,38 +91,42 @@ Csv print_result(const Settings& settings, const std::vector<double>& throughput
   fmt::print("Min-Max Ratio   {:.3f}   (1 = all tenants did the same work)\n", ratio);
   fmt::print("throughput      {:.4g} to {:.4g}, median {:.4g} Miteration/s\n", lowest, highest,
              median(throughputs));
-  fmt::print("idle tenants    {}; with their workers they used {:.0f} ms of CPU time, {:.3f} % of a core\n",
-             settings.idle, 1e3 * idle_cpu_s, 100 * idle_cpu_s / settings.seconds);
+  fmt::print("idle tenants    {}; with their workers they used {:.3f} ms of CPU time, {:.4f} % of a core\n",
+             settings.idle, 1e3 * idle_cpu_s, 100 * idle_cpu_s / idle_for_s);
   return {"tenants,seconds,made_progress,min_max_ratio,lowest,median,highest,idle_tenants,idle_cpu_ms",
-          {fmt::format("{},{},{},{:.4f},{:.3f},{:.3f},{:.3f},{},{:.0f}", settings.tenants, settings.seconds,
+          {fmt::format("{},{},{},{:.4f},{:.3f},{:.3f},{:.3f},{},{:.3f}", settings.tenants, settings.seconds,
                        progressing, ratio, lowest, median(throughputs), highest, settings.idle,
                        1e3 * idle_cpu_s)}};
 }
 
-Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) {
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   const auto iterations = loop_iterations(placement);
   if (!iterations) return iterations.error();
   auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
-  const auto idle = start_idle_tenants(tenancy.value(), settings.idle);
+  auto idle = start_idle(tenancy.value(), numbered("idle", settings.idle));
   if (!idle) return idle.error();
 
-  const auto window = Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(settings.delay));
+  const auto window = later(Clock::now(), settings.delay);
   auto crowd = start_crowd(tenancy.value(), settings, iterations.value(), window);
   if (!crowd) return crowd.error();
   fmt::print("{} tenants of equal weight get ready; their common window of {} s opens in {} s ...\n",
              settings.tenants, settings.seconds, settings.delay);
   std::fflush(stdout);
-  std::this_thread::sleep_until(window);
+  const auto wait_until = [&](Clock::time_point end) {
+    return Company::watch_until(end, {&idle.value(), &crowd.value()});
+  };
+  if (auto ready = wait_until(window); !ready) {
+    return Error{ready.error().message + "; if it was not ready, choose a longer --delay"};
+  }
   const auto before = idle_cpu(tenancy.value(), settings.idle);
   if (!before) return before.error();
-  std::this_thread::sleep_until(window +
-                                std::chrono::duration_cast<Clock::duration>(Seconds(settings.seconds)));
+  if (auto there = wait_until(later(window, settings.seconds)); !there) return there.error();
   const auto after = idle_cpu(tenancy.value(), settings.idle);
   if (!after) return after.error();
-  const auto throughputs = collect(crowd.value());
+  const auto throughputs = collect(std::move(crowd).value());
   if (!throughputs) return throughputs.error();
-  return print_result(settings, throughputs.value(), after.value() - before.value());
+  return print_result(settings, throughputs.value(), after->used - before->used, after->at - before->at);
 }
 
 }  // namespace
@@ -138,21 +136,18 @@ int main(int argc, char** argv) {
   using namespace fairgv::bench;
   Experiment experiment("crowd", "Many tenants of equal weight at once, and idle ones beside them");
   Settings settings;
-  CLI::App& options = experiment.options();
-  options.add_option("--tenants", settings.tenants, "Tenants that keep the device busy")
+  experiment.options()
+      .add_option("--tenants", settings.tenants, "Tenants that keep the device busy")
       ->check(CLI::Range(2, 200));
-  auto* idle =
-      options.add_option("--idle", settings.idle, "Tenants that sleep meanwhile")->check(CLI::Range(0, 50));
-  auto* seconds = options.add_option("--seconds", settings.seconds, "Length of the shared window")
-                      ->check(CLI::Range(1.0, 3'600.0));
-  auto* delay = options
-                    .add_option("--delay", settings.delay,
-                                "Seconds for all tenants to get ready (default: 10, and 0.5 for each)")
-                    ->check(CLI::Range(1.0, 3'600.0));
+  experiment.setting("--idle", settings.idle, 2, "Tenants that sleep meanwhile")->check(CLI::Range(0, 50));
+  experiment.setting("--seconds", settings.seconds, 1, "Length of the shared window")
+      ->check(CLI::Range(1.0, 3'600.0));
+  experiment.options()
+      .add_option("--delay", settings.delay,
+                  "Seconds for all tenants to get ready (default: 10, and 0.5 for each)")
+      ->check(CLI::Range(1.0, 3'600.0));
   return experiment.run(argc, argv, [&](const auto& placement) {
-    if (experiment.quick() && idle->empty()) settings.idle = 2;
-    if (experiment.quick() && seconds->empty()) settings.seconds = 1;
-    if (delay->empty()) settings.delay = 10 + 0.5 * settings.tenants;
+    if (settings.delay == 0) settings.delay = 10 + 0.5 * settings.tenants;
     return run_benchmark(settings, placement);
   });
 }

@@ -1,19 +1,18 @@
 // fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV,
-// sections 5.4.3 and 5.4.4, figures 8 and 9). Each cell of the table is one run of `fairgv bench share`: the
-// tenants run the same program, so that no share hangs on another program's baseline.
+// sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program, so that no share hangs on
+// another program's baseline. Every run side by side lies between two short runs of that program alone on the
+// driver, seconds apart; what the device does alone is taken to be their mean. Both ratios are medians of
+// what the single runs show: a drift of the machine is in none of them.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/output.hpp"
-#include "tests/bench/support/progress_line.hpp"
-#include "tests/bench/support/scratch_file.hpp"
-#include "tests/harness/tenancy.hpp"
+#include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/share_view.hpp"
 
 namespace fairgv::bench {
 namespace {
@@ -22,103 +21,111 @@ using namespace harness;
 
 #if FAIRGV_TENANTS == 3
 constexpr const char* kName = "fair3";
-const std::vector<int> kWeights{1, 2, 3};
+const std::vector<std::uint32_t> kWeights{1, 2, 3};
 const std::vector<std::string> kPrograms{"matrixMul", "hotspot", "BlackScholes", "srad"};
 constexpr double kPaper = 0.99;  // FairGV's Min-Max Ratio at least, figure 8
 #else
 constexpr const char* kName = "fair6";
-const std::vector<int> kWeights{1, 2, 2, 3, 3, 4};
+const std::vector<std::uint32_t> kWeights{1, 2, 2, 3, 3, 4};
 const std::vector<std::string> kPrograms{"BlackScholes", "srad"};
 constexpr double kPaper = 0.97;  // figure 9
 #endif
+
+// The run alone has no turns that could be cut off at its ends: it may be shorter.
+constexpr double kAlonePart = 1.0 / 3;
 
 struct Settings {
   std::vector<std::string> policies{"fair",        "fifo",      "round-robin",
                                     "credit-poll", "credit-hs", "strict-cosched"};
   std::vector<std::string> programs = kPrograms;
-  double seconds = 12;
-  bool quick = false;
-  unsigned device_cores = 0;
-  Output output;
+  PairSettings pairs{.seconds = 4};
 };
 
 struct Cell {
   std::string policy;
   std::string program;
-  double min_max_ratio = 0;
-  double overhead = 0;
+  Spread min_max_ratio;
+  Spread overhead;
 };
 
-Result<Cell> measure(const std::string& policy, const std::string& program, const Settings& settings) {
-  const ScratchFile json(".json");
-  const CommandLine share{
-      {beside("fairgv-bench-share"), "--weights", fmt::format("{}", fmt::join(kWeights, ",")), "--programs",
-       program, "--policy", policy, "--seconds", fmt::format("{}", settings.seconds), "--baseline-seconds",
-       settings.quick ? "0.3" : "2", "--device-cores", std::to_string(settings.device_cores), "--json",
-       json.path()},
+Fairness fairness_of(const std::vector<double>& together, double alone) {
+  std::vector<Tenant> tenants(together.size());
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    tenants[i].weight = kWeights[i];
+    tenants[i].together = together[i];
+    tenants[i].alone = alone;
+  }
+  return bench::fairness_of(tenants);
+}
+
+Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name,
+                     const PairSettings& settings) {
+  const Program program{beside("workloads/" + name)};
+  const std::vector<Program> programs(kWeights.size(), program);
+  std::vector<double> ratios, overheads;
+  auto before = runs.alone(program, kAlonePart * settings.seconds);
+  for (int i = 0; i < settings.pairs; ++i) {
+    if (!before) return before.error();
+    const auto together = runs.together(policy, programs, settings.seconds, kWeights);
+    if (!together) return together.error();
+    const auto after = runs.alone(program, kAlonePart * settings.seconds);
+    if (!after) return after.error();
+    const Fairness fairness = fairness_of(together.value(), (before.value() + after.value()) / 2);
+    ratios.push_back(fairness.min_max_ratio);
+    overheads.push_back(fairness.overhead);
+    before = after;
+  }
+  return Cell{policy, name, spread_of(ratios), spread_of(overheads)};
+}
+
+Findings table_of(const std::vector<Cell>& cells) {
+  Findings found{
+      "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_highest",
       {}};
-  const auto finished = run(share);
-  if (!finished) return finished.error();
-  const auto result = nlohmann::json::parse(std::ifstream(json.path()), nullptr, false);
-  if (finished->status != 0 || !result.is_object()) {
-    return Error{fmt::format("{} under {} was not measured", program, policy)};
-  }
-  return Cell{policy, program, result["min_max_ratio"], result["overhead"]};
-}
-
-Result<void> write_table(const Settings& settings, const std::vector<Cell>& cells) {
-  std::vector<std::string> rows;
   for (const Cell& cell : cells) {
-    rows.push_back(
-        fmt::format("{},{},{:.4f},{:.4f}", cell.policy, cell.program, cell.min_max_ratio, cell.overhead));
+    const Spread& ratio = cell.min_max_ratio;
+    const Spread& overhead = cell.overhead;
+    found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.policy,
+                                     cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median,
+                                     overhead.lowest, overhead.highest));
   }
-  return write_csv(settings.output, settings.device_cores, "policy,program,min_max_ratio,overhead", rows);
+  return found;
 }
 
-/// Bars by policy, a group for each program, and the paper's value as a line.
-Result<void> draw_bars(const Settings& settings, const std::vector<Cell>& cells) {
-  std::string script = "$ratios << END\n";
-  for (const std::string& program : settings.programs) {
-    script += program;
-    for (const Cell& cell : cells) {
-      if (cell.program == program) script += fmt::format(" {:.4f}", cell.min_max_ratio);
-    }
-    script += '\n';
-  }
-  script += fmt::format(
-      "END\nset style data histograms; set style fill solid 0.8; set yrange [0:1.05]; set grid ytics\n"
-      "set ylabel 'Min-Max Ratio'; set key outside; set title '{}: weights {}'\n"
-      "plot {} title 'paper, FairGV' lt rgb 'black' with lines",
-      kName, fmt::join(kWeights, ":"), kPaper);
-  for (std::size_t i = 0; i < settings.policies.size(); ++i) {
-    script += fmt::format(", $ratios using {}:xtic(1) title '{}'", i + 2, settings.policies[i]);
-  }
-  return draw(settings.output, 900, 420, script + '\n');
+Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
+  std::vector<Bar> bars;
+  for (const Cell& cell : cells) bars.push_back({cell.policy, cell.program, cell.min_max_ratio});
+  return bars_by_policy(
+      settings.policies, bars,
+      fmt::format("set yrange [0:1.05]; set ylabel 'Min-Max Ratio'; set title '{}: weights {}'", kName,
+                  fmt::join(kWeights, ":")),
+      fmt::format("{} title 'paper, FairGV'", kPaper));
 }
 
-Result<void> run_benchmark(const Settings& settings) {
-  fmt::print("{}\n", machine(settings.device_cores));
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
-      "Min-Max Ratio (1 = exactly by weight) and overhead; weights {}; the paper's FairGV: at least {}\n\n",
-      fmt::join(kWeights, ":"), kPaper);
-  fmt::print("{:<16}", "policy");
-  for (const std::string& program : settings.programs) fmt::print("{:>18}", program);
-  fmt::print("\n");
-  ProgressLine progress(settings.policies.size() * settings.programs.size());
+      "Min-Max Ratio (1 = exactly by weight) and overhead, each the median and lowest-highest of {}\n"
+      "Weights {}; the paper's FairGV: at least {}\n\n{:<14}{:<16}{:>22}{:>22}\n",
+      settings.pairs.pairs, fmt::join(kWeights, ","), kPaper, "program", "policy", "Min-Max Ratio",
+      "overhead");
+  std::fflush(stdout);
+  auto runs = Runs::start(placement);
+  if (!runs) return runs.error();
+  ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
-  for (const std::string& policy : settings.policies) {
-    std::string row = fmt::format("{:<16}", policy);
-    for (const std::string& program : settings.programs) {
+  for (const std::string& program : settings.programs) {
+    for (const std::string& policy : settings.policies) {
       progress.step(fmt::format("{}, {}", program, policy));
-      const auto cell = measure(policy, program, settings);
+      const auto cell = measure(runs.value(), policy, program, settings.pairs);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
-      row += fmt::format("{:>10.3f}{:>8.3f}", cell->min_max_ratio, cell->overhead);
+      progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}", program, policy, shown(cell->min_max_ratio),
+                                     shown(cell->overhead)));
     }
-    progress.print_row(row);
   }
-  if (auto written = write_table(settings, cells); !written) return written;
-  return draw_bars(settings, cells);
+  Findings found = table_of(cells);
+  found.figure = figure_of(settings, cells);
+  return found;
 }
 
 }  // namespace
@@ -126,20 +133,16 @@ Result<void> run_benchmark(const Settings& settings) {
 
 int main(int argc, char** argv) {
   using namespace fairgv::bench;
-  CLI::App app{"Fairness and overhead of every scheduling policy, tenants of different weight",
-               fmt::format("fairgv bench {}", kName)};
+  Experiment experiment(kName,
+                        "Fairness and overhead of every scheduling policy, tenants of different weight");
   Settings settings;
-  app.add_option("--policies", settings.policies, "Policies to compare")->delimiter(',')->check(known_policy);
-  app.add_option("--programs", settings.programs, "Workloads; all tenants run the same")
+  experiment.options()
+      .add_option("--programs", settings.programs, "Workloads; all tenants run the same")
       ->delimiter(',')
       ->check(known_workload);
-  auto* seconds = app.add_option("--seconds", settings.seconds, "Length of each shared window")
-                      ->check(CLI::Range(1.0, 3'600.0));
-  app.add_flag("--quick", settings.quick, "Short runs, to see that it works: the figures mean nothing")
-      ->excludes(seconds);
-  declare_device_cores(app, settings.device_cores);
-  declare_output(app, settings.output);
-  if (const auto code = parse_command_line(app, argc, argv)) return *code;
-  if (settings.quick) settings.seconds = 1;
-  return exit_code(app, run_benchmark(settings));
+  declare_policies(experiment, settings.policies);
+  declare_pairs(experiment, settings.pairs);
+  experiment.declare_figure();
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

@@ -21,22 +21,47 @@ struct Settings {
 struct Condition {
   std::string name;
   CommandLine program;
+  unsigned competitors = 0;
 };
 
-Result<void> measure(const Condition& condition, double slice_us, Csv& csv) {
+/// Device time that the tenants busy1, busy2, ... have been charged so far, and when that was, in seconds.
+struct Books {
+  double charged = 0;
+  double at = 0;
+};
+
+Result<Books> books(const Tenancy& tenancy, unsigned competitors) {
+  const auto report = look_at(tenancy);
+  if (!report) return report.error();
+  Books books;
+  for (const std::string& name : numbered("busy", competitors)) {
+    const auto tenant = tenant_in(report.value(), name);
+    if (!tenant) return tenant.error();
+    books.charged += charged_seconds(tenant.value());
+  }
+  books.at = monotonic_seconds();
+  return books;
+}
+
+Result<void> measure(const Tenancy& tenancy, const Condition& condition, double slice_us, Findings& into) {
+  const auto before = books(tenancy, condition.competitors);
+  if (!before) return before.error();
   const auto result = run_measured(condition.program);
   if (!result) return result.error();
+  const auto after = books(tenancy, condition.competitors);
+  if (!after) return after.error();
+  const double load = (after->charged - before->charged) / (after->at - before->at);
   const nlohmann::json& found = result.value();
   const double p50 = found["p50_us"], p90 = found["p90_us"], p99 = found["p99_us"], most = found["max_us"];
-  fmt::print("{:<20} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", condition.name, p50, p90, p99, most,
-             slice_us);
+  fmt::print("{:<20} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.3f}\n", condition.name, p50, p90, p99,
+             most, slice_us, load);
   std::fflush(stdout);
-  csv.rows.push_back(
-      fmt::format("{},{:.1f},{:.1f},{:.1f},{:.1f},{:.0f}", condition.name, p50, p90, p99, most, slice_us));
+  into.rows.push_back(fmt::format("{},{:.1f},{:.1f},{:.1f},{:.1f},{:.0f},{:.4f}", condition.name, p50, p90,
+                                  p99, most, slice_us, load));
   return {};
 }
 
-Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) {
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   const auto iterations = loop_iterations(placement);
   if (!iterations) return iterations.error();
   auto tenancy = Tenancy::start(placement);
@@ -50,21 +75,23 @@ Result<Csv> run_benchmark(const Settings& settings, const Placement& placement) 
   fmt::print(
       "{} times (seed {}) a program sleeps for 5 to 40 ms, launches one tiny kernel and waits for it.\n"
       "How long that takes, in us; beside one tenant that keeps the device busy, the slice should bound "
-      "it.\n\n"
-      "{:<20} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
-      settings.wakes, settings.seed, "program", "p50", "p90", "p99", "max", "slice");
-  Csv csv{"condition,p50_us,p90_us,p99_us,max_us,slice_us", {}};
-  if (auto done = measure({"bare", bare(probe, placement)}, slice_us, csv); !done) return done.error();
+      "it.\nLoad: the part of the time in which the device worked for those, as they were charged.\n\n"
+      "{:<20} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+      settings.wakes, settings.seed, "program", "p50", "p90", "p99", "max", "slice", "load");
+  Findings found{"condition,p50_us,p90_us,p99_us,max_us,slice_us,load", {}};
+  const auto add = [&](const Condition& condition) {
+    return measure(tenancy.value(), condition, slice_us, found);
+  };
+  if (auto done = add({"bare", bare(probe, placement)}); !done) return done.error();
   const CommandLine waking = tenancy->tenant("waking", 1, probe);
-  if (auto done = measure({"the only tenant", waking}, slice_us, csv); !done) return done.error();
+  if (auto done = add({"the only tenant", waking}); !done) return done.error();
   for (const unsigned count : settings.competitors) {
-    const auto busy = start_saturating(tenancy.value(), count, iterations.value());
+    auto busy = start_saturating(tenancy.value(), count, iterations.value());
     if (!busy) return busy.error();
-    if (auto done = measure({fmt::format("beside {}", count), waking}, slice_us, csv); !done) {
-      return done.error();
-    }
+    if (auto done = add({fmt::format("beside {}", count), waking, count}); !done) return done.error();
+    if (auto there = busy->look(); !there) return there.error();
   }
-  return csv;
+  return found;
 }
 
 }  // namespace
@@ -74,16 +101,13 @@ int main(int argc, char** argv) {
   using namespace fairgv::bench;
   Experiment experiment("latency", "How long a waking tenant waits for its first command under load");
   Settings settings;
-  auto* wakes = experiment.options()
-                    .add_option("--wakes", settings.wakes, "How often the program sleeps and wakes")
-                    ->check(CLI::Range(1, 1'000'000));
+  experiment.setting("--wakes", settings.wakes, 20, "How often the program sleeps and wakes")
+      ->check(CLI::Range(1, 1'000'000));
   experiment.options().add_option("--seed", settings.seed, "Of the times that it sleeps");
   experiment.options()
       .add_option("--beside", settings.competitors, "Numbers of tenants that keep the device busy meanwhile")
       ->delimiter(',')
       ->check(CLI::Range(1, 200));
-  return experiment.run(argc, argv, [&](const auto& placement) {
-    if (experiment.quick() && wakes->empty()) settings.wakes = 20;
-    return run_benchmark(settings, placement);
-  });
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

@@ -67,9 +67,5 @@ int main(int argc, char** argv) {
   app.add_option("--count", count, "Launches per run (a tenth of it with finish)")
       ->check(CLI::Range(100, 10'000'000));
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done = fairgv::bench::run_benchmark(pairs, count); !done) {
-    fmt::print(stderr, "fairgv bench launch: {}\n", done.error().message);
-    return 1;
-  }
-  return 0;
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, count));
 }

@@ -20,7 +20,8 @@ constexpr double kTolerance = 0.05;
 struct Settings {
   std::vector<std::string> programs{"matrixMul", "hotspot"};
   std::vector<int> kernel_us{21, 50, 100, 200, 400, 800, 1605};  // the paper's range
-  PairSettings pairs{.policies = {"fair", "credit-poll"}};
+  std::vector<std::string> policies{"fair", "credit-poll"};
+  PairSettings pairs;
 };
 
 /// The run time of `program` beside the neighbour over its run time alone, under one policy.
@@ -50,19 +51,18 @@ Spread run_time(const std::vector<Pair>& pairs) {
   return spread_of(ratios);
 }
 
-Result<void> write_table(const Settings& settings, const std::vector<Cell>& cells) {
-  std::vector<std::string> rows;
+Findings table_of(const std::vector<Cell>& cells) {
+  Findings found{"program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest", {}};
   for (const Cell& cell : cells) {
-    rows.push_back(fmt::format("{},{},{},{:.1f},{:.4f},{:.4f},{:.4f}", cell.program, cell.policy,
-                               cell.asked_us, cell.kernel_us, cell.run_time.median, cell.run_time.lowest,
-                               cell.run_time.highest));
+    found.rows.push_back(fmt::format("{},{},{},{:.1f},{:.4f},{:.4f},{:.4f}", cell.program, cell.policy,
+                                     cell.asked_us, cell.kernel_us, cell.run_time.median,
+                                     cell.run_time.lowest, cell.run_time.highest));
   }
-  return write_csv(settings.pairs.output, settings.pairs.device_cores,
-                   "program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest", rows);
+  return found;
 }
 
 /// A plot for each program, a curve for each policy over the length of the neighbour's kernels.
-Result<void> draw_curves(const Settings& settings, const std::vector<Cell>& cells) {
+Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
   const auto [shortest, longest] = std::minmax_element(
       cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.kernel_us < b.kernel_us; });
   std::string script = fmt::format(
@@ -71,7 +71,7 @@ Result<void> draw_curves(const Settings& settings, const std::vector<Cell>& cell
       settings.programs.size(), 0.7 * shortest->kernel_us, 1.4 * longest->kernel_us);
   for (const std::string& program : settings.programs) {
     std::string curves;
-    for (const std::string& policy : settings.pairs.policies) {
+    for (const std::string& policy : settings.policies) {
       const std::string block = fmt::format("$curve{}", script.size());
       script += block + " << END\n";
       for (const Cell& cell : cells) {
@@ -88,21 +88,21 @@ Result<void> draw_curves(const Settings& settings, const std::vector<Cell>& cell
         ", {} lc rgb 'black' title 'by weight'{}\n",
         program, kIdeal * (1 - kTolerance), kIdeal * (1 + kTolerance), 100 * kTolerance, kIdeal, curves);
   }
-  return draw(settings.pairs.output, 480 * static_cast<unsigned>(settings.programs.size()), 400, script);
+  return {480 * static_cast<unsigned>(settings.programs.size()), 400, script};
 }
 
-Result<void> run_benchmark(const Settings& settings) {
-  fmt::print("{}\n", machine(settings.pairs.device_cores));
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print("Run time beside a computeLoop of the same weight, over run time alone: by weight {:.1f}\n\n",
              kIdeal);
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
-  for (const std::string& policy : settings.pairs.policies) fmt::print("{:>22}", policy);
+  for (const std::string& policy : settings.policies) fmt::print("{:>22}", policy);
   fmt::print("\n");
-  auto runs = PairedRuns::start(settings.pairs, settings.programs.size() * settings.kernel_us.size(), 1);
+  auto runs = PairedRuns::start(placement, settings.pairs, settings.policies,
+                                settings.programs.size() * settings.kernel_us.size(), 1);
   if (!runs) return runs.error();
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
-    const auto loop = calibrate_loop(length, "0.3", runs->placement());
+    const auto loop = calibrate_loop(length, "0.3", placement);
     if (!loop) return loop.error();
     loops.push_back(loop.value());
   }
@@ -115,15 +115,16 @@ Result<void> run_benchmark(const Settings& settings) {
                                  {foreground, neighbour(loops[i])});
       if (!pairs) return pairs.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
-      for (const std::string& policy : settings.pairs.policies) {
+      for (const std::string& policy : settings.policies) {
         cells.push_back({program, policy, length, loops[i].kernel_us, run_time(pairs.value()[policy])});
         row += fmt::format("{:>22}", shown(cells.back().run_time));
       }
       runs->progress().print_row(row);
     }
   }
-  if (auto written = write_table(settings, cells); !written) return written;
-  return draw_curves(settings, cells);
+  Findings found = table_of(cells);
+  found.figure = figure_of(settings, cells);
+  return found;
 }
 
 }  // namespace
@@ -131,18 +132,21 @@ Result<void> run_benchmark(const Settings& settings) {
 
 int main(int argc, char** argv) {
   using namespace fairgv::bench;
-  CLI::App app{"A program's run time beside a neighbour with short or long kernels, by policy",
-               "fairgv bench mixed"};
+  Experiment experiment("mixed",
+                        "A program's run time beside a neighbour with short or long kernels, by policy");
   Settings settings;
-  app.add_option("--programs", settings.programs, "Workloads to look at")
+  experiment.options()
+      .add_option("--programs", settings.programs, "Workloads to look at")
       ->delimiter(',')
       ->check(known_workload);
-  app.add_option("--kernel-us", settings.kernel_us, "Lengths of the neighbour's kernels, in microseconds")
+  experiment
+      .setting("--kernel-us", settings.kernel_us, {21, 1605},
+               "Lengths of the neighbour's kernels, in microseconds")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
-  declare_pairs(app, settings.pairs);
-  if (const auto code = parse_command_line(app, argc, argv)) return *code;
-  settle(settings.pairs);
-  shorten(app, "--kernel-us", settings.kernel_us);
-  return exit_code(app, run_benchmark(settings));
+  declare_policies(experiment, settings.policies);
+  declare_pairs(experiment, settings.pairs);
+  experiment.declare_figure();
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

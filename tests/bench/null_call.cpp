@@ -81,20 +81,14 @@ double measure_calls(session::ClientSession& session, int rounds) {
   return median(times);
 }
 
-int run_benchmark(int pairs, int rounds) {
+Result<void> run_benchmark(int pairs, int rounds) {
   auto tenancy = Tenancy::start();
-  if (!tenancy) {
-    fmt::print(stderr, "fairgv bench null-call: {}\n", tenancy.error().message);
-    return 1;
-  }
+  if (!tenancy) return tenancy.error();
   session::ClientIdentity identity;
   identity.socket_path = tenancy->socket();
   identity.program = "null-call";
   auto session = session::ClientSession::connect(identity);
-  if (!session) {
-    fmt::print(stderr, "fairgv bench null-call: {}\n", session.error().message);
-    return 1;
-  }
+  if (!session) return session.error();
   measure_calls(*session.value(), rounds);  // warm-up
   std::vector<double> ratios, calls, lines;
   for (int pair = 0; pair < pairs; ++pair) {
@@ -103,10 +97,7 @@ int run_benchmark(int pairs, int rounds) {
       lines.push_back(ping_pong.measure(rounds));
     }
     calls.push_back(measure_calls(*session.value(), rounds));
-    if (calls.back() == 0) {
-      fmt::print(stderr, "fairgv bench null-call: the session was lost\n");
-      return 1;
-    }
+    if (calls.back() == 0) return Error{"the session was lost"};
     ratios.push_back(calls.back() / lines.back());
   }
   const double ratio = median(ratios);
@@ -115,7 +106,7 @@ int run_benchmark(int pairs, int rounds) {
   fmt::print("cache line there and back          {:8.0f} ns\n", median(lines));
   fmt::print("ratio                              {:8.2f}      (median of pairs; aim <= 2.0, limit 2.5)\n",
              ratio);
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -129,5 +120,5 @@ int main(int argc, char** argv) {
   app.add_option("--pairs", pairs, "Pairs of measurements")->check(CLI::Range(1, 1'000));
   app.add_option("--rounds", rounds, "Batches of 16 calls per measurement")->check(CLI::Range(10, 1'000'000));
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::run_benchmark(pairs, rounds);
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, rounds));
 }

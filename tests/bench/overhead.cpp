@@ -1,106 +1,199 @@
 // fairgv bench overhead: what a program that has the device for itself pays for running through FairGV. Every
 // workload, and compute loops of several kernel lengths, run in pairs, bare and as the only tenant; the
-// overhead is the bare throughput over the tenant's (figures 2 and 7 of the FairGV paper).
+// overhead is the bare throughput over the tenant's (figures 2 and 7 of the FairGV paper). All loops launch
+// equally often between two clFinish, so that only the length of their kernels tells them apart.
 #include <fmt/core.h>
 
+#include <array>
+
 #include "tests/bench/support/calibrated_loop.hpp"
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/pairs.hpp"
 #include "tests/harness/measured.hpp"
-#include "tests/harness/statistics.hpp"
-#include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
 namespace {
 
 using namespace harness;
 
-struct Case {
-  std::string name;
-  std::vector<std::string> program;
-  int kernel_us = 0;  // of a compute loop that is still to be calibrated
+struct Settings {
+  // The paper's lengths (21, 285, 391) are among them.
+  std::vector<int> kernel_us{21, 50, 100, 200, 285, 391, 500, 1'000};
+  unsigned batch = 12;
+  std::string only;
+  PairSettings pairs{.seconds = 1, .pairs = 5};
 };
 
-std::vector<Case> all_cases(const std::string& seconds, const std::vector<int>& kernel_lengths) {
+/// GVirtuS, which traps into the operating system for every request: the points that section 3.1 of the paper
+/// states of its figure 2.
+struct Published {
+  int kernel_us;
+  double overhead;
+};
+constexpr std::array<Published, 3> kGVirtuS{{{21, 1.45}, {285, 1.05}, {391, 1.0}}};
+
+struct Case {
+  std::string name;
+  Program program;
+  int asked_us = 0;  // kernels of a compute loop that is still to be calibrated
+};
+
+struct Cell {
+  std::string name;
+  int asked_us = 0;
+  std::string unit;
+  double kernel_us = 0;  // what they took on the driver alone
+  double bare = 0;       // throughputs
+  double tenant = 0;
+  Spread overhead{};
+};
+
+std::vector<Case> cases_of(const Settings& settings) {
   std::vector<Case> cases;
-  for (const int length : kernel_lengths) {
+  for (const int length : settings.kernel_us) {
     cases.push_back({fmt::format("computeLoop {} us", length), {beside("workloads/computeLoop")}, length});
   }
   for (const char* name :
        {"matrixMul", "BlackScholes", "hotspot", "srad", "scan", "convolutionSeparable", "histogram"}) {
-    cases.push_back({name, {beside(fmt::format("workloads/{}", name))}, 0});
+    cases.push_back({name, {beside(fmt::format("workloads/{}", name))}});
   }
-  for (Case& each : cases) {
-    each.program.insert(each.program.end(), {"--seconds", seconds});
-  }
+  std::erase_if(cases, [&](const Case& each) { return each.name.find(settings.only) == std::string::npos; });
   return cases;
 }
 
-Result<void> calibrate(Case& each, const std::string& seconds, const Placement& placement) {
-  if (each.kernel_us == 0) return {};
-  const auto loop = calibrate_loop(each.kernel_us, seconds, placement);
+Result<Program> program_of(const Case& wanted, const Settings& settings, const Placement& placement) {
+  const std::string seconds = fmt::format("{}", settings.pairs.seconds);
+  Program program = wanted.program;
+  program.insert(program.end(), {"--seconds", seconds});
+  if (wanted.asked_us == 0) return program;
+  const auto loop = calibrate_loop(wanted.asked_us, seconds, placement);
   if (!loop) return loop.error();
-  each.program.insert(each.program.end(), {"--iterations", std::to_string(loop->iterations)});
-  return {};
+  program.insert(program.end(), {"--iterations", std::to_string(loop->iterations), "--batch",
+                                 std::to_string(settings.batch)});
+  return program;
 }
 
-Result<void> run_benchmark(int pairs, const std::string& seconds, const std::vector<int>& lengths,
-                           const std::string& only, unsigned device_cores) {
-  const auto placement = placement_of(device_cores);
-  if (!placement) return placement.error();
-  auto tenancy = Tenancy::start(placement.value());
-  if (!tenancy) return tenancy.error();
-  fmt::print("{:<24} {:>10} {:>12} {:>12} {:>9} {:>15}\n", fmt::format("{} pairs of {} s", pairs, seconds),
-             "kernel us", "driver", "FairGV", "overhead", "lowest-highest");
-  std::vector<double> overheads;
-  for (Case& each : all_cases(seconds, lengths)) {
-    if (!only.empty() && each.name.find(only) == std::string::npos) continue;
-    if (auto done = calibrate(each, seconds, placement.value()); !done) return done;
-    std::vector<double> alone, ours, ratios, kernel;
-    for (int pair = 0; pair < pairs; ++pair) {
-      // Which of the two goes first changes from pair to pair, so that a drift of the machine cancels.
-      nlohmann::json results[2];
-      for (int turn = 0; turn < 2; ++turn) {
-        const int which = (turn + pair) % 2;
-        auto result = run_measured(which == 0 ? bare(each.program, placement.value())
-                                              : tenancy->tenant("bench", 1, each.program));
-        if (!result) return result.error();
-        results[which] = std::move(result).value();
-      }
-      alone.push_back(results[0]["throughput"]);
-      ours.push_back(results[1]["throughput"]);
-      kernel.push_back(results[0].value("kernel_us", 0.0));
-      ratios.push_back(alone.back() / ours.back());
+Result<Cell> measure(const Case& wanted, const Tenancy& tenancy, const Settings& settings,
+                     const Placement& placement, ProgressLine& progress) {
+  const auto program = program_of(wanted, settings, placement);
+  if (!program) return program.error();
+  Cell cell{wanted.name, wanted.asked_us, {}};
+  std::vector<double> alone, ours, ratios, kernel;
+  for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
+    progress.step(wanted.name);
+    // Which of the two goes first changes from pair to pair, so that a drift of the machine cancels.
+    std::array<nlohmann::json, 2> results;
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto which = static_cast<std::size_t>((turn + pair) % 2);
+      auto result = run_measured(which == 0 ? bare(program.value(), placement)
+                                            : tenancy.tenant("bench", 1, program.value()));
+      if (!result) return result.error();
+      results[which] = std::move(result).value();
     }
-    overheads.push_back(median(ratios));
-    fmt::print("{:<24} {:>10.0f} {:>12.4g} {:>12.4g} {:>9.3f} {:>8.3f}-{:.3f}\n", each.name, median(kernel),
-               median(alone), median(ours), median(ratios), smallest(ratios), largest(ratios));
-    std::fflush(stdout);
+    alone.push_back(results[0]["throughput"]);
+    ours.push_back(results[1]["throughput"]);
+    kernel.push_back(results[0]["kernel_us"]);
+    ratios.push_back(alone.back() / ours.back());
+    cell.unit = results[0]["unit"];
   }
-  if (overheads.empty()) return Error{"no case is called '" + only + "'"};
+  cell.kernel_us = median(kernel);
+  cell.bare = median(alone);
+  cell.tenant = median(ours);
+  cell.overhead = spread_of(ratios);
+  return cell;
+}
+
+Findings table_of(const std::vector<Cell>& cells) {
+  Findings found{"case,asked_us,kernel_us,unit,driver,fairgv,overhead,lowest,highest", {}};
+  for (const Cell& cell : cells) {
+    found.rows.push_back(fmt::format("{},{},{:.1f},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f}", cell.name,
+                                     cell.asked_us, cell.kernel_us, cell.unit, cell.bare, cell.tenant,
+                                     cell.overhead.median, cell.overhead.lowest, cell.overhead.highest));
+  }
+  return found;
+}
+
+/// The compute loops as a curve, the workloads as points with their names, GVirtuS as it was published.
+Figure figure_of(const std::vector<Cell>& cells) {
+  std::string loops, workloads, published;
+  for (const Cell& cell : cells) {
+    if (cell.asked_us > 0) {
+      loops += fmt::format("{:.1f} {:.4f} {:.4f} {:.4f}\n", cell.kernel_us, cell.overhead.median,
+                           cell.overhead.lowest, cell.overhead.highest);
+    } else {
+      workloads += fmt::format("{:.1f} {:.4f} {}\n", cell.kernel_us, cell.overhead.median, cell.name);
+    }
+  }
+  for (const Published& point : kGVirtuS)
+    published += fmt::format("{} {}\n", point.kernel_us, point.overhead);
+  std::string script =
+      "set logscale x; set grid; set xlabel 'kernel (us)'; set ylabel 'overhead'; set yrange [*<0.9:1.5<*]\n";
+  std::string plots = "1 lc rgb 'black' title 'none'";
+  const auto add = [&](const char* block, const std::string& points, const char* how) {
+    if (points.empty()) return;
+    script += fmt::format("{} << END\n{}END\n", block, points);
+    plots += fmt::format(", {} {}", block, how);
+  };
+  add("$loops", loops, "with yerrorlines lw 2 title 'FairGV, compute loops'");
+  add("$workloads", workloads, "with points pt 6 title 'FairGV, workloads'");
+  if (!workloads.empty())
+    plots += ", $workloads with labels rotate by 45 left offset 0.5,0.5 font ',9' notitle";
+  add("$published", published,
+      "with points pt 9 ps 1.5 lc rgb 'dark-red' title 'GVirtuS (FairGV paper, figure 2)'");
+  return {800, 480, script + "plot " + plots + '\n'};
+}
+
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
+  const std::vector<Case> cases = cases_of(settings);
+  if (cases.empty()) return Error{"no case is called '" + settings.only + "'"};
+  auto tenancy = Tenancy::start(placement);
+  if (!tenancy) return tenancy.error();
+  fmt::print(
+      "Throughput on the driver alone over that as the only tenant, {} pairs of {} s\n"
+      "Compute loops call clFinish after every {} launches\n\n",
+      settings.pairs.pairs, settings.pairs.seconds, settings.batch);
+  fmt::print("{:<24}{:>10}{:>12}{:>12}{:>22}\n", "", "kernel us", "driver", "FairGV", "overhead");
+  std::fflush(stdout);
+  ProgressLine progress(cases.size() * static_cast<std::size_t>(settings.pairs.pairs));
+  std::vector<Cell> cells;
+  std::vector<double> overheads;
   double sum = 0;
-  for (const double overhead : overheads) sum += overhead;
+  for (const Case& each : cases) {
+    const auto cell = measure(each, tenancy.value(), settings, placement, progress);
+    if (!cell) return cell.error();
+    cells.push_back(cell.value());
+    overheads.push_back(cell->overhead.median);
+    sum += overheads.back();
+    progress.print_row(fmt::format("{:<24}{:>10.0f}{:>12.4g}{:>12.4g}{:>22}", cell->name, cell->kernel_us,
+                                   cell->bare, cell->tenant, shown(cell->overhead)));
+  }
   fmt::print("worst {:.3f}, mean {:.3f}\n", largest(overheads), sum / static_cast<double>(overheads.size()));
-  return {};
+  fmt::print("GVirtuS, as the FairGV paper published it (figure 2):");
+  for (const Published& point : kGVirtuS) fmt::print("  {:.2f} at {} us", point.overhead, point.kernel_us);
+  fmt::print("\n");
+  Findings found = table_of(cells);
+  found.figure = figure_of(cells);
+  return found;
 }
 
 }  // namespace
 }  // namespace fairgv::bench
 
 int main(int argc, char** argv) {
-  CLI::App app{"Standalone overhead: each workload through FairGV beside the driver alone",
-               "fairgv bench overhead"};
-  int pairs = 5;
-  double seconds = 1.0;
-  std::vector<int> lengths{100, 200, 500, 1'000};
-  std::string only;
-  app.add_option("--pairs", pairs, "Pairs of runs per case")->check(CLI::Range(1, 1'000));
-  app.add_option("--seconds", seconds, "Length of a run")->check(CLI::Range(0.1, 600.0));
-  app.add_option("--kernel-us", lengths, "Kernel lengths of the compute loop, in microseconds")
-      ->delimiter(',');
-  unsigned device_cores = 0;
-  fairgv::bench::declare_device_cores(app, device_cores);
-  app.add_option("--only", only, "Only cases whose name contains this");
-  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(
-      app, fairgv::bench::run_benchmark(pairs, fmt::format("{}", seconds), lengths, only, device_cores));
+  using namespace fairgv::bench;
+  Experiment experiment("overhead",
+                        "Standalone overhead: each workload through FairGV beside the driver alone");
+  Settings settings;
+  experiment
+      .setting("--kernel-us", settings.kernel_us, {21, 1'000},
+               "Kernel lengths of the compute loop, in microseconds")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000'000));
+  experiment.options()
+      .add_option("--batch", settings.batch, "Launches of the compute loop between two clFinish")
+      ->check(CLI::Range(1, 100'000));
+  experiment.options().add_option("--only", settings.only, "Only cases whose name contains this");
+  declare_pairs(experiment, settings.pairs);
+  experiment.declare_figure();
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

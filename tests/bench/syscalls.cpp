@@ -58,9 +58,5 @@ int main(int argc, char** argv) {
   int launches = 20'000;
   app.add_option("--launches", launches, "Launches of the shorter run")->check(CLI::Range(100, 10'000'000));
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done = fairgv::bench::run_benchmark(launches); !done) {
-    fmt::print(stderr, "fairgv bench syscalls: {}\n", done.error().message);
-    return 1;
-  }
-  return 0;
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(launches));
 }

@@ -82,9 +82,5 @@ int main(int argc, char** argv) {
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
   app.add_option("--largest", largest_kib, "The largest transfer, in KiB")->check(CLI::Range(4, 1 << 22));
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  if (const auto done = fairgv::bench::run_benchmark(pairs, largest_kib * 1024); !done) {
-    fmt::print(stderr, "fairgv bench transfer: {}\n", done.error().message);
-    return 1;
-  }
-  return 0;
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, largest_kib * 1024));
 }

@@ -7,12 +7,13 @@
 
 namespace fairgv::harness {
 
-/// The middle value (the upper one of two); 0 for none.
+/// The middle value, or the mean of the two in the middle; 0 for none.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
 /// The smallest value that at least `percent` (above 0, up to 100) of all do not exceed; 0 for none.

@@ -1,7 +1,9 @@
-// Experiments about waiting, accounting and crowds, run to their end: they write the table that they promise.
-// What they measure is for people to judge.
+// Experiments about overhead, waiting, accounting and crowds, run to their end: they write the table that
+// they promise. What they measure is for people to judge.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -56,34 +58,64 @@ struct SystemExperiments : ::testing::Test {
 TEST_F(SystemExperiments, LatencyIsTabledBareAloneAndBesideOthers) {
   const auto table = table_of({"latency", "--beside", "1,2"});
   ASSERT_EQ(table.size(), 5U);
-  EXPECT_EQ(table[0], (Row{"condition", "p50_us", "p90_us", "p99_us", "max_us", "slice_us"}));
+  EXPECT_EQ(table[0], (Row{"condition", "p50_us", "p90_us", "p99_us", "max_us", "slice_us", "load"}));
   const std::vector<std::string> conditions{"bare", "the only tenant", "beside 1", "beside 2"};
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     const Row& row = table[i + 1];
-    ASSERT_EQ(row.size(), 6U);
+    ASSERT_EQ(row.size(), 7U);
     EXPECT_EQ(row[0], conditions[i]);
     EXPECT_GT(std::stod(row[1]), 0);
     for (std::size_t column = 2; column <= 4; ++column) {
       EXPECT_GE(std::stod(row[column]), std::stod(row[column - 1])) << "a higher percentile is lower";
     }
     EXPECT_EQ(row[5], "6000");
+    if (i < 2) {
+      EXPECT_EQ(std::stod(row[6]), 0) << "nobody else is there";
+    } else {
+      EXPECT_GT(std::stod(row[6]), 0) << "the others did nothing";
+    }
   }
 }
 
-TEST_F(SystemExperiments, AccountingIsTabledForFivePrograms) {
-  const auto table = table_of({"accounting"});
-  ASSERT_EQ(table.size(), 6U);
-  EXPECT_EQ(table[0], (Row{"program", "bare_events_us", "bare_with_gaps_us", "bare_gaps_percent",
-                           "alone_events_us", "alone_charged_us", "alone_error_percent",
-                           "contended_events_us", "contended_charged_us", "contended_error_percent"}));
-  const std::vector<std::string> programs{"matrixMul", "BlackScholes", "scan", "convolutionSeparable",
-                                          "hotspot"};
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    const Row& row = table[i + 1];
-    ASSERT_EQ(row.size(), 10U);
-    EXPECT_EQ(row[0], programs[i]);
-    for (const std::size_t column : {1U, 2U, 4U, 5U, 7U, 8U}) EXPECT_GT(std::stod(row[column]), 0) << row[0];
+TEST_F(SystemExperiments, OverheadIsTabledAndDrawnBesideWhatWasPublishedOfGVirtuS) {
+  const auto table = table_of({"overhead", "--only", "computeLoop", "--figure", folder / "figure.svg"});
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], (Row{"case", "asked_us", "kernel_us", "unit", "driver", "fairgv", "overhead", "lowest",
+                           "highest"}));
+  EXPECT_EQ(table[1][0], "computeLoop 21 us");
+  EXPECT_EQ(table[2][0], "computeLoop 1000 us");
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    ASSERT_EQ(table[i].size(), 9U);
+    EXPECT_GT(std::stod(table[i][6]), 0);
+    EXPECT_LE(std::stod(table[i][7]), std::stod(table[i][6]));
+    EXPECT_GE(std::stod(table[i][8]), std::stod(table[i][6]));
   }
+  std::ifstream in(folder / "figure.svg");
+  const std::string figure(std::istreambuf_iterator<char>(in), {});
+  EXPECT_TRUE(figure.starts_with("<?xml")) << figure.substr(0, 80);
+  EXPECT_NE(figure.find("GVirtuS"), std::string::npos);
+}
+
+TEST_F(SystemExperiments, AccountingIsTabledByProgramAndConditionBesideThePaper) {
+  const auto table = table_of({"accounting", "--kernel-us", "50,400"});
+  const std::vector<std::string> programs{
+      "matrixMul",         "BlackScholes",      "scan", "convolutionSeparable", "hotspot",
+      "computeLoop 50 us", "computeLoop 400 us"};
+  const std::vector<std::string> conditions{"driver alone", "only tenant", "beside another"};
+  ASSERT_EQ(table.size(), 1 + conditions.size() * programs.size());
+  EXPECT_EQ(table[0], (Row{"program", "condition", "charged_us", "events_us", "span_us",
+                           "over_events_percent", "over_span_percent", "over_span_lowest",
+                           "over_span_highest", "paper_profiler_us", "paper_fairgv_us"}));
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    const Row& row = table[i];
+    ASSERT_GE(row.size(), 9U);
+    EXPECT_EQ(row[0], programs[(i - 1) % programs.size()]);
+    EXPECT_EQ(row[1], conditions[(i - 1) / programs.size()]);
+    EXPECT_GT(std::stod(row[2]), 0) << row[0];
+    EXPECT_GT(std::stod(row[3]), 0) << row[0];
+    EXPECT_GE(std::stod(row[4]), std::stod(row[3])) << row[0] << ": the span has the kernels and their gaps";
+  }
+  EXPECT_EQ(Row(table[1].end() - 2, table[1].end()), (Row{"207", "214"}));
 }
 
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
@@ -100,12 +132,44 @@ TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
   EXPECT_EQ(row[7], "2");
 }
 
+/// A process that the experiment has started for its window; 0 if there is none yet.
+pid_t tenant_of(pid_t experiment) {
+  std::ifstream children("/proc/" + std::to_string(experiment) + "/task/" + std::to_string(experiment) +
+                         "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream in("/proc/" + std::to_string(child) + "/cmdline");
+    const std::string line(std::istreambuf_iterator<char>(in), {});
+    if (line.find("--start-at") != std::string::npos) return child;
+  }
+  return 0;
+}
+
+TEST_F(SystemExperiments, ADeadTenantEndsTheCrowdAtOnce) {
+  // Were it noticed only at the window's end, an hour from now, this test would never end.
+  auto crowd = harness::Child::start({{harness::beside("fairgv"), "bench", "crowd", "--tenants", "2",
+                                       "--idle", "0", "--delay", "10", "--seconds", "3600"},
+                                      {}});
+  ASSERT_TRUE(crowd);
+  pid_t victim = 0;
+  while (victim == 0 && !crowd->ended()) {
+    (void)crowd->read_lines();
+    victim = tenant_of(crowd->pid());
+    ::usleep(10'000);
+  }
+  ASSERT_NE(victim, 0);
+  ASSERT_EQ(::kill(victim, SIGKILL), 0);
+  EXPECT_EQ(crowd->wait(), 1);
+}
+
 TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(bench({"latency", "--wakes", "0"}), 2);
   EXPECT_EQ(bench({"latency", "--beside", "none"}), 2);
   EXPECT_EQ(bench({"accounting", "--kernels", "many"}), 2);
   EXPECT_EQ(bench({"crowd", "--tenants", "1"}), 2);
   EXPECT_EQ(bench({"crowd", "--device-cores", "100000"}), 2);
+  EXPECT_EQ(bench({"overhead", "--kernel-us", "0"}), 2);
+  EXPECT_EQ(bench({"overhead", "--figure", folder / "figure.txt"}), 2);
+  EXPECT_EQ(bench({"overhead", "--only", "solitaire"}), 1);
   EXPECT_EQ(bench({"accounting", "--csv", folder / "nowhere" / "table.csv"}), 2);
 }
 

@@ -8,6 +8,14 @@
 namespace fairgv::harness {
 namespace {
 
+TEST(Statistics, TheMedianOfAnEvenNumberLeansNeitherWay) {
+  EXPECT_EQ(median({30, 10, 20}), 20);
+  EXPECT_EQ(median({40, 10, 30, 20}), 25);
+  EXPECT_EQ(median({1, 2}), 1.5);
+  EXPECT_EQ(median({7}), 7);
+  EXPECT_EQ(median({}), 0);
+}
+
 TEST(Statistics, APercentileIsOneOfTheValues) {
   const std::vector<double> values{40, 10, 30, 20};
   EXPECT_EQ(percentile(values, 25), 10);

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 
-#include <chrono>
+#include <algorithm>
 
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/harness/measured.hpp"
@@ -13,25 +13,80 @@ namespace {
 
 using namespace harness;
 
-using Clock = std::chrono::steady_clock;
+using Clock = Company::Clock;
 
 // Only keeps a broken system from hanging the experiment.
 constexpr std::chrono::minutes kPatience{2};
 constexpr double kUntilDestroyed = 86'400;
 
-/// Both kinds of company say something once they are under way.
-Result<void> wait_for_output(Child& child, const std::string& tenant) {
+Result<Company> start_all(const Tenancy& tenancy, const std::vector<std::string>& tenants,
+                          const std::vector<std::string>& program) {
+  Company company;
+  for (const std::string& tenant : tenants) {
+    if (auto joined = company.join(tenancy, tenant, program); !joined) return joined.error();
+  }
+  if (auto ready = company.wait_for_output(); !ready) return ready.error();
+  return company;
+}
+
+}  // namespace
+
+Result<void> Company::join(const Tenancy& tenancy, const std::string& tenant,
+                           const std::vector<std::string>& program) {
+  auto child = Child::start(tenancy.tenant(tenant, 1, program));
+  if (!child) return child.error();
+  members_.push_back({tenant, std::move(child).value()});
+  return {};
+}
+
+Result<void> Company::wait_for_output() {
   const auto give_up = Clock::now() + kPatience;
-  while (child.read_lines().empty()) {
-    if (child.ended()) return Error{"the program of " + tenant + " ended before it was under way"};
-    if (Clock::now() > give_up) return Error{"the program of " + tenant + " does not get under way"};
-    pollfd readable{child.output(), POLLIN, 0};
-    ::poll(&readable, 1, 1'000);
+  for (Member& member : members_) {
+    while (member.child.read_lines().empty()) {
+      if (member.child.ended()) {
+        return Error{"the program of " + member.tenant + " ended before it was under way"};
+      }
+      if (Clock::now() > give_up) {
+        return Error{"the program of " + member.tenant + " does not get under way"};
+      }
+      pollfd readable{member.child.output(), POLLIN, 0};
+      ::poll(&readable, 1, 1'000);
+    }
   }
   return {};
 }
 
-}  // namespace
+Result<void> Company::look() {
+  for (Member& member : members_) {
+    (void)member.child.read_lines();
+    if (!member.child.ended()) continue;
+    return Error{
+        fmt::format("the program of {} ended early, with status {}", member.tenant, member.child.wait())};
+  }
+  return {};
+}
+
+Result<void> Company::watch_until(Clock::time_point end, std::initializer_list<Company*> all) {
+  std::vector<pollfd> outputs;
+  for (const Company* company : all) {
+    for (const Member& member : company->members_) outputs.push_back({member.child.output(), POLLIN, 0});
+  }
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    ::poll(outputs.data(), outputs.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    // What is printed from now on is the result, and not for look().
+    if (Clock::now() >= end) return {};
+    for (Company* company : all) {
+      if (auto there = company->look(); !there) return there;
+    }
+  }
+}
+
+std::vector<Finished> Company::finish() && {
+  std::vector<Finished> all;
+  for (Member& member : members_) all.push_back(harness::finish(std::move(member.child)));
+  return all;
+}
 
 Result<std::uint64_t> loop_iterations(const Placement& placement) {
   const auto loop = calibrate_loop(200, "0.2", placement);
@@ -49,28 +104,20 @@ std::vector<std::string> saturating_program(std::uint64_t iterations, double sec
           "stream"};
 }
 
-Result<std::vector<Child>> start_saturating(const Tenancy& tenancy, unsigned count,
-                                            std::uint64_t iterations) {
-  std::vector<Child> children;
-  for (unsigned i = 1; i <= count; ++i) {
-    auto program = saturating_program(iterations, kUntilDestroyed);
-    // Seldom enough that nobody has to read them for hours.
-    program.insert(program.end(), {"--progress-ms", "1000"});
-    auto child = Child::start(tenancy.tenant(fmt::format("busy{}", i), 1, program));
-    if (!child) return child.error();
-    children.push_back(std::move(child).value());
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    if (auto ready = wait_for_output(children[i], fmt::format("busy{}", i + 1)); !ready) return ready.error();
-  }
-  return children;
+Result<Company> start_saturating(const Tenancy& tenancy, unsigned count, std::uint64_t iterations) {
+  auto program = saturating_program(iterations, kUntilDestroyed);
+  program.insert(program.end(), {"--progress-ms", "1000"});
+  return start_all(tenancy, numbered("busy", count), program);
 }
 
-Result<Child> start_idle(const Tenancy& tenancy, const std::string& tenant) {
-  auto child = Child::start(tenancy.tenant(tenant, 1, {beside("fairgv-probe-latency"), "idle"}));
-  if (!child) return child.error();
-  if (auto ready = wait_for_output(child.value(), tenant); !ready) return ready.error();
-  return child;
+Result<Company> start_idle(const Tenancy& tenancy, const std::vector<std::string>& tenants) {
+  return start_all(tenancy, tenants, {beside("fairgv-probe-latency"), "idle"});
+}
+
+std::vector<std::string> numbered(const std::string& kind, unsigned count) {
+  std::vector<std::string> names;
+  for (unsigned i = 1; i <= count; ++i) names.push_back(fmt::format("{}{}", kind, i));
+  return names;
 }
 
 Result<nlohmann::json> look_at(const Tenancy& tenancy) {
@@ -88,6 +135,10 @@ Result<nlohmann::json> tenant_in(const nlohmann::json& report, const std::string
     if (each["tenant"] == tenant) return each;
   }
   return Error{"the daemon does not know the tenant " + tenant};
+}
+
+double charged_seconds(const nlohmann::json& tenant) {
+  return tenant["device_time_ns"][0].get<double>() / 1e9;
 }
 
 }  // namespace fairgv::bench

@@ -1,7 +1,9 @@
 // Tenants beside the one that is measured, and what the daemon says of all of them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,6 +14,33 @@
 
 namespace fairgv::bench {
 
+/// Running programs, one for each tenant; all of weight 1, and destroyed with the object. That they are there
+/// while something is measured is not to be assumed: look() or watch_until() tells.
+class Company {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Result<void> join(const harness::Tenancy& tenancy, const std::string& tenant,
+                    const std::vector<std::string>& program);
+  /// Waits until each has printed something: both kinds of company below do once they are under way.
+  Result<void> wait_for_output();
+  /// An Error if one has ended. Reads and drops what they have printed, so that none waits for a reader: look
+  /// every quarter of an hour if they print a line a second.
+  Result<void> look();
+  /// The program's output to its end, in the order of joining.
+  std::vector<harness::Finished> finish() &&;
+
+  /// Waits until `end`; an Error as soon as one of any company has ended before.
+  static Result<void> watch_until(Clock::time_point end, std::initializer_list<Company*> all);
+
+ private:
+  struct Member {
+    std::string tenant;
+    harness::Child child;
+  };
+  std::vector<Member> members_;
+};
+
 /// The compute loop's iterations for kernels of 200 us, found on the driver alone. All tenants of an
 /// experiment are given the same number, because each would find another one beside the others. Also leaves
 /// the kernel in the driver's cache, so that many tenants do not compile it at once.
@@ -20,18 +49,23 @@ Result<std::uint64_t> loop_iterations(const harness::Placement& placement);
 /// A compute loop that keeps its queue full for `seconds`.
 std::vector<std::string> saturating_program(std::uint64_t iterations, double seconds);
 
-/// Tenants busy1, busy2, ... of weight 1, each with a saturating program, until they are destroyed. All of
-/// them have made progress when this returns.
-Result<std::vector<harness::Child>> start_saturating(const harness::Tenancy& tenancy, unsigned count,
-                                                     std::uint64_t iterations);
+/// Tenants busy1, busy2, ... with a saturating program that prints a line a second. All of them have made
+/// progress when this returns.
+Result<Company> start_saturating(const harness::Tenancy& tenancy, unsigned count, std::uint64_t iterations);
 
-/// A program of this tenant (weight 1) that has used the device once, and sleeps until it is destroyed.
-Result<harness::Child> start_idle(const harness::Tenancy& tenancy, const std::string& tenant);
+/// Programs of these tenants that have used the device once, and sleep.
+Result<Company> start_idle(const harness::Tenancy& tenancy, const std::vector<std::string>& tenants);
+
+/// The names of `count` tenants of a kind: busy1, busy2, ...
+std::vector<std::string> numbered(const std::string& kind, unsigned count);
 
 /// All that `fairgv ps --json` prints.
 Result<nlohmann::json> look_at(const harness::Tenancy& tenancy);
 
 /// The tenant within it; an Error if it is not there.
 Result<nlohmann::json> tenant_in(const nlohmann::json& report, const std::string& tenant);
+
+/// What a tenant within it has been charged so far on the first device, in seconds.
+double charged_seconds(const nlohmann::json& tenant);
 
 }  // namespace fairgv::bench

@@ -13,8 +13,15 @@ Experiment::Experiment(const std::string& name, const std::string& purpose)
   declare_device_cores(app_, device_cores_);
 }
 
+void Experiment::declare_figure() {
+  bench::declare_figure(app_, output_);
+}
+
 int Experiment::run(int argc, char** argv, const Body& measure) {
   if (const auto code = parse_command_line(app_, argc, argv)) return *code;
+  if (quick_) {
+    for (const auto& shorten : shorten_) shorten();
+  }
   return exit_code(app_, measure_and_write(measure));
 }
 
@@ -25,7 +32,8 @@ Result<void> Experiment::measure_and_write(const Body& measure) const {
   std::fflush(stdout);
   const auto found = measure(placement.value());
   if (!found) return found.error();
-  return write_csv(output_, device_cores_, found->header, found->rows);
+  if (auto written = write_csv(output_, device_cores_, found->header, found->rows); !written) return written;
+  return draw(output_, found->figure);
 }
 
 }  // namespace fairgv::bench

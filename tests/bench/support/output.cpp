@@ -41,8 +41,7 @@ void declare_csv(CLI::App& app, Output& output) {
   app.add_option("--csv", output.csv_file, "Also write the table to this file")->check(writable);
 }
 
-void declare_output(CLI::App& app, Output& output) {
-  declare_csv(app, output);
+void declare_figure(CLI::App& app, Output& output) {
   app.add_option("--figure", output.figure_file, "Also draw it: a .svg or .png file (needs gnuplot)")
       ->check(drawable);
 }
@@ -67,12 +66,13 @@ Result<void> write_csv(const Output& output, unsigned device_cores, const std::s
   return out ? Result<void>() : system_error("cannot write " + output.csv_file);
 }
 
-Result<void> draw(const Output& output, unsigned width, unsigned height, const std::string& commands) {
+Result<void> draw(const Output& output, const Figure& figure) {
   if (output.figure_file.empty()) return {};
   const ScratchFile script(".gnuplot");
   std::ofstream(script.path()) << fmt::format("set terminal {} size {},{}\nset output {}\n{}",
                                               output.figure_file.ends_with(".png") ? "pngcairo" : "svg",
-                                              width, height, quoted(output.figure_file), commands);
+                                              figure.width, figure.height, quoted(output.figure_file),
+                                              figure.commands);
   const auto finished = harness::run({{"gnuplot", script.path()}, {}});
   if (!finished) return finished.error();
   if (finished->status != 0) return Error{"gnuplot drew no figure (Debian: gnuplot-nox)"};

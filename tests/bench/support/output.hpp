@@ -15,9 +15,16 @@ struct Output {
   std::string figure_file;  // .svg or .png; none when empty
 };
 
-/// --csv; --csv and --figure. What cannot be written is refused before anything is measured.
+/// What gnuplot is to draw, on a canvas of so many pixels.
+struct Figure {
+  unsigned width = 0;
+  unsigned height = 0;
+  std::string commands;  // lines, with data in blocks
+};
+
+/// --csv and --figure. What cannot be written is refused before anything is measured.
 void declare_csv(CLI::App& app, Output& output);
-void declare_output(CLI::App& app, Output& output);
+void declare_figure(CLI::App& app, Output& output);
 
 /// The cores, how many of them the CPU device has (0: all), and FairGV's version.
 std::string machine(unsigned device_cores);
@@ -29,8 +36,7 @@ std::string shown(const harness::Spread& spread);
 Result<void> write_csv(const Output& output, unsigned device_cores, const std::string& header,
                        const std::vector<std::string>& rows);
 
-/// Draws by gnuplot what `commands` (lines, with data in blocks) say, on a canvas of so many pixels. Does
-/// nothing if no figure was asked for.
-Result<void> draw(const Output& output, unsigned width, unsigned height, const std::string& commands);
+/// Draws it by gnuplot. Does nothing if no figure was asked for.
+Result<void> draw(const Output& output, const Figure& figure);
 
 }  // namespace fairgv::bench

@@ -2,38 +2,27 @@
 // run of each, soon after one another, so that a drift of the machine falls on both sides of a ratio.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/bench/support/output.hpp"
+#include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/progress_line.hpp"
-#include "tests/harness/tenancy.hpp"
+#include "tests/bench/support/runs.hpp"
 
 namespace fairgv::bench {
 
 /// What every such experiment can be told.
 struct PairSettings {
-  std::vector<std::string> policies;
   double seconds = 2;  // of each run
   int pairs = 3;
-  bool quick = false;
-  unsigned device_cores = 0;
-  Output output{};
 };
 
-/// An option for each of these. Call settle() after parsing.
-void declare_pairs(CLI::App& app, PairSettings& settings);
-/// What --quick means for the settings, and for a list of cases unless the user gave one: its ends.
-void settle(PairSettings& settings);
-template <class Case>
-void shorten(const CLI::App& app, const std::string& option, std::vector<Case>& cases) {
-  if (app.count("--quick") > 0 && app.count(option) == 0) cases = {cases.front(), cases.back()};
-}
-
-using Program = std::vector<std::string>;  // and its arguments
+/// --seconds and --pairs.
+void declare_pairs(Experiment& experiment, PairSettings& settings);
+/// --policies.
+void declare_policies(Experiment& experiment, std::vector<std::string>& policies);
 
 /// Throughputs in the programs' own units, in the order of the programs.
 struct Pair {
@@ -42,11 +31,12 @@ struct Pair {
 };
 using PairsByPolicy = std::map<std::string, std::vector<Pair>>;
 
-/// Measures pairs of one experiment, on a private daemon.
+/// Measures the pairs of one experiment.
 class PairedRuns {
  public:
   /// cases: how often measure() will be called with `programs_alone` programs that run alone.
-  static Result<PairedRuns> start(const PairSettings& settings, std::size_t cases,
+  static Result<PairedRuns> start(const harness::Placement& placement, const PairSettings& settings,
+                                  const std::vector<std::string>& policies, std::size_t cases,
                                   std::size_t programs_alone);
 
   /// Each of `alone` by itself, and all of `together` over the same window, under each policy. `what` names
@@ -54,19 +44,16 @@ class PairedRuns {
   Result<PairsByPolicy> measure(const std::string& what, const std::vector<Program>& alone,
                                 const std::vector<Program>& together);
 
-  const harness::Placement& placement() const { return placement_; }
   const ProgressLine& progress() const { return *progress_; }
 
  private:
-  PairedRuns(const PairSettings& settings, harness::Placement placement, harness::Tenancy tenancy,
+  PairedRuns(Runs runs, const PairSettings& settings, const std::vector<std::string>& policies,
              std::size_t steps);
   Result<std::vector<double>> run_alone(const std::string& what, const std::vector<Program>& programs);
-  Result<std::vector<double>> run_together(const std::string& what, const std::string& policy,
-                                           const std::vector<Program>& programs);
 
+  Runs runs_;
   PairSettings settings_;
-  harness::Placement placement_;
-  harness::Tenancy tenancy_;
+  std::vector<std::string> policies_;
   std::unique_ptr<ProgressLine> progress_;
 };
 

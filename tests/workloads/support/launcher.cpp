@@ -10,14 +10,11 @@ Queue create_queue(const Device& device, cl_command_queue_properties properties)
   return queue;
 }
 
-double execution_microseconds(const Event& event) {
-  cl_ulong start = 0;
-  cl_ulong end = 0;
-  check(clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_START, sizeof(start), &start, nullptr),
+cl_ulong profiled(const Event& event, cl_profiling_info when) {
+  cl_ulong nanoseconds = 0;
+  check(clGetEventProfilingInfo(event.get(), when, sizeof(nanoseconds), &nanoseconds, nullptr),
         "clGetEventProfilingInfo");
-  check(clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr),
-        "clGetEventProfilingInfo");
-  return static_cast<double>(end - start) / 1e3;
+  return nanoseconds;
 }
 
 }  // namespace
@@ -57,13 +54,16 @@ void Launcher::start_profiling() {
   profiling_ = true;
 }
 
-std::vector<double> Launcher::stop_profiling() {
+std::vector<Execution> Launcher::stop_profiling() {
   finish();
   profiling_ = false;
-  std::vector<double> times;
-  for (const Event& event : profiled_launches_) times.push_back(execution_microseconds(event));
+  std::vector<Execution> executions;
+  for (const Event& event : profiled_launches_) {
+    executions.push_back(
+        {profiled(event, CL_PROFILING_COMMAND_START), profiled(event, CL_PROFILING_COMMAND_END)});
+  }
   profiled_launches_.clear();
-  return times;
+  return executions;
 }
 
 }  // namespace workloads

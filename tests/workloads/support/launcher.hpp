@@ -15,6 +15,12 @@ namespace workloads {
 /// Work-items in each dimension; the unused ones are 1.
 using Range = std::array<std::size_t, 2>;
 
+/// When the device ran a launch, by the driver's event timestamps, in nanoseconds.
+struct Execution {
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+};
+
 class Launcher {
  public:
   explicit Launcher(const Device& device);
@@ -55,8 +61,8 @@ class Launcher {
   /// From here on every kernel is timed, on a queue with profiling; ends with stop_profiling().
   void start_profiling();
 
-  /// Waits, returns the execution times of the profiled launches in microseconds and in launch order.
-  std::vector<double> stop_profiling();
+  /// Waits, returns the executions of the profiled launches in launch order.
+  std::vector<Execution> stop_profiling();
 
  private:
   cl_command_queue queue() const { return profiling_ ? profiling_queue_.get() : queue_.get(); }

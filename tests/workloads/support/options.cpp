@@ -114,6 +114,8 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
                      }
                      options.progress = std::chrono::milliseconds(period);
                    }});
+  table.push_back({"--events", "FILE", "profile the window too, and write START and END of every launch (ns)",
+                   [](Options& options, const std::string& text) { options.events_file = text; }});
 }
 
 /// Options of the problem: where it runs, how big it is, and how it is checked.

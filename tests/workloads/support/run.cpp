@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <limits>
-#include <numeric>
 
 #include "tests/workloads/support/device.hpp"
 #include "tests/workloads/support/json_line.hpp"
@@ -96,13 +96,35 @@ std::uint64_t choose_batch(const Description& description, const Options& option
   return static_cast<std::uint64_t>(std::clamp(2500.0 / *options.kernel_microseconds, 1.0, 64.0));
 }
 
-/// Mean kernel time in microseconds over the warm-up rounds, profiled; nothing without warm-up.
-std::optional<double> warm_up(Workload& workload, Launcher& launcher, std::uint64_t rounds) {
-  if (rounds == 0) return std::nullopt;
+std::vector<Execution> warm_up(Workload& workload, Launcher& launcher, std::uint64_t rounds) {
+  if (rounds == 0) return {};
   launcher.start_profiling();
   for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueue_round();
-  const std::vector<double> times = launcher.stop_profiling();
-  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+  return launcher.stop_profiling();
+}
+
+/// Mean kernel time in microseconds; nothing of none.
+std::optional<double> mean_microseconds(const std::vector<Execution>& executions) {
+  if (executions.empty()) return std::nullopt;
+  double sum = 0;
+  for (const Execution& each : executions) sum += static_cast<double>(each.end - each.start) / 1e3;
+  return sum / static_cast<double>(executions.size());
+}
+
+/// The window; with --events profiled, and its executions added to those of the warm-up.
+Measurement measure_and_record(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
+                               std::uint64_t batch, std::vector<Execution>& executions) {
+  if (options.events_file.empty()) return measure(workload, launcher, options, sync, batch);
+  std::ofstream out(options.events_file);
+  if (!out) throw BadInput("--events: cannot write " + options.events_file);
+  launcher.start_profiling();
+  const Measurement result = measure(workload, launcher, options, sync, batch);
+  const std::vector<Execution> in_window = launcher.stop_profiling();
+  executions.insert(executions.end(), in_window.begin(), in_window.end());
+  for (const Execution& each : executions) out << each.start << ' ' << each.end << '\n';
+  out.close();
+  if (!out) throw Failure("cannot write " + options.events_file);
+  return result;
 }
 
 void run(const Description& description, const WorkloadFactory& factory, const Options& options) {
@@ -119,9 +141,10 @@ void run(const Description& description, const WorkloadFactory& factory, const O
     workload->enqueue_round();
     require_correct(*workload, "before the timed loop");
   }
-  const std::optional<double> profiled = warm_up(*workload, launcher, options.warmup);
+  std::vector<Execution> executions = warm_up(*workload, launcher, options.warmup);
+  const std::optional<double> profiled = mean_microseconds(executions);
   if (verifying) workload->poison();
-  const Measurement result = measure(*workload, launcher, options, sync, batch);
+  const Measurement result = measure_and_record(*workload, launcher, options, sync, batch, executions);
   if (verifying) require_correct(*workload, "after the timed loop");
 
   JsonLine line;

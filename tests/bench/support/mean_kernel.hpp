@@ -1,0 +1,40 @@
+// The mean kernel of a run by three measures: what the run was charged, and what the driver's event
+// timestamps say of the same kernels.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv::bench {
+
+/// A workload, and how many kernels each of its rounds launches.
+struct KernelSource {
+  std::vector<std::string> command;
+  unsigned per_round = 1;
+};
+
+/// In microseconds.
+struct MeanKernel {
+  double charged = 0;  // on the driver alone, where nothing is: wall time of the run
+  double events = 0;   // of the kernels' own durations
+  double span = 0;     // with the gaps between them (harness::spanned)
+
+  double over_events() const { return 100 * (charged / events - 1); }  // per cent
+  double over_span() const { return 100 * (charged / span - 1); }
+};
+
+/// About `kernels` launches, all queued at once, on the driver alone; `gap` as in harness::spanned. Results
+/// are not checked.
+Result<MeanKernel> mean_bare(const harness::Placement& placement, const KernelSource& source,
+                             unsigned kernels, std::chrono::nanoseconds gap);
+
+/// The same of a run as this tenant, which must have another session all the while. What the daemon charged
+/// is for exactly the kernels whose events there are; anything else is an Error.
+Result<MeanKernel> mean_charged(const harness::Tenancy& tenancy, const std::string& tenant,
+                                const KernelSource& source, unsigned kernels, std::chrono::nanoseconds gap);
+
+}  // namespace fairgv::bench

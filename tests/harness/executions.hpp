@@ -1,0 +1,32 @@
+// When a device ran kernels, by the driver's own event timestamps, and how long that was in all.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::harness {
+
+/// One kernel, in nanoseconds of the driver's clock (CL_PROFILING_COMMAND_START and _END).
+struct Execution {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+/// What the workloads' --events writes: a line "START END" for each launch. An Error if a line is not that,
+/// or ends before it starts.
+Result<std::vector<Execution>> read_executions(const std::string& file);
+
+/// The sum of all END - START.
+std::chrono::nanoseconds summed(const std::vector<Execution>& executions);
+
+/// For how long the device was with these kernels: from the start of the first to the end of
+/// the last, without the gaps of `gap` or more. A shorter one, from the end of a kernel to the start
+/// of the next, is the driver's own way from launch to launch, which nobody else could use; a longer one may
+/// be another tenant's turn. Time with several kernels at once counts once.
+std::chrono::nanoseconds spanned(std::vector<Execution> executions, std::chrono::nanoseconds gap);
+
+}  // namespace fairgv::harness
