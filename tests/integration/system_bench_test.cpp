@@ -56,7 +56,9 @@ struct Experiments : ::testing::Test {
 TEST_F(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
   const auto rows = rows_of({"fair3", "--policies", "fair,fifo", "--programs", "matrixMul"});
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0], "policy,program,min_max_ratio,overhead");
+  EXPECT_EQ(rows[0],
+            "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_"
+            "highest");
   EXPECT_TRUE(rows[1].starts_with("fair,matrixMul,0.")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("fifo,matrixMul,0.")) << rows[2];
   expect_figure_of({">fair<", ">fifo<"});
