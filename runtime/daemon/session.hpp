@@ -30,6 +30,7 @@ struct Session {
   std::string tenant_name;
   session::PeerCredentials peer;
   std::string program;
+  std::uint64_t features = 0;  // that the client has named
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 

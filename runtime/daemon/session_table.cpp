@@ -140,6 +140,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .tenant_name = tenant.name,
                                                .peer = peer,
                                                .program = hello.program,
+                                               .features = hello.features,
                                                .stage = Session::Stage::starting,
                                                .give_up = Clock::now() + kWorkerPatience,
                                                .client = {},
@@ -240,6 +241,7 @@ Result<void> SessionTable::admit(Session& session) {
   welcome.weight = tenant->weight;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
+  welcome.features |= session.features & session::kQuietSlots;
   const auto sent = session.output ? session.client.send(to_text(welcome), {segment, session.output.get()})
                                    : session.client.send(to_text(welcome), {segment});
   if (!sent) return sent;

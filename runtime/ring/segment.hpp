@@ -37,10 +37,31 @@ struct SegmentSizes {
   bool operator==(const SegmentSizes&) const = default;
 };
 
+/// A completion slot's state in one word: whose it is and how far that has come.
+///
+/// kQuiet says that nobody waits for it. The client sets it with a new event and takes it back, for good,
+/// before it waits; the worker keeps it and rings the completion bell only where it is gone. Both sides
+/// change the word by read-modify-writes, so one of them comes first: either the waiter sees the end, or the
+/// worker sees the waiter. A client that has never heard of the bit leaves it out and is woken by every end.
+struct SlotState {
+  static constexpr uint64_t kQuiet = uint64_t{1} << 63;
+  static constexpr uint32_t kLastGeneration = 0x7FFF'FFFF;
+
+  static constexpr uint64_t make(uint32_t generation, int32_t status) {
+    return (uint64_t{generation} << 32) | static_cast<uint32_t>(status);
+  }
+  static constexpr uint32_t generation(uint64_t state) {
+    return static_cast<uint32_t>((state & ~kQuiet) >> 32);
+  }
+  static constexpr int32_t status(uint64_t state) {
+    return static_cast<int32_t>(static_cast<uint32_t>(state));
+  }
+};
+
 /// How a command ended, and when. The worker stores the times first and the state last, with release; the
 /// client loads the state with acquire before it reads the times.
 struct alignas(64) CompletionSlot {
-  std::atomic<uint64_t> state;  // generation << 32 | uint32(status)
+  std::atomic<uint64_t> state;  // SlotState
   // Device time, nanoseconds. Relaxed: ordered by `state`.
   std::atomic<uint64_t> queued;
   std::atomic<uint64_t> submitted;

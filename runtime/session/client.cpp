@@ -38,6 +38,7 @@ std::thread quiet_thread(Body body) {
 struct Reception {
   ring::Segment segment;
   ring::UniqueFd output;  // if the daemon has such a pipe
+  bool quiet_slots = false;
 };
 
 Result<Reception> receive_welcome(const Socket& socket) {
@@ -47,13 +48,15 @@ Result<Reception> receive_welcome(const Socket& socket) {
   auto answer = parse_hello_answer(packet->text);
   if (!answer) return answer.error();
   if (const auto* refused = std::get_if<Refused>(&answer.value())) return Error{refused->reason};
-  const bool has_output = (std::get<Welcome>(answer.value()).features & kKernelOutput) != 0;
+  const std::uint64_t features = std::get<Welcome>(answer.value()).features;
+  const bool has_output = (features & kKernelOutput) != 0;
   if (packet->fds.size() != (has_output ? 2 : 1)) {
     return Error{"the daemon's welcome came without its descriptors"};
   }
   auto segment = ring::Segment::attach(std::move(packet->fds[0]));
   if (!segment) return segment.error();
-  return Reception{std::move(segment).value(), has_output ? std::move(packet->fds[1]) : ring::UniqueFd()};
+  return Reception{std::move(segment).value(), has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
+                   (features & kQuietSlots) != 0};
 }
 
 }  // namespace
@@ -69,8 +72,10 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
   auto received = receive_welcome(socket.value());
   if (!received) return received.error();
-  return std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
-                                         std::move(received->output));
+  auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
+                                                 std::move(received->output));
+  if (received->quiet_slots) session->use_quiet_slots();
+  return session;
 }
 
 ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring::UniqueFd output)

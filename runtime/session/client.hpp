@@ -56,6 +56,9 @@ class ClientSession {
 
   KernelOutput& kernel_output() { return output_; }
 
+  /// The worker knows ring::SlotState::kQuiet. Before the first event.
+  void use_quiet_slots() { board_.use_quiet_slots(); }
+
   /// The devices are this machine's own CPUs: unless they have cores of their own, a thread that spins takes
   /// from them what it waits for.
   void device_is_host() {

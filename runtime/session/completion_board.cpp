@@ -1,13 +1,8 @@
 #include "runtime/session/completion_board.hpp"
 
 namespace fairgv::session {
-namespace {
 
-std::uint64_t pack(std::uint32_t generation, std::int32_t status) {
-  return (std::uint64_t{generation} << 32) | static_cast<std::uint32_t>(status);
-}
-
-}  // namespace
+using ring::SlotState;
 
 wire::EventId CompletionBoard::acquire() {
   wire::EventId event;
@@ -26,7 +21,9 @@ wire::EventId CompletionBoard::acquire() {
   }
   // Relaxed: other threads learn of the event through the application or the request ring, both of which
   // order it.
-  slots_[event.index()].state.store(pack(event.generation(), kQueued), std::memory_order_relaxed);
+  const std::uint64_t quiet = quiet_ ? SlotState::kQuiet : 0;
+  slots_[event.index()].state.store(quiet | SlotState::make(event.generation(), kQueued),
+                                    std::memory_order_relaxed);
   return event;
 }
 
@@ -34,15 +31,14 @@ void CompletionBoard::release(wire::EventId event) {
   const std::lock_guard lock(mutex_);
   std::uint32_t& generation = generations_[event.index()];
   if (generation != event.generation()) return;
-  if (++generation == 0) generation = 1;
+  generation = generation == SlotState::kLastGeneration ? 1 : generation + 1;
   free_.push_back(event.index());
 }
 
 std::int32_t CompletionBoard::slot_status(wire::EventId event) const {
   // Acquire: pairs with the worker's release store, so that times and results are seen with the status.
   const std::uint64_t state = slots_[event.index()].state.load(std::memory_order_acquire);
-  if (static_cast<std::uint32_t>(state >> 32) != event.generation()) return kQueued;
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(state));
+  return SlotState::generation(state) == event.generation() ? SlotState::status(state) : kQueued;
 }
 
 std::int32_t CompletionBoard::status(wire::EventId event) const {
@@ -64,6 +60,9 @@ void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
 std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until) {
   const auto ready = [&] { return slot_status(event) <= until || segment_.closed(); };
   if (ready()) return status(event);
+  // From here on its end is to be rung; see SlotState. Acquire and release: the order among all who change
+  // the word is what counts.
+  slots_[event.index()].state.fetch_and(~SlotState::kQuiet, std::memory_order_acq_rel);
   ring::Coscheduling& coscheduling = segment_.header().coscheduling;
   coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t spun_through = 0;  // even: none yet
@@ -98,7 +97,7 @@ EventTimes CompletionBoard::times(wire::EventId event) const {
 
 void CompletionBoard::set(wire::EventId event, std::int32_t status) {
   // Release: pairs with the acquire in slot_status().
-  slots_[event.index()].state.store(pack(event.generation(), status), std::memory_order_release);
+  slots_[event.index()].state.store(SlotState::make(event.generation(), status), std::memory_order_release);
   ring::ring(segment_.header().completion_bell);
 }
 

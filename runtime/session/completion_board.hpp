@@ -51,6 +51,9 @@ class CompletionBoard {
   /// sleeps.
   std::int32_t wait(wire::EventId event, std::int32_t until = kComplete);
 
+  /// The worker knows SlotState::kQuiet. Before the first event.
+  void use_quiet_slots() { quiet_ = true; }
+
   /// Waiting threads spin no longer than this before they sleep.
   void spin_at_most(std::chrono::nanoseconds longest) { budget_.limit(longest); }
 
@@ -69,6 +72,7 @@ class CompletionBoard {
   const ring::Segment& segment_;
   const std::span<ring::CompletionSlot> slots_;
   ring::SpinBudget budget_;
+  bool quiet_ = false;
 
   std::mutex mutex_;                        // guards what follows
   std::vector<std::uint32_t> free_;         // slots given back, the latest last: few pages stay touched

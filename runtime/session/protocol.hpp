@@ -31,8 +31,10 @@ enum Feature : std::uint64_t {
   /// The welcome brings a second descriptor: a pipe with what the worker's driver writes to its standard
   /// output.
   kKernelOutput = 1U << 0,
+  /// Ends that nobody waits for wake nobody (ring::SlotState::kQuiet).
+  kQuietSlots = 1U << 1,
 };
-inline constexpr std::uint64_t kFeatures = kKernelOutput;
+inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;

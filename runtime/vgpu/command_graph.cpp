@@ -49,6 +49,7 @@ void CommandGraph::issued(Node& node) {
     edge.to->unissued_ -= 1;
     agenda_.push_back(edge.to);
   }
+  look_at(node);
   run();
 }
 
@@ -178,6 +179,9 @@ void CommandGraph::advance(Lane& lane) {
     finish(*oldest, oldest->result());
   }
   for (; lane.next_ < lane.line_.size(); ++lane.next_) {
+    // An error may still reach a node that waits and is not in the driver's hands; then it ends here, and
+    // what is behind it must not have overtaken it.
+    if (lane.next_ > 0 && lane.line_[lane.next_ - 1]->may_still_fail()) break;
     Node& node = *lane.line_[lane.next_];
     // What has nothing to wait for but the nodes before it holds up nobody behind it: the driver keeps the
     // order.

@@ -98,6 +98,7 @@ class Node : public std::enable_shared_from_this<Node> {
     return !was_issued_ && (work_ == Work::marker || work_ == Work::barrier || work_ == Work::nothing ||
                             ((work_ == Work::device || work_ == Work::access) && doomed() && !granted_));
   }
+  bool may_still_fail() const { return !was_issued_ && unended_ != 0; }
   bool may_be_granted() const { return work_ == Work::access && !granted_ && !doomed() && unended_ == 0; }
   std::int32_t result() const { return wait_failed_ && !was_issued_ ? kWaitListFailed : error_; }
 
@@ -191,8 +192,8 @@ class CommandGraph {
   /// Nodes that ended, in order; the caller takes them.
   std::vector<NodePtr>& newly_ended() { return newly_ended_; }
 
-  /// Nodes that ended earlier and that nothing here needs any more; the caller takes them. It may have the last
-  /// reference to one, and destroying a command calls into the driver, and back into the caller.
+  /// Nodes that ended earlier and that nothing here needs any more; the caller takes them. It may have the
+  /// last reference to one, and destroying a command calls into the driver, and back into the caller.
   std::vector<NodePtr>& let_go_of() { return let_go_of_; }
 
   /// Nodes that have not ended, external ones left out.

@@ -100,14 +100,20 @@ void EventTable::ended(const Node& node, const CommandTimes* times) {
 }
 
 /// Not if the slot has a new owner, of which the front end may have written the state by now: then it has let
-/// go of this event, and the news of that is on its way.
-void EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status) {
-  const std::uint64_t after = (std::uint64_t{generation} << 32) | static_cast<std::uint32_t>(status);
+/// go of this event, and the news of that is on its way. Returns whether somebody may wait for it.
+bool EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status) {
+  using ring::SlotState;
+  const std::uint64_t after = SlotState::make(generation, status);
   std::uint64_t before = state.load(std::memory_order_relaxed);
-  // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
-  while (before >> 32 == generation &&
-         !state.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_relaxed)) {
+  while (SlotState::generation(before) == generation) {
+    const std::uint64_t quiet = before & SlotState::kQuiet;
+    // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
+    if (state.compare_exchange_weak(before, after | quiet, std::memory_order_release,
+                                    std::memory_order_relaxed)) {
+      return quiet == 0;
+    }
   }
+  return false;
 }
 
 EventTable::Entry* EventTable::find(wire::EventId event) {
@@ -119,9 +125,9 @@ EventTable::Entry* EventTable::find(wire::EventId event) {
 void EventTable::set_status(Entry& entry, const Node& node, std::int32_t status) {
   entry.status = status;
   if (node.work() != Work::user) {
-    write(slots_[node.event.index()].state, entry.generation, status);
+    const bool waited = write(slots_[node.event.index()].state, entry.generation, status);
     // Nobody sleeps on anything before the end, but for an access, which the front end goes on with.
-    if (status <= kComplete || node.work() == Work::access) written_ = true;
+    if (waited && (status <= kComplete || node.work() == Work::access)) awaited_ = true;
   }
   if (entry.watched.empty()) return;
   std::erase_if(entry.watched, [&](std::int32_t watched) {

@@ -53,8 +53,9 @@ class EventTable {
   /// The node has ended. `times` may be null.
   void ended(const Node& node, const CommandTimes* times);
 
-  /// Whether a slot was written since the last call: then the caller rings the completion bell.
-  bool take_written() { return std::exchange(written_, false); }
+  /// Whether something that somebody may wait for was written since the last call: then the caller rings the
+  /// completion bell.
+  bool take_awaited() { return std::exchange(awaited_, false); }
 
  private:
   struct Entry {
@@ -65,13 +66,13 @@ class EventTable {
   };
 
   Entry* find(wire::EventId event);
-  static void write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status);
+  static bool write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status);
   void set_status(Entry& entry, const Node& node, std::int32_t status);
 
   std::vector<Entry> entries_;  // by slot; as many as were ever used
   std::span<ring::CompletionSlot> slots_;
   Notices& notices_;
-  bool written_ = false;
+  bool awaited_ = false;
 };
 
 }  // namespace fairgv::vgpu

@@ -332,13 +332,13 @@ bool Executor::pump_wanted() const {
 }
 
 void Executor::finish(std::unique_lock<std::mutex> lock, bool wake_loop) {
-  const bool written = events_.take_written();
+  const bool awaited = events_.take_awaited();
   const bool sent = notices_.take_sent();
   // Release: pairs with the acquire in needs_pump().
   if (wake_loop) attention_.store(true, std::memory_order_release);
   lock.unlock();
   ring::SegmentHeader& header = segment_.header();
-  if (written) ring::ring(header.completion_bell);
+  if (awaited) ring::ring(header.completion_bell);
   if (sent) ring::ring(header.notice_bell);
   if (wake_loop) ring::ring(header.worker_bell);
 }

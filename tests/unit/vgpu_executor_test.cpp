@@ -78,8 +78,7 @@ class ExecutorTest : public ::testing::Test {
   /// What the front end sees of an event, as status; kQueued as long as the slot is not the event's.
   std::int32_t status(wire::EventId of) const {
     const std::uint64_t raw = segment.slots()[of.index()].state.load();
-    return raw >> 32 == of.generation() ? static_cast<std::int32_t>(static_cast<std::uint32_t>(raw))
-                                        : kQueued;
+    return ring::SlotState::generation(raw) == of.generation() ? ring::SlotState::status(raw) : kQueued;
   }
   std::vector<wire::EventReached> notices() {
     std::vector<wire::EventReached> read;
@@ -389,10 +388,33 @@ TEST_F(ExecutorTest, ASlotWithANewOwnerIsNotWrittenForTheOldOne) {
   grant_now();
   // The front end has let go of the event and made a user event of the next generation in its slot; the
   // worker has not heard of either yet.
-  constexpr std::uint64_t kNext = std::uint64_t{2} << 32;
+  constexpr std::uint64_t kNext = ring::SlotState::make(2, 0);
   segment.slots()[0].state = kNext;
   device.complete_one();
   EXPECT_EQ(segment.slots()[0].state, kNext);
+}
+
+TEST_F(ExecutorTest, AnEndThatNobodyWaitsForRingsNobody) {
+  using ring::SlotState;
+  const auto rings = [&] { return segment.header().completion_bell.word.load() / ring::Doorbell::kOneRing; };
+  for (const std::uint32_t slot : {0U, 1U, 2U}) {
+    segment.slots()[slot].state = SlotState::kQuiet | SlotState::make(1, kQueued);
+  }
+  enqueue(1, event(0));
+  enqueue(2, event(1));
+  enqueue(3, event(2));
+  grant_now();
+  segment.slots()[1].state.fetch_and(~SlotState::kQuiet);  // somebody begins to wait
+  const auto before = rings();
+  device.complete_one();
+  EXPECT_EQ(status(event(0)), kComplete);
+  EXPECT_EQ(rings(), before);
+  device.complete_one();
+  EXPECT_EQ(rings(), before + 1);
+  executor.pump();
+  device.complete_one();
+  EXPECT_EQ(status(event(2)), kComplete);
+  EXPECT_EQ(rings(), before + 1);
 }
 
 TEST_F(ExecutorTest, ProfiledQueuesWriteTimesAndAMarkersTimeIsTheEndBeforeIt) {

@@ -413,6 +413,36 @@ TEST_F(CommandGraphTest, AReadyCommandThatAnErrorReachesIsNoLongerReady) {
   EXPECT_EQ(waiting->status(), kWaitListFailed);
 }
 
+// Found by the random test: what is behind a ready command was ready too, and stayed so when that one failed.
+TEST_F(CommandGraphTest, NothingOvertakesACommandOfItsQueueThatAnErrorMayStillReach) {
+  const auto queue = in_order();
+  const auto first = command(out_of_order());
+  const auto second = command(out_of_order());
+  issue(first);
+  issue(second);
+  const auto waiting = command(queue, {first, second});
+  const auto behind = command(queue);
+  EXPECT_TRUE(waiting->ready());
+  EXPECT_FALSE(behind->ready());
+  complete(first, -5);
+  EXPECT_FALSE(waiting->ready());
+  EXPECT_FALSE(behind->ready()) << "the failed one has not ended";
+  complete(second);
+  EXPECT_EQ(waiting->status(), kWaitListFailed);
+  EXPECT_TRUE(behind->ready());
+}
+
+TEST_F(CommandGraphTest, ACommandBehindOneThatWaitsIsReadyOnceThatIsIssued) {
+  const auto queue = in_order();
+  const auto first = command(out_of_order());
+  issue(first);
+  const auto waiting = command(queue, {first});
+  const auto behind = command(queue);
+  EXPECT_FALSE(behind->ready());
+  issue(waiting);
+  EXPECT_TRUE(behind->ready()) << "the driver keeps the order";
+}
+
 TEST_F(CommandGraphTest, TheOrderOfAnInOrderQueuePassesNoErrorOn) {
   const auto lane = in_order();
   const auto failing = command(lane);
