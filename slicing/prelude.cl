@@ -1,0 +1,135 @@
+/* Put in front of a program that runs in sub-launches, so that its work-items see the whole launch (OpenCL C 3.0,
+ * section 6.15.1). A sub-launch has three dimensions and carries what the work-items must know in its global offset,
+ * whose words every work-item can read for nothing. slicing/driver_launch.cpp writes them; their bits, highest first:
+ *
+ *   dimensions   word 0                          word 1                          word 2
+ *   1            offset 64                       groups 46                       1: 2, missing 16, first 46
+ *   2            groups 28, missing 12,          groups 28, missing 12,          2: 2, unused 6, first of dimension 1 28,
+ *                offset 24                       offset 24                       first of dimension 0 28
+ *   3            unused 2, first 18, groups 18,  unused 2, first 18, groups 18,  3: 2, first 18, groups 18,
+ *                missing 10, offset 16           missing 10, offset 16           missing 10, offset 16
+ *
+ * For each dimension of the whole launch: `offset`, the application's own; `groups`, the number of work-groups;
+ * `missing`, by how many work-items the last group is smaller than the others; and `first`, the group with which the
+ * sub-launch begins. The top of word 2 is the number of dimensions less one.
+ *
+ * Work-group sizes, local ids and sub-groups are those of the whole launch already. Nothing here depends on the
+ * work-item but the native local id, so that ids stay a uniform base plus the local id, which compilers vectorise.
+ */
+#ifndef __FAIRGV_SLICING
+#define __FAIRGV_SLICING
+
+/* Macros of these names from the command line would be lost, or would reach into this text. */
+#if defined(get_work_dim) || defined(get_global_size) || defined(get_global_id) || defined(get_num_groups) || \
+    defined(get_group_id) || defined(get_global_offset) || defined(get_global_linear_id)
+#error "a macro has the name of a work-item function"
+#endif
+
+#if defined(__OPENCL_CPP_VERSION__)
+#define __FAIRGV_OPENCL_C 200
+#elif defined(__OPENCL_C_VERSION__)
+#define __FAIRGV_OPENCL_C __OPENCL_C_VERSION__
+#else
+#define __FAIRGV_OPENCL_C 100
+#endif
+
+/* Before 1.2 there is no `static`. */
+#if __FAIRGV_OPENCL_C < 120 && defined(__clang__)
+#define __FAIRGV_FUNCTION inline __attribute__((always_inline, unused, internal_linkage))
+#else
+#define __FAIRGV_FUNCTION static inline __attribute__((always_inline, unused))
+#endif
+
+/* The size of all groups but the last of a dimension. */
+#if __FAIRGV_OPENCL_C >= 200
+#define __FAIRGV_GROUP_SIZE get_enqueued_local_size
+#else
+#define __FAIRGV_GROUP_SIZE get_local_size
+#endif
+
+__FAIRGV_FUNCTION size_t __fairgv_bits(size_t word, uint lowest, uint count) {
+  return (word >> lowest) & ((1ul << count) - 1);
+}
+
+__FAIRGV_FUNCTION uint __fairgv_work_dim(void) {
+  return 1 + (uint)__fairgv_bits(get_global_offset(2), 62, 2);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_first(uint d) {
+  const uint dimensions = __fairgv_work_dim();
+  return d >= dimensions   ? 0
+         : dimensions == 1 ? __fairgv_bits(get_global_offset(2), 0, 46)
+         : dimensions == 2 ? __fairgv_bits(get_global_offset(2), 28 * d, 28)
+                           : __fairgv_bits(get_global_offset(d), 44, 18);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_num_groups(uint d) {
+  const uint dimensions = __fairgv_work_dim();
+  return d >= dimensions   ? 1
+         : dimensions == 1 ? get_global_offset(1)
+         : dimensions == 2 ? __fairgv_bits(get_global_offset(d), 36, 28)
+                           : __fairgv_bits(get_global_offset(d), 26, 18);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_missing(uint d) {
+  const uint dimensions = __fairgv_work_dim();
+  return dimensions == 1   ? __fairgv_bits(get_global_offset(2), 46, 16)
+         : dimensions == 2 ? __fairgv_bits(get_global_offset(d), 24, 12)
+                           : __fairgv_bits(get_global_offset(d), 16, 10);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_global_offset(uint d) {
+  const uint dimensions = __fairgv_work_dim();
+  return d >= dimensions   ? 0
+         : dimensions == 1 ? get_global_offset(0)
+         : dimensions == 2 ? __fairgv_bits(get_global_offset(d), 0, 24)
+                           : __fairgv_bits(get_global_offset(d), 0, 16);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_global_size(uint d) {
+  return d >= __fairgv_work_dim() ? 1 : __fairgv_num_groups(d) * __FAIRGV_GROUP_SIZE(d) - __fairgv_missing(d);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_group_id(uint d) {
+  return __fairgv_first(d) + get_group_id(d);
+}
+
+/* As if the launch had no offset. */
+__FAIRGV_FUNCTION size_t __fairgv_index(uint d) {
+  return __fairgv_group_id(d) * __FAIRGV_GROUP_SIZE(d) + get_local_id(d);
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_global_id(uint d) {
+  return __fairgv_group_id(d) * __FAIRGV_GROUP_SIZE(d) + __fairgv_global_offset(d) + get_local_id(d);
+}
+
+#if __FAIRGV_OPENCL_C >= 200
+__FAIRGV_FUNCTION size_t __fairgv_global_linear_id(void) {
+  return (__fairgv_index(2) * __fairgv_global_size(1) + __fairgv_index(1)) * __fairgv_global_size(0) +
+         __fairgv_index(0);
+}
+#define get_global_linear_id __fairgv_global_linear_id
+#endif
+
+#define get_work_dim __fairgv_work_dim
+#define get_global_size __fairgv_global_size
+#define get_global_id __fairgv_global_id
+#define get_num_groups __fairgv_num_groups
+#define get_group_id __fairgv_group_id
+#define get_global_offset __fairgv_global_offset
+
+/* A program that defines one of these names, in whatever header, must not build: it would see the sub-launch. */
+#if defined(__clang_major__) && __clang_major__ >= 14
+#pragma clang final(get_work_dim)
+#pragma clang final(get_global_size)
+#pragma clang final(get_global_id)
+#pragma clang final(get_num_groups)
+#pragma clang final(get_group_id)
+#pragma clang final(get_global_offset)
+#if __FAIRGV_OPENCL_C >= 200
+#pragma clang final(get_global_linear_id)
+#endif
+#pragma clang diagnostic error "-Wfinal-macro"
+#endif
+
+#endif
