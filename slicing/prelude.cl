@@ -51,39 +51,46 @@ __FAIRGV_FUNCTION size_t __fairgv_bits(size_t word, uint lowest, uint count) {
   return (word >> lowest) & ((1ul << count) - 1);
 }
 
+/* The sum is the offset alone, since a sub-launch has three dimensions. But compilers do not know that, so they can not
+ * conclude anything from what they hold to be true of offsets: PoCL tells its own that those of grids less than 65,535
+ * wide are below 2^16, and every field above that would become zero. */
+__FAIRGV_FUNCTION size_t __fairgv_word(uint d) {
+  return get_global_offset(d) + (get_work_dim() - 3ul);
+}
+
 __FAIRGV_FUNCTION uint __fairgv_work_dim(void) {
-  return 1 + (uint)__fairgv_bits(get_global_offset(2), 62, 2);
+  return 1 + (uint)__fairgv_bits(__fairgv_word(2), 62, 2);
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_first(uint d) {
   const uint dimensions = __fairgv_work_dim();
   return d >= dimensions   ? 0
-         : dimensions == 1 ? __fairgv_bits(get_global_offset(2), 0, 46)
-         : dimensions == 2 ? __fairgv_bits(get_global_offset(2), 28 * d, 28)
-                           : __fairgv_bits(get_global_offset(d), 44, 18);
+         : dimensions == 1 ? __fairgv_bits(__fairgv_word(2), 0, 46)
+         : dimensions == 2 ? __fairgv_bits(__fairgv_word(2), 28 * d, 28)
+                           : __fairgv_bits(__fairgv_word(d), 44, 18);
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_num_groups(uint d) {
   const uint dimensions = __fairgv_work_dim();
   return d >= dimensions   ? 1
-         : dimensions == 1 ? get_global_offset(1)
-         : dimensions == 2 ? __fairgv_bits(get_global_offset(d), 36, 28)
-                           : __fairgv_bits(get_global_offset(d), 26, 18);
+         : dimensions == 1 ? __fairgv_word(1)
+         : dimensions == 2 ? __fairgv_bits(__fairgv_word(d), 36, 28)
+                           : __fairgv_bits(__fairgv_word(d), 26, 18);
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_missing(uint d) {
   const uint dimensions = __fairgv_work_dim();
-  return dimensions == 1   ? __fairgv_bits(get_global_offset(2), 46, 16)
-         : dimensions == 2 ? __fairgv_bits(get_global_offset(d), 24, 12)
-                           : __fairgv_bits(get_global_offset(d), 16, 10);
+  return dimensions == 1   ? __fairgv_bits(__fairgv_word(2), 46, 16)
+         : dimensions == 2 ? __fairgv_bits(__fairgv_word(d), 24, 12)
+                           : __fairgv_bits(__fairgv_word(d), 16, 10);
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_global_offset(uint d) {
   const uint dimensions = __fairgv_work_dim();
   return d >= dimensions   ? 0
-         : dimensions == 1 ? get_global_offset(0)
-         : dimensions == 2 ? __fairgv_bits(get_global_offset(d), 0, 24)
-                           : __fairgv_bits(get_global_offset(d), 0, 16);
+         : dimensions == 1 ? __fairgv_word(0)
+         : dimensions == 2 ? __fairgv_bits(__fairgv_word(d), 0, 24)
+                           : __fairgv_bits(__fairgv_word(d), 0, 16);
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_global_size(uint d) {

@@ -22,6 +22,9 @@ struct WorkItem {
 
 inline WorkItem current;
 
+inline uint get_work_dim() {
+  return current.launch.dimensions;
+}
 inline std::size_t get_global_offset(uint d) {
   return d < kMaxDimensions ? current.launch.offset[d] : 0;
 }
