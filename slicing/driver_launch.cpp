@@ -12,27 +12,25 @@ constexpr std::uint64_t missing(const Launch& launch, std::size_t d) {
   return last == 0 ? 0 : launch.local[d] - last;
 }
 
-// The words of the offset, highest field first in each: the layout of slicing/prelude.cl.
+// The words of the offset: the layout of slicing/prelude.cl.
 Extent words(const Launch& launch, const Extent& first) {
   const Extent groups = launch.groups();
-  Extent word{0, 0, 0};
   switch (launch.dimensions) {
     case 1:
-      word = {launch.offset[0], groups[0], missing(launch, 0) << 46 | first[0]};
-      break;
-    case 2:
-      for (std::size_t d = 0; d < 2; ++d) {
-        word[d] = groups[d] << 36 | missing(launch, d) << 24 | launch.offset[d];
-      }
-      word[2] = first[1] << 28 | first[0];
-      break;
-    default:
-      for (std::size_t d = 0; d < 3; ++d) {
-        word[d] = first[d] << 44 | groups[d] << 26 | missing(launch, d) << 16 | launch.offset[d];
-      }
+      return {launch.offset[0], groups[0], missing(launch, 0) << 48 | first[0]};
+    case 2: {
+      const auto word = [&](std::size_t d) {
+        return groups[d] << 36 | missing(launch, d) << 24 | launch.offset[d];
+      };
+      return {word(0), word(1), first[1] << 32 | first[0]};
+    }
+    default: {
+      const auto word = [&](std::size_t d) {
+        return first[d] << 46 | groups[d] << 28 | missing(launch, d) << 18 | launch.offset[d];
+      };
+      return {word(0), word(1), word(2)};
+    }
   }
-  word[2] |= std::uint64_t{launch.dimensions - 1} << 62;
-  return word;
 }
 
 // What a box that ends where the launch does has of its smaller last group.

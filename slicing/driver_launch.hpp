@@ -41,9 +41,9 @@ struct CarriedBits {
 // below 2^64 too, which a launch of two dimensions with nearly 2^28 groups does not always keep
 // (CL_INVALID_GLOBAL_OFFSET).
 inline constexpr std::array<CarriedBits, kMaxDimensions> kCarriedBits = {{
-    {.groups = 46, .missing = 16, .offset = 64},
+    {.groups = 48, .missing = 16, .offset = 64},
     {.groups = 28, .missing = 12, .offset = 24},
-    {.groups = 18, .missing = 10, .offset = 16},
+    {.groups = 18, .missing = 10, .offset = 18},
 }};
 
 // Whether sub-launches of this launch fit; if not, it must run whole. address_bits: CL_DEVICE_ADDRESS_BITS. A

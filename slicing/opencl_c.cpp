@@ -34,16 +34,14 @@ bool contains(const std::array<std::string_view, size>& words, std::string_view 
 
 }  // namespace
 
-std::string_view prelude() {
-  static const std::string text = std::string(kPreludeText) + "#line 1\n";
-  return text;
+std::string prelude(std::uint32_t dimensions) {
+  const std::string number = std::to_string(dimensions);
+  return "#ifndef __FAIRGV_DIMENSIONS\n#define __FAIRGV_DIMENSIONS " + number + "\n#endif\n" +
+         std::string(kPreludeText) + "#line 1\n";
 }
 
-std::string sliceable_source(std::string_view source) {
-  const std::string_view before = prelude();
-  std::string text;
-  text.reserve(before.size() + source.size());
-  return text.append(before).append(source);
+std::string sliceable_source(std::string_view source, std::uint32_t dimensions) {
+  return prelude(dimensions).append(source);
 }
 
 std::optional<std::string_view> why_not_sliceable(std::string_view source) {

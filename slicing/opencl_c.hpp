@@ -20,18 +20,20 @@
 // Pure functions, for any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace fairgv::slicing {
 
-// What stands in front of the source. It ends with a line that makes what follows line 1, so that __LINE__
-// and diagnostics are those of the application. It adds no warning, no symbol that is visible to a linker,
-// and nothing when it comes a second time (a header that was rewritten too).
-std::string_view prelude();
+// What stands in front of a source, for launches of 1, 2 or 3 dimensions: a kernel that is launched with
+// different numbers needs a program for each. It ends with a line that makes what follows line 1, so that
+// __LINE__ and diagnostics are those of the application. It adds no warning, no symbol that is visible to a
+// linker, and nothing when it comes a second time (a header that was rewritten too).
+std::string prelude(std::uint32_t dimensions);
 
-std::string sliceable_source(std::string_view source);
+std::string sliceable_source(std::string_view source, std::uint32_t dimensions);
 
 // Why programs from this source must run whole, as a phrase for people ("it uses pipes"); nothing if no
 // reason is seen. It looks at the words of the text: an unused function counts, a reason in a header or

@@ -1,20 +1,23 @@
 /* Put in front of a program that runs in sub-launches, so that its work-items see the whole launch (OpenCL C 3.0,
  * section 6.15.1). A sub-launch has three dimensions and carries what the work-items must know in its global offset,
- * whose words every work-item can read for nothing. slicing/driver_launch.cpp writes them; their bits, highest first:
+ * whose words every work-item can read for nothing. slicing/driver_launch.cpp writes them. Which fields they have depends
+ * on __FAIRGV_DIMENSIONS, the dimensions of the whole launch; from the highest bit to the lowest:
  *
  *   dimensions   word 0                          word 1                          word 2
- *   1            offset 64                       groups 46                       1: 2, missing 16, first 46
- *   2            groups 28, missing 12,          groups 28, missing 12,          2: 2, unused 6, first of dimension 1 28,
- *                offset 24                       offset 24                       first of dimension 0 28
- *   3            unused 2, first 18, groups 18,  unused 2, first 18, groups 18,  3: 2, first 18, groups 18,
- *                missing 10, offset 16           missing 10, offset 16           missing 10, offset 16
+ *   1            offset 64                       groups 64                       missing 16, first 48
+ *   2            groups 28, missing 12,          groups 28, missing 12,          first of dimension 1: 32,
+ *                offset 24                       offset 24                       first of dimension 0: 32
+ *   3            first 18, groups 18,            first 18, groups 18,            first 18, groups 18,
+ *                missing 10, offset 18           missing 10, offset 18           missing 10, offset 18
  *
  * For each dimension of the whole launch: `offset`, the application's own; `groups`, the number of work-groups;
  * `missing`, by how many work-items the last group is smaller than the others; and `first`, the group with which the
- * sub-launch begins. The top of word 2 is the number of dimensions less one.
+ * sub-launch begins.
  *
  * Work-group sizes, local ids and sub-groups are those of the whole launch already. Nothing here depends on the
- * work-item but the native local id, so that ids stay a uniform base plus the local id, which compilers vectorise.
+ * work-item but the native local id, so that ids stay a uniform base plus the local id, which compilers vectorise. For
+ * the same reason the number of dimensions is a constant: choosing among the three layouts in every work-group costs
+ * time, and branches cost vectorisation.
  */
 #ifndef __FAIRGV_SLICING
 #define __FAIRGV_SLICING
@@ -23,6 +26,10 @@
 #if defined(get_work_dim) || defined(get_global_size) || defined(get_global_id) || defined(get_num_groups) || \
     defined(get_group_id) || defined(get_global_offset) || defined(get_global_linear_id)
 #error "a macro has the name of a work-item function"
+#endif
+
+#if __FAIRGV_DIMENSIONS < 1 || __FAIRGV_DIMENSIONS > 3
+#error "the number of dimensions is missing"
 #endif
 
 #if defined(__OPENCL_CPP_VERSION__)
@@ -52,53 +59,48 @@ __FAIRGV_FUNCTION size_t __fairgv_bits(size_t word, uint lowest, uint count) {
 }
 
 /* The sum is the offset alone, since a sub-launch has three dimensions. But compilers do not know that, so they can not
- * conclude anything from what they hold to be true of offsets: PoCL tells its own that those of grids less than 65,535
- * wide are below 2^16, and every field above that would become zero. */
+ * conclude anything from what they hold to be true of offsets: PoCL tells its own that those of small grids are below
+ * 2^16, and every field above that would become zero. */
 __FAIRGV_FUNCTION size_t __fairgv_word(uint d) {
   return get_global_offset(d) + (get_work_dim() - 3ul);
 }
 
-__FAIRGV_FUNCTION uint __fairgv_work_dim(void) {
-  return 1 + (uint)__fairgv_bits(__fairgv_word(2), 62, 2);
-}
+/* The fields of a dimension that the launch has. */
+#if __FAIRGV_DIMENSIONS == 1
+#define __FAIRGV_FIRST(d) __fairgv_bits(__fairgv_word(2), 0, 48)
+#define __FAIRGV_GROUPS(d) __fairgv_word(1)
+#define __FAIRGV_MISSING(d) __fairgv_bits(__fairgv_word(2), 48, 16)
+#define __FAIRGV_OFFSET(d) __fairgv_word(0)
+#elif __FAIRGV_DIMENSIONS == 2
+#define __FAIRGV_FIRST(d) __fairgv_bits(__fairgv_word(2), (d) == 0 ? 0 : 32, 32)
+#define __FAIRGV_GROUPS(d) __fairgv_bits(__fairgv_word(d), 36, 28)
+#define __FAIRGV_MISSING(d) __fairgv_bits(__fairgv_word(d), 24, 12)
+#define __FAIRGV_OFFSET(d) __fairgv_bits(__fairgv_word(d), 0, 24)
+#else
+#define __FAIRGV_FIRST(d) __fairgv_bits(__fairgv_word(d), 46, 18)
+#define __FAIRGV_GROUPS(d) __fairgv_bits(__fairgv_word(d), 28, 18)
+#define __FAIRGV_MISSING(d) __fairgv_bits(__fairgv_word(d), 18, 10)
+#define __FAIRGV_OFFSET(d) __fairgv_bits(__fairgv_word(d), 0, 18)
+#endif
 
-__FAIRGV_FUNCTION size_t __fairgv_first(uint d) {
-  const uint dimensions = __fairgv_work_dim();
-  return d >= dimensions   ? 0
-         : dimensions == 1 ? __fairgv_bits(__fairgv_word(2), 0, 46)
-         : dimensions == 2 ? __fairgv_bits(__fairgv_word(2), 28 * d, 28)
-                           : __fairgv_bits(__fairgv_word(d), 44, 18);
+__FAIRGV_FUNCTION uint __fairgv_work_dim(void) {
+  return __FAIRGV_DIMENSIONS;
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_num_groups(uint d) {
-  const uint dimensions = __fairgv_work_dim();
-  return d >= dimensions   ? 1
-         : dimensions == 1 ? __fairgv_word(1)
-         : dimensions == 2 ? __fairgv_bits(__fairgv_word(d), 36, 28)
-                           : __fairgv_bits(__fairgv_word(d), 26, 18);
-}
-
-__FAIRGV_FUNCTION size_t __fairgv_missing(uint d) {
-  const uint dimensions = __fairgv_work_dim();
-  return dimensions == 1   ? __fairgv_bits(__fairgv_word(2), 46, 16)
-         : dimensions == 2 ? __fairgv_bits(__fairgv_word(d), 24, 12)
-                           : __fairgv_bits(__fairgv_word(d), 16, 10);
-}
-
-__FAIRGV_FUNCTION size_t __fairgv_global_offset(uint d) {
-  const uint dimensions = __fairgv_work_dim();
-  return d >= dimensions   ? 0
-         : dimensions == 1 ? __fairgv_word(0)
-         : dimensions == 2 ? __fairgv_bits(__fairgv_word(d), 0, 24)
-                           : __fairgv_bits(__fairgv_word(d), 0, 16);
-}
-
-__FAIRGV_FUNCTION size_t __fairgv_global_size(uint d) {
-  return d >= __fairgv_work_dim() ? 1 : __fairgv_num_groups(d) * __FAIRGV_GROUP_SIZE(d) - __fairgv_missing(d);
+  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_GROUPS(d) : 1;
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_group_id(uint d) {
-  return __fairgv_first(d) + get_group_id(d);
+  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_FIRST(d) + get_group_id(d) : 0;
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_global_offset(uint d) {
+  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_OFFSET(d) : 0;
+}
+
+__FAIRGV_FUNCTION size_t __fairgv_global_size(uint d) {
+  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_GROUPS(d) * __FAIRGV_GROUP_SIZE(d) - __FAIRGV_MISSING(d) : 1;
 }
 
 /* As if the launch had no offset. */

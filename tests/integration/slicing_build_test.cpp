@@ -29,7 +29,7 @@ class SlicingBuild : public SlicingPrograms {
 
   void expect_only_the_original_builds(const std::string& source, const std::string& options) const {
     EXPECT_EQ(CL_SUCCESS, built(Form::kOriginal, source, options).error);
-    EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, built(Form::kSliceable, source, options).error);
+    EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, built(Form::kSliceable2D, source, options).error);
   }
 };
 
@@ -44,7 +44,7 @@ TEST_F(SlicingBuild, ErrorsAreOnTheSameLineAndColumn) {
       "  const size_t i = get_global_id(0);\n  out[i] = undeclared;\n}\n";
   for (const char* standard : kStandards) {
     const Built original = built(Form::kOriginal, source, standard);
-    const Built sliceable = built(Form::kSliceable, source, standard);
+    const Built sliceable = built(Form::kSliceable1D, source, standard);
     EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, original.error);
     EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, sliceable.error);
     EXPECT_EQ(":6:12", first_place(original.log));
@@ -55,9 +55,12 @@ TEST_F(SlicingBuild, ErrorsAreOnTheSameLineAndColumn) {
 TEST_F(SlicingBuild, NothingIsAddedToTheLog) {
   const std::string source = "kernel void k(global int* out) { int unused[3]; out[0] = 1; }";
   for (const std::string standard : kStandards) {
-    const Built sliceable = built(Form::kSliceable, source, standard + " -Werror");
-    EXPECT_EQ(CL_SUCCESS, sliceable.error) << sliceable.log;
-    EXPECT_EQ(built(Form::kOriginal, source, standard + " -Werror").log, sliceable.log);
+    const Built original = built(Form::kOriginal, source, standard + " -Werror");
+    for (const Form form : {Form::kSliceable1D, Form::kSliceable2D, Form::kSliceable3D}) {
+      const Built sliceable = built(form, source, standard + " -Werror");
+      EXPECT_EQ(CL_SUCCESS, sliceable.error) << sliceable.log;
+      EXPECT_EQ(original.log, sliceable.log);
+    }
   }
 }
 
@@ -66,7 +69,7 @@ TEST_F(SlicingBuild, AProgramMayNameItsOwnWhatAnOlderStandardDoesNotHave) {
       "size_t get_global_linear_id_of(uint d) { return get_global_id(d); }\n"
       "#define get_enqueued_local_size get_local_size\n"
       "kernel void k(global ulong* out) { out[get_global_linear_id_of(0)] = get_enqueued_local_size(0); }\n";
-  const Built sliceable = built(Form::kSliceable, source, "-cl-std=CL1.2 -Werror");
+  const Built sliceable = built(Form::kSliceable3D, source, "-cl-std=CL1.2 -Werror");
   EXPECT_EQ(CL_SUCCESS, sliceable.error) << sliceable.log;
 }
 

@@ -85,17 +85,17 @@ class SlicingEquality : public SlicingRuns, public testing::WithParamInterface<S
 
 TEST_P(SlicingEquality, EverySliceOfEveryLaunchComputesWhatTheWholeDoes) {
   const Subject& subject = GetParam();
-  const ProgramHandle original = program_of(subject, Form::kOriginal);
-  const ProgramHandle sliceable = program_of(subject, Form::kSliceable);
-  const KernelHandle whole = kernel_of(subject, original);
-  const KernelHandle sliced = kernel_of(subject, sliceable);
+  const KernelHandle whole = kernel_of(subject, Form::kOriginal);
+  const KernelHandle sliced[] = {kernel_of(subject, Form::kSliceable1D),
+                                 kernel_of(subject, Form::kSliceable2D),
+                                 kernel_of(subject, Form::kSliceable3D)};
   if (HasFailure()) return;
   for (int trial = 0; trial < kCasesPerSubject; ++trial) {
     SCOPED_TRACE("trial " + std::to_string(trial));
     const Launch launch = random_launch();
     const auto boxes = random_.one_in(2) ? planned_tiling(random_, launch) : random_tiling(random_, launch);
     const Result expected = run_whole(whole, launch);
-    const Result result = run_sliced(sliced, launch, boxes);
+    const Result result = run_sliced(sliced[launch.dimensions - 1], launch, boxes);
     ASSERT_FALSE(expected == run(whole, {})) << "the kernel leaves no trace";
     ASSERT_TRUE(result == expected) << boxes.size() << " boxes of " << launch.dimensions << " dimensions";
     if (HasFailure()) return;
@@ -109,10 +109,8 @@ INSTANTIATE_TEST_SUITE_P(Corpus, SlicingEquality, testing::ValuesIn(corpus()),
 // either kind.
 TEST_F(SlicingRuns, WideLaunchesWithLargeOffsetsAreEqualToo) {
   const Subject subject = subject_of("atomics");
-  const ProgramHandle original = program_of(subject, Form::kOriginal);
-  const ProgramHandle sliceable = program_of(subject, Form::kSliceable);
-  const KernelHandle whole = kernel_of(subject, original);
-  const KernelHandle sliced = kernel_of(subject, sliceable);
+  const KernelHandle whole = kernel_of(subject, Form::kOriginal);
+  const KernelHandle sliced = kernel_of(subject, Form::kSliceable1D);
   for (int trial = 0; trial < 20; ++trial) {
     SCOPED_TRACE("trial " + std::to_string(trial));
     const Launch launch{.dimensions = 1,
@@ -125,9 +123,7 @@ TEST_F(SlicingRuns, WideLaunchesWithLargeOffsetsAreEqualToo) {
 
 // That the comparisons above can fail at all.
 TEST_F(SlicingRuns, WithoutThePreludeWorkItemsSeeTheirSubLaunch) {
-  const Subject subject = subject_of("functions");
-  const ProgramHandle original = program_of(subject, Form::kOriginal);
-  const KernelHandle kernel = kernel_of(subject, original);
+  const KernelHandle kernel = kernel_of(subject_of("functions"), Form::kOriginal);
   const Launch launch{.dimensions = 2, .size = {64, 16, 1}, .local = {8, 2, 1}};
   EXPECT_FALSE(run_sliced(kernel, launch, {launch.whole()}) == run_whole(kernel, launch));
 }

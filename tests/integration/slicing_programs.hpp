@@ -1,7 +1,9 @@
 // The programs of a subject of the corpus: as the application wrote them, and rewritten for sub-launches.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "slicing/opencl_c.hpp"
 #include "tests/integration/opencl_fixture.hpp"
@@ -10,12 +12,14 @@
 
 namespace fairgv::test {
 
-enum class Form { kOriginal, kSliceable };
+// As the application wrote it, or rewritten for sub-launches of launches with so many dimensions.
+enum class Form : std::uint32_t { kOriginal = 0, kSliceable1D = 1, kSliceable2D = 2, kSliceable3D = 3 };
 
 class SlicingPrograms : public OpenCL {
  protected:
   static std::string in_form(Form form, const std::string& source) {
-    return form == Form::kOriginal ? source : slicing::sliceable_source(source);
+    return form == Form::kOriginal ? source
+                                   : slicing::sliceable_source(source, static_cast<std::uint32_t>(form));
   }
 
   ProgramHandle program_of(const Subject& subject, Form form) const {

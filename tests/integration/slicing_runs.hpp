@@ -43,7 +43,8 @@ class SlicingRuns : public SlicingPrograms {
     return made;
   }
 
-  KernelHandle kernel_of(const Subject& subject, cl_program program) const {
+  KernelHandle kernel_of(const Subject& subject, Form form) const {
+    const ProgramHandle program = program_of(subject, form);
     KernelHandle kernel = make_kernel(program, subject.kernel.c_str());
     const cl_mem out = out_, counters = counters_, source = source_, target = target_;
     EXPECT_EQ(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof(out), &out));

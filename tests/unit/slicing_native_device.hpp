@@ -38,11 +38,34 @@ inline std::size_t get_enqueued_local_size(uint d) {
   return d < kMaxDimensions ? current.launch.local[d] : current.strict ? 1 : 0;
 }
 
+// What a work-item sees of dimension d, through the prelude.
+struct View {
+  std::uint64_t work_dim, global_size, global_id, num_groups, group_id, global_offset, global_linear_id;
+};
+
 #define __OPENCL_C_VERSION__ 300
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 using std::size_t;
-#include "slicing/prelude.cl"
+namespace launched_in_1 {
+#define __FAIRGV_DIMENSIONS 1
+#include "tests/unit/slicing_prelude_view.inc"
+}  // namespace launched_in_1
+namespace launched_in_2 {
+#define __FAIRGV_DIMENSIONS 2
+#include "tests/unit/slicing_prelude_view.inc"
+}  // namespace launched_in_2
+namespace launched_in_3 {
+#define __FAIRGV_DIMENSIONS 3
+#include "tests/unit/slicing_prelude_view.inc"
+}  // namespace launched_in_3
 #pragma GCC diagnostic pop
+
+// The view of the current work-item, by the program for whole launches of so many dimensions.
+inline View view(std::uint32_t dimensions, std::uint32_t d) {
+  return dimensions == 1   ? launched_in_1::view(d)
+         : dimensions == 2 ? launched_in_2::view(d)
+                           : launched_in_3::view(d);
+}
 
 }  // namespace fairgv::slicing::native_device

@@ -23,9 +23,9 @@ std::vector<std::string> words_of(std::string_view source) {
 
 TEST(SlicingSource, KeepsTheSourceAndItsLineNumbers) {
   const std::string source = "kernel void k() {}\n";
-  const std::string rewritten = sliceable_source(source);
+  const std::string rewritten = sliceable_source(source, 2);
   EXPECT_TRUE(rewritten.ends_with("#endif\n#line 1\n" + source));
-  EXPECT_EQ(rewritten, std::string(prelude()) + source);
+  EXPECT_EQ(rewritten, prelude(2) + source);
 }
 
 TEST(SlicingSource, WordsAreIdentifiersOutsideOfCommentsAndLiterals) {

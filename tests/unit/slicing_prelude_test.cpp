@@ -21,6 +21,7 @@ using fairgv::slicing::kCarriedBits;
 using fairgv::slicing::kMaxDimensions;
 using fairgv::slicing::Launch;
 using fairgv::slicing::Random;
+namespace device = fairgv::slicing::native_device;
 
 constexpr std::uint64_t power(unsigned bits) {
   return std::uint64_t{1} << bits;
@@ -31,27 +32,27 @@ void expect_sees_whole_launch(const Launch& launch, const Box& box, const Extent
                               bool strict) {
   const auto sub = encode(launch, box, 64);
   ASSERT_TRUE(sub.has_value());
-  using namespace fairgv::slicing::native_device;
-  current = {.launch = *sub, .local = local, .strict = strict};
+  device::current = {.launch = *sub, .local = local, .strict = strict};
   for (std::size_t d = 0; d < kMaxDimensions; ++d) {
     ASSERT_LE(sub->offset[d], UINT64_MAX - sub->size[d]) << "CL_INVALID_GLOBAL_OFFSET";
-    current.group[d] = group[d] - box.first[d];
+    device::current.group[d] = group[d] - box.first[d];
   }
 
-  EXPECT_EQ(get_work_dim(), launch.dimensions);
   std::uint64_t linear = 0;
   for (std::uint32_t d = 5; d-- > 0;) {
     SCOPED_TRACE("dimension " + std::to_string(d));
     const bool in_use = d < launch.dimensions;
     const std::uint64_t index = in_use ? group[d] * launch.local[d] + local[d] : 0;
-    EXPECT_EQ(get_global_size(d), in_use ? launch.size[d] : 1);
-    EXPECT_EQ(get_num_groups(d), in_use ? launch.groups()[d] : 1);
-    EXPECT_EQ(get_group_id(d), in_use ? group[d] : 0);
-    EXPECT_EQ(get_global_offset(d), in_use ? launch.offset[d] : 0);
-    EXPECT_EQ(get_global_id(d), in_use ? launch.offset[d] + index : 0);
+    const device::View seen = device::view(launch.dimensions, d);
+    EXPECT_EQ(seen.work_dim, launch.dimensions);
+    EXPECT_EQ(seen.global_size, in_use ? launch.size[d] : 1);
+    EXPECT_EQ(seen.num_groups, in_use ? launch.groups()[d] : 1);
+    EXPECT_EQ(seen.group_id, in_use ? group[d] : 0);
+    EXPECT_EQ(seen.global_offset, in_use ? launch.offset[d] : 0);
+    EXPECT_EQ(seen.global_id, in_use ? launch.offset[d] + index : 0);
     linear = linear * (in_use ? launch.size[d] : 1) + index;
   }
-  EXPECT_EQ(get_global_linear_id(), linear);
+  EXPECT_EQ(device::view(launch.dimensions, 0).global_linear_id, linear);
 }
 
 class SlicingPreludeRandom : public testing::Test {
