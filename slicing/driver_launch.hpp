@@ -3,11 +3,10 @@
 //
 // The global offset of a launch is three words that every work-item can read for nothing. A sub-launch always
 // has three dimensions, and its offset carries what the rewritten work-item functions answer from: the first
-// group, the number of groups, the application's offset, the number of dimensions (slicing/prelude.cl has the
-// layout).
+// group, the number of groups, the application's offset (slicing/prelude.cl has the layout).
 //
-// The kernel must come from a program built from sliceable_source() (slicing/opencl_c.hpp). Work-items of any
-// other program would take the words for their offset.
+// The kernel must come from a program built from sliceable_source() for as many dimensions as the launch has
+// (slicing/opencl_c.hpp). Work-items of any other program would take the words for their offset.
 #pragma once
 
 #include <array>

@@ -7,14 +7,13 @@
 // program is for the launches of encode() (slicing/driver_launch.hpp) only: whole launches run the
 // application's own.
 //
-// The caller builds it with the application's options (without -w, see below), and with all of a linked
-// program's sources rewritten. Where any of this fails, launches run whole:
+// The caller builds it when a launch is to be sliced for the first time, with the application's options
+// (without -w, see below) and with all of a linked program's sources rewritten. Where any of this fails,
+// launches run whole:
 //  - The rewritten program does not build. It does not, by intent, if a header or an option redefines a
-//  work-item
-//    function; -w would hide that.
+//    work-item function; -w would hide that.
 //  - It has variables in global memory (CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE is not zero): the
-//  rewritten program
-//    has others than the application's own.
+//    rewritten program has others than the application's own.
 //  - A source, library or binary that is linked in was not rewritten.
 //
 // Pure functions, for any thread.

@@ -6,16 +6,15 @@
 //        └── until done()
 //
 // What is guaranteed, whatever the answers were made from:
-//  - The boxes tile the grid exactly once, in the order of the group ids (dimension 0 fastest). Each is a run
-//  of whole
-//    planes, of whole rows of one plane, or of groups of one row.
-//  - No box has fewer work-groups than the floor. A launch below twice the floor is never cut.
+//  - The boxes tile the grid exactly once, in the order of the group ids (dimension 0 fastest). Each is a
+//    run of whole planes, of whole rows of one plane, or of groups of one row.
+//  - A launch below twice the floor is never cut, and no box of any other has fewer work-groups than the
+//  floor.
 //  - A box is expected to last at most what is left of the slice, or has fewer than three times the floor:
-//  where what
-//    fits is too small to be worth a launch, the floor wins. (Three, and not one: no row or plane is cut so
-//    that a piece would be below the floor, and no tail is left that would be.)
+//    where what fits is too small to be worth a launch, the floor wins. (Three, and not one: no row or plane
+//    is cut so that a piece would be below the floor, and no tail is left that would be.)
 //  - Pieces of the same plane, row or launch are of nearly equal size while the pace stays, so there are no
-//  short tails.
+//    short tails.
 //
 // How the size is chosen: from the outside in. If at least one plane fits, as many planes as fit; else, if a
 // plane can be cut, as many rows as fit; else parts of a row. While nothing is known, the answer is about the
