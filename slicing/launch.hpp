@@ -4,7 +4,6 @@
 // those of OpenCL (clEnqueueNDRangeKernel); work-groups are the thread blocks of CUDA and of the paper.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 //  - The boxes tile the grid exactly once, in the order of the group ids (dimension 0 fastest). Each is a
 //    run of whole planes, of whole rows of one plane, or of groups of one row.
 //  - A launch below twice the floor is never cut, and no box of any other has fewer work-groups than the
-//  floor.
+//    floor.
 //  - A box is expected to last at most what is left of the slice, or has fewer than three times the floor:
 //    where what fits is too small to be worth a launch, the floor wins. (Three, and not one: no row or plane
 //    is cut so that a piece would be below the floor, and no tail is left that would be.)
