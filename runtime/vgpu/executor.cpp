@@ -252,8 +252,9 @@ bool Executor::next_command_is_near(TimePoint now) {
 
 void Executor::collect(TimePoint now) {
   collect_ready();
-  collect_granted();
   collect_ended(now);
+  // After the ends: who is granted an access may look at once for what has ended before it.
+  collect_granted();
 }
 
 void Executor::collect_granted() {
