@@ -1,6 +1,7 @@
 // Programs that fork, take signals, work while they end, unload OpenCL: as tenants they fare as they do on
 // the driver.
 #include <cstdlib>
+#include <ostream>
 #include <string_view>
 
 #include "tests/integration/system_fixture.hpp"
@@ -13,6 +14,11 @@ struct Life {
   std::vector<const char*> command;
   std::size_t works;  // how often it says "right"
 };
+
+/// Or the names of the tests would show its bytes.
+void PrintTo(const Life& life, std::ostream* out) {
+  *out << life.name;
+}
 
 struct LifeOfAProgram : System, ::testing::WithParamInterface<Life> {};
 

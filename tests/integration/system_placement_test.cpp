@@ -61,5 +61,26 @@ TEST_F(PlacedSystem, KeepsTheDeviceAndEverythingElseApart) {
   for (const auto& [name, cores] : cores_of_threads(program.pid())) EXPECT_NE(cores.front(), '0');
 }
 
+// GPU-centric coscheduling (FairGV, section 3.2.3): whose threads are woken with its turns.
+TEST_F(PlacedSystem, TellsAProgramThatWaitsForEveryKernelFromOneThatRarelyWaits) {
+  const auto start = [&](const char* name, std::vector<std::string> options) {
+    options.insert(options.begin(), {workload("computeLoop"), "--seconds", "60", "--progress-ms", "50"});
+    auto child = harness::Child::start(tenancy->tenant(name, 1, std::move(options)));
+    EXPECT_TRUE(child);
+    return std::move(child).value();
+  };
+  harness::Child waits = start("alice", {"--iterations", "20", "--sync", "every"});
+  const auto interactive = [&](const char* name) {
+    const auto found = tenant(name);
+    return !found.is_null() && !found["sessions"].empty() && found["sessions"][0]["interactive"].get<bool>();
+  };
+  EXPECT_TRUE(eventually([&] { return interactive("alice"); })) << "alone";
+  harness::Child patient = start("bob", {"--iterations", "500", "--sync", "batch", "--batch", "50"});
+  ASSERT_TRUE(progresses(patient));
+  EXPECT_TRUE(progresses(waits));
+  EXPECT_TRUE(eventually([&] { return interactive("alice"); })) << "beside another";
+  EXPECT_TRUE(eventually([&] { return !interactive("bob"); }));
+}
+
 }  // namespace
 }  // namespace fairgv::integration
