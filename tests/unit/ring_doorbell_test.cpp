@@ -138,7 +138,8 @@ TEST(Doorbell, ARingOnACpuWakesWhoeverSleptThereAndNobodyElse) {
   while (!is_asleep(thread)) std::this_thread::yield();
   const int before = looks;
   for (uint32_t other = 1; other < 32; ++other) ring_on_cpu(bell, cpu + other);
-  std::this_thread::sleep_for(milliseconds(20));
+  // Who is woken is no longer asleep when the ring returns, or has looked before it slept again.
+  EXPECT_TRUE(is_asleep(thread));
   EXPECT_EQ(looks, before);
   ring_on_cpu(bell, cpu + 32);
   while (looks == before) std::this_thread::yield();  // the same group: it looked, and sleeps again
