@@ -145,6 +145,7 @@ bool TurnKeeper::move(TurnState from, TurnState to) {
 }
 
 void TurnKeeper::want() {
+  switch_out();  // the dispatcher may have taken an unused turn back, of which this side heard nothing
   // From idle only this side moves.
   seen_.store(raw(TurnState::wanting), std::memory_order_relaxed);
   turn_.state.store(raw(TurnState::wanting), std::memory_order_release);
@@ -170,16 +171,20 @@ void TurnKeeper::give_back(bool work) {
   plan_.reset();
   lingers_until_.reset();
   publish_used(used_);
-  if (settings_.coscheduling != nullptr) {
-    interactivity_.suspend(last_completion_);
-    settings_.coscheduling->switch_out();
-  }
+  switch_out();
   const TurnState next = work ? TurnState::wanting : TurnState::idle;
   seen_.store(raw(next), std::memory_order_relaxed);
   // Release: pairs with the dispatcher's acquire; used_ns is final. A store is enough: from busy the
   // dispatcher only ever moves to busy_asked, which this overtakes.
   turn_.state.store(raw(next), std::memory_order_release);
   knock_();
+}
+
+/// The device is not this session's any more.
+void TurnKeeper::switch_out() {
+  if (settings_.coscheduling == nullptr) return;
+  interactivity_.suspend(last_completion_);
+  settings_.coscheduling->switch_out();
 }
 
 /// Once per command: whether the program's threads are to run together with this turn, and what the

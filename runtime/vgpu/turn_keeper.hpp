@@ -118,6 +118,7 @@ class TurnKeeper {
   void cross_check(Duration measured);
   void settle_contended(Next next, TimePoint now);
   void classify(std::uint32_t cpu, TimePoint now);
+  void switch_out();
   void learn_pause(Duration pause);
   void linger_in_vain();
 

@@ -203,6 +203,23 @@ TEST_F(CoscheduledTurnTest, AProgramThatWaitsForItsCommandsIsToBeWokenWhereItSen
   EXPECT_FALSE(coscheduling.switched_in());
 }
 
+TEST_F(CoscheduledTurnTest, AnUnusedTurnThatIsTakenBackNoLongerCountsOrSpins) {
+  interactive.may_issue(kKernel, now);
+  grant(0ns);
+  run_commands(12, true);
+  ASSERT_TRUE(coscheduling.switched_in());
+  ASSERT_EQ(state(), TurnState::held);
+  ask_back();
+  now += 1s;
+  interactive.may_issue(kKernel, now);
+  ASSERT_EQ(state(), TurnState::wanting);
+  EXPECT_FALSE(coscheduling.switched_in()) << "somebody else has the device";
+  grant(6ms);
+  ASSERT_GT(interactive.may_issue(kKernel, now), 0U);
+  interactive.issued(kKernel, kCpu, now);
+  EXPECT_EQ(turn.interactive_cpu, kCpu + 1) << "the second without the device does not count";
+}
+
 TEST_F(CoscheduledTurnTest, GivingTheTurnBackSwitchesTheProgramOut) {
   interactive.may_issue(kKernel, now);
   grant(6ms);
