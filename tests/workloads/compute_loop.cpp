@@ -1,6 +1,6 @@
 // computeLoop: a kernel of settable length. Every work-item iterates a linear congruential generator; the
 // iteration count is calibrated so that one launch takes about --kernel-us. One launch per round,
-// asynchronous.
+// asynchronous. Small work-groups make a grid of many that is not large in memory.
 
 #include "tests/workloads/support/device.hpp"
 #include "tests/workloads/support/launcher.hpp"
@@ -10,7 +10,7 @@
 namespace workloads {
 namespace {
 
-constexpr std::size_t kGroup = 64;
+constexpr std::size_t kLargestGroup = 64;
 constexpr std::uint32_t kMultiplier = 1664525;
 constexpr std::uint32_t kIncrement = 1013904223;
 
@@ -51,6 +51,7 @@ class ComputeLoop : public Workload {
   ComputeLoop(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
         items_(parameters.size),
+        group_(parameters.own.at("group")),
         iterations_(parameters.iterations),
         host_input_(random_words(items_, parameters.seed)),
         input_(device.upload(host_input_)),
@@ -60,7 +61,7 @@ class ComputeLoop : public Workload {
     set_arguments(kernel_, output_, input_, static_cast<cl_uint>(iterations_), kMultiplier, kIncrement);
   }
 
-  void enqueue_round() override { launcher_.launch(kernel_, {items_, 1}, {kGroup, 1}); }
+  void enqueue_round() override { launcher_.launch(kernel_, {items_, 1}, {group_, 1}); }
 
   double work_per_round() const override {
     return static_cast<double>(items_) * static_cast<double>(iterations_) / 1e6;
@@ -79,6 +80,7 @@ class ComputeLoop : public Workload {
  private:
   Launcher& launcher_;
   const std::size_t items_;
+  const std::size_t group_;
   const std::uint64_t iterations_;
   const std::vector<std::uint32_t> host_input_;
   const Buffer input_;
@@ -93,12 +95,16 @@ const Description kDescription = {
     .unit = "Miteration/s",
     .size_meaning = "work-items",
     .default_size = 4096,
-    .size_multiple = kGroup,
+    .size_multiple = kLargestGroup,
     .maximum_size = 1U << 26U,
     .default_sync = SyncMode::kBatch,
     .default_batch = 12,
     .takes_iterations = true,
     .default_kernel_microseconds = 200.0,
+    .own_options = {{.name = "group",
+                     .meaning = "work-items of a work-group (default 64)",
+                     .default_value = kLargestGroup,
+                     .choices = {1, 2, 4, 8, 16, 32, kLargestGroup}}},
 };
 
 }  // namespace

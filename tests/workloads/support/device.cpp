@@ -97,11 +97,14 @@ Device::Device(const std::string& platform, const std::string& device) {
   check(status, "clCreateContext");
 }
 
-Program Device::build(const char* source) const {
+Program Device::build(const std::string& source) {
   cl_int status = CL_SUCCESS;
-  Program program(clCreateProgramWithSource(context(), 1, &source, nullptr, &status));
+  const char* text = source.c_str();
+  Program program(clCreateProgramWithSource(context(), 1, &text, nullptr, &status));
   check(status, "clCreateProgramWithSource");
+  const auto start = std::chrono::steady_clock::now();
   status = clBuildProgram(program.get(), 1, &device_, "", nullptr, nullptr);
+  build_time_ = std::chrono::steady_clock::now() - start;
   if (status == CL_SUCCESS) return program;
 
   std::size_t bytes = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // One chosen OpenCL device and a context on it.
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -21,7 +22,10 @@ class Device {
   cl_device_id id() const { return device_; }
 
   /// Builds OpenCL C source; on failure the ClError carries the build log.
-  Program build(const char* source) const;
+  Program build(const std::string& source);
+
+  /// How long the latest clBuildProgram took; a driver with a cache may have had little to do.
+  std::chrono::duration<double, std::milli> build_time() const { return build_time_; }
 
   Kernel kernel(const Program& program, const char* name) const;
 
@@ -47,6 +51,7 @@ class Device {
   std::string platform_name_;
   std::string device_name_;
   Context context_;
+  std::chrono::duration<double, std::milli> build_time_{0};
 };
 
 }  // namespace workloads

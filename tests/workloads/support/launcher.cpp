@@ -1,5 +1,8 @@
 #include "tests/workloads/support/launcher.hpp"
 
+#include <chrono>
+#include <utility>
+
 namespace workloads {
 namespace {
 
@@ -17,18 +20,31 @@ cl_ulong profiled(const Event& event, cl_profiling_info when) {
   return nanoseconds;
 }
 
+// On Linux this is CLOCK_MONOTONIC.
+cl_ulong host_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<cl_ulong>(std::chrono::nanoseconds(now).count());
+}
+
 }  // namespace
 
 Launcher::Launcher(const Device& device) : device_(device), queue_(create_queue(device, 0)) {}
 
 void Launcher::launch(const Kernel& kernel, Range global, Range local) {
+  const cl_ulong start = timing_ ? host_nanoseconds() : 0;
+  enqueue(kernel, global, local);
+  if (mode_ != SyncMode::kEvery) return;
+  finish();
+  if (timing_) waits_.push_back({start, host_nanoseconds()});
+}
+
+void Launcher::enqueue(const Kernel& kernel, Range global, Range local) {
   cl_event event = nullptr;
   check(clEnqueueNDRangeKernel(queue(), kernel.get(), static_cast<cl_uint>(global.size()), nullptr,
                                global.data(), local.data(), 0, nullptr, profiling_ ? &event : nullptr),
         "clEnqueueNDRangeKernel");
   if (profiling_) profiled_launches_.emplace_back(event);
   ++launches_;
-  if (mode_ == SyncMode::kEvery) finish();
 }
 
 void Launcher::copy(const Buffer& from, const Buffer& to, std::size_t bytes) {
@@ -64,6 +80,11 @@ std::vector<Execution> Launcher::stop_profiling() {
   }
   profiled_launches_.clear();
   return executions;
+}
+
+std::vector<Execution> Launcher::stop_timing() {
+  timing_ = false;
+  return std::exchange(waits_, {});
 }
 
 }  // namespace workloads

@@ -15,7 +15,8 @@ namespace workloads {
 /// Work-items in each dimension; the unused ones are 1.
 using Range = std::array<std::size_t, 2>;
 
-/// When the device ran a launch, by the driver's event timestamps, in nanoseconds.
+/// From when to when, in nanoseconds: a launch on the device by the driver's event timestamps, or the host
+/// that waits for one by CLOCK_MONOTONIC.
 struct Execution {
   cl_ulong start = 0;
   cl_ulong end = 0;
@@ -64,7 +65,12 @@ class Launcher {
   /// Waits, returns the executions of the profiled launches in launch order.
   std::vector<Execution> stop_profiling();
 
+  /// From here on the host's clock is read around every launch that is waited for; ends with stop_timing().
+  void start_timing() { timing_ = true; }
+  std::vector<Execution> stop_timing();
+
  private:
+  void enqueue(const Kernel& kernel, Range global, Range local);
   cl_command_queue queue() const { return profiling_ ? profiling_queue_.get() : queue_.get(); }
 
   const Device& device_;
@@ -72,6 +78,8 @@ class Launcher {
   Queue profiling_queue_;
   bool profiling_ = false;
   std::vector<Event> profiled_launches_;
+  bool timing_ = false;
+  std::vector<Execution> waits_;
   SyncMode mode_ = SyncMode::kBatch;
   std::uint64_t launches_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "tests/workloads/support/json_line.hpp"
 #include "tests/workloads/support/sleep.hpp"
+#include "tests/workloads/support/stop_request.hpp"
 
 namespace workloads {
 namespace {
@@ -117,6 +118,7 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
                     std::uint64_t batch) {
   launcher.finish();
   const Clock::time_point start = open_window(options);
+  const StopRequest stop;
   const Clock::time_point end =
       options.repetitions ? Clock::time_point::max()
                           : start + std::chrono::duration_cast<Clock::duration>(Seconds(options.seconds));
@@ -128,6 +130,7 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
   const std::uint64_t launches_before = launcher.launches();
   std::uint64_t enqueued = 0;
   std::uint64_t counted = 0;
+  std::optional<Clock::time_point> closed;  // when not by the clock
   bool open = true;
   while (open && enqueued != options.repetitions) {
     run_round(workload, options.verify);
@@ -139,6 +142,10 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
     open = now < end;
     if (!open) break;
     counted = completed;
+    if (stop.came()) {
+      closed = now;
+      break;
+    }
     progress.report(now, counted);
     sleeper.sleep(now, end);
   }
@@ -148,7 +155,8 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
   Measurement result;
   result.rounds = counted;
   result.kernels = counted * ((launcher.launches() - launches_before) / enqueued);
-  result.seconds = options.repetitions ? Seconds(Clock::now() - start).count() : options.seconds;
+  if (options.repetitions) closed = Clock::now();
+  result.seconds = closed ? Seconds(*closed - start).count() : options.seconds;
   result.slept = sleeper.slept().count();
   result.started_at = Seconds(start.time_since_epoch()).count();
   return result;

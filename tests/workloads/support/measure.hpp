@@ -21,7 +21,7 @@ class Failure : public std::runtime_error {
 struct Measurement {
   std::uint64_t rounds = 0;   ///< Completed inside the window.
   std::uint64_t kernels = 0;  ///< Launches of those rounds.
-  double seconds = 0.0;       ///< --seconds, or the time --repetitions took.
+  double seconds = 0.0;       ///< --seconds, or the time until SIGTERM, or that --repetitions took.
   double slept = 0.0;         ///< Seconds that the host slept, as --sleep-ratio asks.
   double started_at = 0.0;    ///< Seconds on CLOCK_MONOTONIC.
 };
@@ -29,8 +29,9 @@ struct Measurement {
 /// Throws Failure when the last round's result is wrong.
 void require_correct(Workload& workload, const char* when);
 
-/// Opens the window now or at --start-at and closes it after --seconds or --repetitions. Only rounds whose
-/// completion the host has seen inside the window count. Returns with the device idle.
+/// Opens the window now or at --start-at and closes it after --seconds or --repetitions, or before that at
+/// SIGTERM. Only rounds whose completion the host has seen inside the window count. Returns with the device
+/// idle.
 Measurement measure(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
                     std::uint64_t batch);
 

@@ -1,5 +1,6 @@
 #include "tests/workloads/support/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -58,9 +59,10 @@ SyncMode parse_sync(const std::string& text) {
 
 VerifyMode parse_verify(const std::string& text) {
   if (text == "once") return VerifyMode::kOnce;
+  if (text == "last") return VerifyMode::kLast;
   if (text == "always") return VerifyMode::kAlways;
   if (text == "off") return VerifyMode::kOff;
-  throw BadInput("--verify takes once, always or off, not '" + text + "'");
+  throw BadInput("--verify takes once, last, always or off, not '" + text + "'");
 }
 
 struct Option {
@@ -116,6 +118,10 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
                    }});
   table.push_back({"--events", "FILE", "profile the window too, and write START and END of every launch (ns)",
                    [](Options& options, const std::string& text) { options.events_file = text; }});
+  table.push_back({"--waits", "FILE",
+                   "with --sync every: write when each launch of the window was begun and seen to end, by "
+                   "CLOCK_MONOTONIC (ns)",
+                   [](Options& options, const std::string& text) { options.waits_file = text; }});
 }
 
 /// Options of the problem: where it runs, how big it is, and how it is checked.
@@ -142,13 +148,27 @@ void add_problem_options(std::vector<Option>& table, const Description& descript
       {"--seed", "N", "seed of the input (default 42)", [](Options& options, const std::string& text) {
          options.seed = parse_number<std::uint64_t>("--seed", text);
        }});
-  table.push_back({"--verify", "once|always|off", "check the results (default once: before and after)",
+  table.push_back({"--verify", "once|last|always|off",
+                   "check the results (default once: before and after; last: only after)",
                    [](Options& options, const std::string& text) { options.verify = parse_verify(text); }});
+}
+
+std::uint64_t parse_own(const OwnOption& own, const std::string& text) {
+  const auto value = parse_number<std::uint64_t>("--" + own.name, text);
+  if (std::find(own.choices.begin(), own.choices.end(), value) != own.choices.end()) return value;
+  std::string choices;
+  for (const std::uint64_t choice : own.choices) choices += std::to_string(choice) + ", ";
+  throw BadInput("--" + own.name + " takes " + choices + "not " + text);
 }
 
 std::vector<Option> option_table(const Description& description) {
   std::vector<Option> table;
   add_problem_options(table, description);
+  for (const OwnOption& own : description.own_options) {
+    table.push_back({"--" + own.name, "N", own.meaning, [own](Options& options, const std::string& text) {
+                       options.own[own.name] = parse_own(own, text);
+                     }});
+  }
   add_measurement_options(table, description);
   return table;
 }
@@ -162,6 +182,9 @@ void reject_contradictions(const Description& description, const Options& option
   }
   if (!description.takes_iterations && options.size && options.kernel_microseconds) {
     throw BadInput("--size and --kernel-us exclude each other: give one");
+  }
+  if (!options.waits_file.empty() && options.sync.value_or(description.default_sync) != SyncMode::kEvery) {
+    throw BadInput("--waits needs --sync every: in the other modes no launch is waited for by itself");
   }
   if (!options.size) return;
   if (*options.size > description.maximum_size) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,7 @@ class BadInput : public std::runtime_error {
 
 enum class VerifyMode {
   kOnce,    ///< One checked round before the timed loop, and the last round of the timed loop.
+  kLast,    ///< Only the last round of the timed loop: nothing runs before it.
   kAlways,  ///< Every round, the timed ones included.
   kOff,
 };
@@ -37,10 +39,12 @@ struct Options {
   std::uint64_t seed = 42;
   std::uint64_t warmup = 10;  ///< Rounds.
   VerifyMode verify = VerifyMode::kOnce;
-  double sleep_ratio = 0.0;        ///< Of the host's time.
-  std::optional<double> start_at;  ///< Seconds on CLOCK_MONOTONIC.
+  std::map<std::string, std::uint64_t> own;  ///< As Parameters::own; only those that were given.
+  double sleep_ratio = 0.0;                  ///< Of the host's time.
+  std::optional<double> start_at;            ///< Seconds on CLOCK_MONOTONIC.
   std::optional<std::chrono::milliseconds> progress;
   std::string events_file;  ///< None when empty.
+  std::string waits_file;   ///< None when empty.
 };
 
 /// Parses the command line of the program `description` tells of; throws BadInput.

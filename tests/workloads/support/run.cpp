@@ -79,6 +79,9 @@ Parameters choose_parameters(const Description& description, const WorkloadFacto
   parameters.size = options.size.value_or(description.default_size);
   parameters.iterations = options.iterations.value_or(1000);
   parameters.seed = options.seed;
+  parameters.own = options.own;
+  for (const OwnOption& own : description.own_options)
+    parameters.own.try_emplace(own.name, own.default_value);
   if (options.kernel_microseconds) {
     return calibrate(description, factory, device, launcher, parameters, *options.kernel_microseconds);
   }
@@ -111,19 +114,42 @@ std::optional<double> mean_microseconds(const std::vector<Execution>& executions
   return sum / static_cast<double>(executions.size());
 }
 
+/// A file of lines "START END". Opened before anything is measured; with an empty name there is none.
+class Record {
+ public:
+  Record(const char* option, std::string file) : file_(std::move(file)) {
+    if (!wanted()) return;
+    out_.open(file_);
+    if (!out_) throw BadInput(std::string(option) + ": cannot write " + file_);
+  }
+
+  bool wanted() const { return !file_.empty(); }
+
+  void write(const std::vector<Execution>& executions) {
+    for (const Execution& each : executions) out_ << each.start << ' ' << each.end << '\n';
+    out_.close();
+    if (!out_) throw Failure("cannot write " + file_);
+  }
+
+ private:
+  std::string file_;
+  std::ofstream out_;
+};
+
 /// The window; with --events profiled, and its executions added to those of the warm-up.
 Measurement measure_and_record(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
                                std::uint64_t batch, std::vector<Execution>& executions) {
-  if (options.events_file.empty()) return measure(workload, launcher, options, sync, batch);
-  std::ofstream out(options.events_file);
-  if (!out) throw BadInput("--events: cannot write " + options.events_file);
-  launcher.start_profiling();
+  Record events("--events", options.events_file);
+  Record waits("--waits", options.waits_file);
+  if (events.wanted()) launcher.start_profiling();
+  if (waits.wanted()) launcher.start_timing();
   const Measurement result = measure(workload, launcher, options, sync, batch);
-  const std::vector<Execution> in_window = launcher.stop_profiling();
-  executions.insert(executions.end(), in_window.begin(), in_window.end());
-  for (const Execution& each : executions) out << each.start << ' ' << each.end << '\n';
-  out.close();
-  if (!out) throw Failure("cannot write " + options.events_file);
+  if (waits.wanted()) waits.write(launcher.stop_timing());
+  if (events.wanted()) {
+    const std::vector<Execution> in_window = launcher.stop_profiling();
+    executions.insert(executions.end(), in_window.begin(), in_window.end());
+    events.write(executions);
+  }
   return result;
 }
 
@@ -136,7 +162,7 @@ void run(const Description& description, const WorkloadFactory& factory, const O
   const auto workload = factory(device, launcher, parameters);
 
   const bool verifying = options.verify != VerifyMode::kOff;
-  if (verifying) {
+  if (verifying && options.verify != VerifyMode::kLast) {
     workload->poison();
     workload->enqueue_round();
     require_correct(*workload, "before the timed loop");
@@ -163,9 +189,10 @@ void run(const Description& description, const WorkloadFactory& factory, const O
   line.text("kernel_us_source", profiled ? "profiled" : "estimated");
   line.count("size", parameters.size);
   if (description.takes_iterations) line.count("iterations", parameters.iterations);
+  for (const auto& [name, value] : parameters.own) line.count(name, value);
   line.text("sync", sync_name(sync)).count("batch", batch);
   line.number("sleep_ratio", options.sleep_ratio, 3).number("slept_s", result.slept, 6);
-  line.number("started_at", result.started_at, 6);
+  line.number("started_at", result.started_at, 6).number("build_ms", device.build_time().count(), 3);
   line.print();
 }
 

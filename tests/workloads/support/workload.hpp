@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace workloads {
 
@@ -25,6 +27,15 @@ struct Parameters {
   std::uint64_t size = 0;
   std::uint64_t iterations = 0;  ///< Used only by programs with Description::takes_iterations.
   std::uint64_t seed = 0;
+  std::map<std::string, std::uint64_t> own;  ///< By the name of the OwnOption.
+};
+
+/// A number that only one program takes: "--name N" on the command line, and "name" in the result.
+struct OwnOption {
+  std::string name;
+  std::string meaning;  ///< For --help, with the default.
+  std::uint64_t default_value = 0;
+  std::vector<std::uint64_t> choices;
 };
 
 struct Description {
@@ -39,6 +50,7 @@ struct Description {
   std::uint64_t default_batch = 1;           ///< Launches; about 3 ms of queued work at the default size.
   bool takes_iterations = false;             ///< Kernel time is set by the iteration count, not by the size.
   double default_kernel_microseconds = 0.0;  ///< Only with takes_iterations.
+  std::vector<OwnOption> own_options{};
 };
 
 /// One program's work on one device. A round always starts from the same input and leaves the same result,
