@@ -18,6 +18,7 @@
 
 #include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
@@ -36,8 +37,15 @@ struct Arguments {
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
   bool coscheduling = true;
+  std::string slice;  // session::SlicingWish as text; empty: as configured
   pid_t client = 0;
 };
+
+/// For CLI11: an error, or nothing.
+std::string is_slicing_wish(const std::string& text) {
+  const auto wish = session::parse_slicing_wish(text, "--slice");
+  return wish ? "" : wish.error().message;
+}
 
 void declare(CLI::App& app, Arguments& to) {
   app.add_option("--session", to.session, "number of the session, for knocks and the log")->required();
@@ -62,6 +70,8 @@ void declare(CLI::App& app, Arguments& to) {
                  "where the driver's threads run, and this program's do not");
   app.add_flag("!--no-coscheduling", to.coscheduling,
                "let the program's waiting threads sleep through its turns");
+  app.add_option("--slice", to.slice, "what the program wants for its long launches (FAIRGV_SLICE)")
+      ->check(is_slicing_wish);
 }
 
 /// A worker without a daemon has nobody to work for, and nobody who would end it.
