@@ -139,6 +139,9 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.turn.slice =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(arguments.slice_ms));
   settings.turn.samples = arguments.samples;
+  const auto wish = session::parse_slicing_wish(arguments.slice, "--slice");
+  if (!wish) return wish.error();
+  settings.slicing = slicing_settings("time", slicing::kDefaultFloor, wish.value());
   if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
