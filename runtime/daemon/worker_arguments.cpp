@@ -18,6 +18,15 @@ std::vector<std::string> worker_arguments(const Session& session, int daemon_fd,
   if (!config.device_cores.empty()) {
     arguments.insert(arguments.end(), {"--device-cores", config.device_cores});
   }
+  if (config.slicing.mode != SlicingRule{}.mode) {
+    arguments.insert(arguments.end(), {"--slicing", config.slicing.mode});
+  }
+  if (config.slicing.floor) {
+    arguments.insert(arguments.end(), {"--slicing-floor", number(*config.slicing.floor)});
+  }
+  for (const std::string& name : config.slicing.never) {
+    arguments.insert(arguments.end(), {"--never-slice", name});
+  }
   if (session.slicing != session::SlicingWish{}) {
     arguments.insert(arguments.end(), {"--slice", to_text(session.slicing)});
   }

@@ -23,6 +23,7 @@
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
 #include "runtime/vgpu/worker.hpp"
+#include "slicing/planner.hpp"
 
 namespace fairgv::vgpu {
 namespace {
@@ -37,6 +38,9 @@ struct Arguments {
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
   bool coscheduling = true;
+  std::string slicing = "time";
+  std::uint64_t slicing_floor = slicing::kDefaultFloor;
+  std::vector<std::string> never_slice;
   std::string slice;  // session::SlicingWish as text; empty: as configured
   pid_t client = 0;
 };
@@ -70,6 +74,13 @@ void declare(CLI::App& app, Arguments& to) {
                  "where the driver's threads run, and this program's do not");
   app.add_flag("!--no-coscheduling", to.coscheduling,
                "let the program's waiting threads sleep through its turns");
+  app.add_option("--slicing", to.slicing,
+                 "how launches that outlast a slice are cut: by time, by the size of their grid, not at all")
+      ->check(CLI::IsMember({"time", "static", "off"}));
+  app.add_option("--slicing-floor", to.slicing_floor, "work-groups of the smallest part of a launch")
+      ->check(CLI::Range(1, 1'000'000'000));
+  app.add_option("--never-slice", to.never_slice, "a function whose launches run whole; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--slice", to.slice, "what the program wants for its long launches (FAIRGV_SLICE)")
       ->check(is_slicing_wish);
 }

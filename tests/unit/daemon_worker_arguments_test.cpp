@@ -54,6 +54,19 @@ TEST_F(WorkerArguments, NameTheSessionAndItsDescriptors) {
   EXPECT_EQ(values("--daemon-fd"), Texts{"50"});
 }
 
+TEST_F(WorkerArguments, SayNothingOfSlicingThatTheConfigurationDoesNotSay) {
+  for (const char* option : {"--slicing", "--slicing-floor", "--never-slice"}) {
+    EXPECT_EQ(values(option), Texts{}) << option;
+  }
+}
+
+TEST_F(WorkerArguments, CarryHowTheConfigurationWantsLaunchesCut) {
+  config.slicing = {"static", 3000, {"reduce", "scan"}};
+  EXPECT_EQ(values("--slicing"), Texts{"static"});
+  EXPECT_EQ(values("--slicing-floor"), Texts{"3000"});
+  EXPECT_EQ(values("--never-slice"), (Texts{"reduce", "scan"}));
+}
+
 TEST_F(WorkerArguments, CarryTheProgramsWishForSlicingIfThereIsOne) {
   EXPECT_EQ(values("--slice"), Texts{});
   session.slicing = {session::SlicingWish::Kind::blocks, 1500};
