@@ -23,6 +23,12 @@ std::optional<Duration> CommandHistory::expected(CommandKind kind) const {
   return std::max(found->second.mean, kShortestCommand);
 }
 
+std::optional<Duration> CommandHistory::estimate(CommandKind kind) const {
+  const auto found = entries_.find(kind);
+  if (found == entries_.end()) return std::nullopt;
+  return std::max(found->second.mean, kShortestCommand);
+}
+
 void CommandHistory::sampled(CommandKind kind, Duration used) {
   Entry& entry = touch(kind);
   entry.samples = std::min(entry.samples + 1, samples_);

@@ -37,6 +37,9 @@ class CommandHistory {
   // What a command of this kind takes; nothing while it is not known. Never below kShortestCommand.
   std::optional<Duration> expected(CommandKind kind) const;
 
+  // The best guess, from however few samples; nothing if there was none.
+  std::optional<Duration> estimate(CommandKind kind) const;
+
   // One command was measured by itself. A negative time counts as zero.
   void sampled(CommandKind kind, Duration used);
 

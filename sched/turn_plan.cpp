@@ -15,13 +15,13 @@ TurnPlan::TurnPlan(Duration slice, CommandHistory& history)
     : history_(history), slice_(std::max(slice, Duration(1))) {}
 
 bool TurnPlan::admits(CommandKind kind) const {
-  if (sampling_) return false;
+  if (sampling()) return false;
   const bool first = commands_ == 0 && run_.empty();
   if (first) return true;
   if (run_.empty() && over()) return false;
   const auto expected = history_.expected(kind);
   if (!expected) return run_.empty();
-  return run_expected_ + *expected <= slice_ - used_;
+  return run_expected_ + *expected <= left();
 }
 
 void TurnPlan::issued(CommandKind kind) {
@@ -40,7 +40,9 @@ void TurnPlan::measured(Duration used) {
   used = std::max(used, Duration::zero());
   used_ += used;
   for (const CommandHistory::Count& count : run_) commands_ += count.commands;
-  if (sampling_) {
+  if (part_) {
+    ++commands_;
+  } else if (sampling_) {
     history_.sampled(run_.front().kind, used);
   } else {
     history_.ran(run_, used);
@@ -48,13 +50,14 @@ void TurnPlan::measured(Duration used) {
   run_.clear();
   run_expected_ = Duration::zero();
   sampling_ = false;
+  part_ = false;
 }
 
 bool TurnPlan::over() const {
   if (used_ >= slice_) return true;
   // The turn ends even if the clock does not advance.
   const bool many = commands_ >= static_cast<std::uint64_t>(slice_ / CommandHistory::kShortestCommand);
-  return commands_ > 0 && (many || slice_ - used_ < slice_ / kWorthwhileFraction);
+  return commands_ > 0 && (many || left() < slice_ / kWorthwhileFraction);
 }
 
 }  // namespace fairgv::sched

@@ -12,6 +12,9 @@
 // The first command of a turn is always admitted, however long. What is left over or overrun is for the fair
 // queue to even out: it charges used(), which holds measured time only.
 //
+// A command that is known to be long may be cut into parts (slicing/planner.hpp). A part always runs alone
+// and is measured; it says nothing of its kind, so whoever cuts reports the whole to the history.
+//
 // A state machine without a clock. The turn can also end at any time before: when there is nothing to issue,
 // report what was and release the device. Not thread-safe: it belongs to one executor.
 #pragma once
@@ -37,21 +40,26 @@ class TurnPlan {
   // It was issued; only after admits().
   void issued(CommandKind kind);
 
+  // The same for a part of a command.
+  bool admits_part() const { return idle() && (commands_ == 0 || !over()); }
+  void issued_part() { part_ = true; }
+
   // What was issued since the last report has ended, and kept the device busy for so long. A negative time
   // counts as zero.
   void measured(Duration used);
 
   // Nothing was issued since the last report.
-  bool idle() const { return run_.empty(); }
+  bool idle() const { return run_.empty() && !part_; }
 
-  // One command is being measured by itself.
-  bool sampling() const { return sampling_; }
+  // One command is being measured by itself, or a part of one.
+  bool sampling() const { return sampling_ || part_; }
 
   // The slice is used up, or what is left is not worth another synchronisation.
   bool over() const;
 
   Duration used() const { return used_; }               // device time measured in this turn
-  std::uint64_t commands() const { return commands_; }  // commands measured in this turn
+  std::uint64_t commands() const { return commands_; }  // commands and parts measured in this turn
+  Duration left() const { return slice_ - used_; }      // of the slice; negative when it is overrun
 
  private:
   CommandHistory& history_;
@@ -63,6 +71,7 @@ class TurnPlan {
   std::vector<CommandHistory::Count> run_;
   Duration run_expected_{0};
   bool sampling_ = false;
+  bool part_ = false;
 };
 
 }  // namespace fairgv::sched

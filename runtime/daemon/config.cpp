@@ -1,5 +1,6 @@
 #include "runtime/daemon/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -23,6 +24,9 @@ constexpr std::chrono::milliseconds kNonPreemptiveSlice{6};
 constexpr std::chrono::milliseconds kPreemptiveSlice{30};
 constexpr std::int64_t kMostSessions = 10'000;
 constexpr std::int64_t kMostSamples = 1'000;
+constexpr std::int64_t kLargestFloor = 1'000'000'000;  // work-groups
+constexpr std::size_t kMostNeverSliced = 1'000;
+constexpr std::size_t kLongestKernelName = 256;
 
 std::optional<std::uint32_t> weight(ConfigTable& table, const char* key) {
   const auto value = table.integer(key, sched::kMinWeight, sched::kMaxWeight);
@@ -85,6 +89,25 @@ void read_cores(const toml::table& source, ConfigTable& table, Config& config, C
   config.device_cores = *text;
 }
 
+/// A name that OpenCL C can give to a function.
+bool is_kernel_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto part = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= kLongestKernelName && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), part);
+}
+
+void read_slicing(ConfigTable& table, SlicingRule& rule) {
+  const std::vector<std::string> modes(std::begin(kSlicingModes), std::end(kSlicingModes));
+  if (auto mode = table.one_of("slicing", modes)) rule.mode = *mode;
+  if (auto floor = table.integer("slicing_floor", 1, kLargestFloor)) {
+    rule.floor = static_cast<std::uint64_t>(*floor);
+  }
+  if (auto names = table.texts("never_slice", kMostNeverSliced, is_kernel_name, "names of kernels")) {
+    rule.never = std::move(*names);
+  }
+}
+
 void read_device(const toml::table& source, Config& config, ConfigErrors& errors) {
   ConfigTable table(source, "[device]", errors);
   read_device_rule(table, config.devices.common);
@@ -92,6 +115,7 @@ void read_device(const toml::table& source, Config& config, ConfigErrors& errors
     config.samples = static_cast<std::uint32_t>(*samples);
   }
   if (auto together = table.truth("coscheduling")) config.coscheduling = *together;
+  read_slicing(table, config.slicing);
   read_cores(source, table, config, errors);
   for (const auto& [key, node] : source) {
     const auto index = device_index(key.str());

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/ring/result.hpp"
 #include "sched/policies/registry.hpp"
@@ -49,6 +50,13 @@ struct DeviceRules {
   const DeviceRule& of(std::uint32_t device) const;
 };
 
+/// How launches that outlast a slice are cut (docs/SLICING.md). Workers have the defaults.
+struct SlicingRule {
+  std::string mode = "time";           // one of kSlicingModes
+  std::optional<std::uint64_t> floor;  // work-groups of the smallest part
+  std::vector<std::string> never;      // functions that run whole
+};
+
 struct Config {
   // [daemon]
   std::optional<std::string> socket;
@@ -60,11 +68,15 @@ struct Config {
   std::uint32_t samples = 5;  // commands measured one by one after a switch
   std::string device_cores;   // where a CPU device's threads run, and workers' own do not; empty: anywhere
   bool coscheduling = true;   // interactive programs are woken with their turns, on devices apart
+  SlicingRule slicing;
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
   // [tenants], [tenant.*]
   TenantRules tenants;
 };
+
+/// The names that slicing takes: by measured time, by the paper's rule (FairGV, section 5.5.2), not at all.
+inline constexpr const char* kSlicingModes[] = {"time", "static", "off"};
 
 /// The names that log_level and --log-level take.
 inline constexpr const char* kLogLevels[] = {"trace", "debug", "info", "warning", "error", "off"};

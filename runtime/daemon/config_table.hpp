@@ -75,6 +75,23 @@ class ConfigTable {
     return wrong(*node, key, "true or false");
   }
 
+  /// A list of at most `most` texts that `allowed` allows. `names` says in words what they are.
+  std::optional<std::vector<std::string>> texts(const char* key, std::size_t most,
+                                                bool (*allowed)(std::string_view), const std::string& names) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return std::nullopt;
+    const std::string expected = "a list of at most " + std::to_string(most) + " " + names;
+    const toml::array* const array = node->as_array();
+    if (array == nullptr || array->size() > most) return wrong(*node, key, expected);
+    std::vector<std::string> list;
+    for (const toml::node& element : *array) {
+      const auto* const value = element.as_string();
+      if (value == nullptr || !allowed(value->get())) return wrong(element, key, expected);
+      list.push_back(value->get());
+    }
+    return list;
+  }
+
   /// A table inside this one, or null.
   const toml::table* table(const char* key) {
     const toml::node* const node = find(key);

@@ -1,6 +1,7 @@
 #include "runtime/daemon/dispatcher.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairgv::daemon {
 namespace {
@@ -103,9 +104,11 @@ void Dispatcher::remove_session(SessionId id, Time now) {
     policy_->end(tenant_id, now);
   }
   if (session->waiting) stop_waiting(id, *session);
+  count_user(*session, false);
   tenant.ended += counters_of(*session->turn);
   --tenant.sessions;
   sessions_.erase(id);
+  if (turn_) tell_company(sessions_.at(turn_->session));
   const bool kept = kept_for_ == tenant_id && tenant.sessions == 0;
   if (kept) stop_keeping(now);
   block_if_idle(tenant_id, now);
@@ -228,6 +231,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   charge_holder(now);
   session.waiting = true;
   ++waiting_;
+  count_user(session, true);
   tenants_.at(session.tenant).waiting.push_back(id);
   policy_->wake(session.tenant, now);
   if (turn_) {
@@ -244,6 +248,21 @@ void Dispatcher::stop_waiting(SessionId id, Session& session) {
   std::erase(tenants_.at(session.tenant).waiting, id);
   session.waiting = false;
   --waiting_;
+}
+
+void Dispatcher::count_user(Session& session, bool user) {
+  if (std::exchange(session.user, user) == user) return;
+  std::uint32_t& users = tenants_.at(session.tenant).users;
+  if (user) {
+    if (++users == 1) ++users_;
+  } else {
+    if (--users == 0) --users_;
+  }
+}
+
+/// Whether the device is shared, for sessions that are about to use it.
+void Dispatcher::tell_company(const Session& session) const {
+  session.turn->company.store(users_ > 1 ? 1 : 0, std::memory_order_relaxed);
 }
 
 void Dispatcher::block_if_idle(TenantId id, Time now) {
@@ -344,6 +363,7 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
   const Duration slice = alone || by_clock ? Duration(0) : next.slice;
   // Relaxed: ordered by the state becoming held.
   turn.slice_ns.store(static_cast<std::uint64_t>(slice.count()), std::memory_order_relaxed);
+  tell_company(session);
   if (!move(turn, State::wanting, State::held)) {
     report_broken(id, session, "withdrew its wish for the device", now);
     return false;

@@ -124,6 +124,7 @@ class Dispatcher {
   struct Tenant {
     std::deque<SessionId> waiting;  // its sessions that want the turn, first come first
     std::uint32_t sessions = 0;
+    std::uint32_t users = 0;  // sessions that have wanted the turn
     Duration device_time{0};
     UsageWindow window;
     sched::TenantAttributes attributes;
@@ -135,6 +136,7 @@ class Dispatcher {
     session::DeviceTurn* turn = nullptr;
     ring::SegmentHeader* header = nullptr;
     bool waiting = false;
+    bool user = false;  // has wanted the turn
     bool broken = false;
     std::uint64_t used_ns = 0;  // as last seen
   };
@@ -158,6 +160,8 @@ class Dispatcher {
   void look_at_holder(Session& session, Time now);
   void start_waiting(SessionId id, Session& session, Time now);
   void stop_waiting(SessionId id, Session& session);
+  void count_user(Session& session, bool user);
+  void tell_company(const Session& session) const;
   void block_if_idle(TenantId id, Time now);
   void stop_keeping(Time now);
   void reclaim_turn(Time now);
@@ -171,6 +175,7 @@ class Dispatcher {
   std::unordered_map<TenantId, Tenant> tenants_;
   std::unordered_map<SessionId, Session> sessions_;
   std::size_t waiting_ = 0;  // sessions, of all tenants
+  std::size_t users_ = 0;    // tenants with a session that has wanted the turn
   std::optional<Turn> turn_;
   std::optional<TenantId>
       kept_for_;  // nobody has the turn: the device is kept for this one until the deadline

@@ -17,6 +17,7 @@
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -31,6 +32,7 @@ struct Session {
   session::PeerCredentials peer;
   std::string program;
   std::uint64_t features = 0;  // that the client has named
+  session::SlicingWish slicing;
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 

@@ -5,6 +5,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "runtime/daemon/worker_arguments.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -36,24 +38,6 @@ Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
   return Error{"this daemon serves user " + std::to_string(::geteuid()) + " only and you are user " +
                std::to_string(peer.uid) +
                ": start your own with 'fairgv run', or ask for a fairgvd that runs as root"};
-}
-
-std::vector<std::string> worker_arguments(const Session& session, int daemon_fd, const Config& config) {
-  const auto number = [](auto value) { return std::to_string(value); };
-  std::vector<std::string> arguments{
-      "--session",    number(session.id.value),
-      "--segment-fd", number(session.segment->fd()),
-      "--turn-fd",    number(session.turns.fd()),
-      "--daemon-fd",  number(daemon_fd),
-      "--knock-fd",   number(session.knock.get()),
-      "--client-pid", number(session.peer.pid),
-      "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
-      "--samples",    number(config.samples)};
-  if (!config.device_cores.empty()) {
-    arguments.insert(arguments.end(), {"--device-cores", config.device_cores});
-  }
-  if (!config.coscheduling) arguments.emplace_back("--no-coscheduling");
-  return arguments;
 }
 
 struct OutputPipe {
@@ -141,6 +125,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .peer = peer,
                                                .program = hello.program,
                                                .features = hello.features,
+                                               .slicing = hello.slicing,
                                                .stage = Session::Stage::starting,
                                                .give_up = Clock::now() + kWorkerPatience,
                                                .client = {},

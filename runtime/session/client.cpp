@@ -67,6 +67,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   Hello hello;
   hello.tenant = identity.tenant;
   hello.weight = identity.weight;
+  hello.slicing = identity.slicing;
   hello.program = identity.program.substr(0, kLongestProgramName);
   hello.pid = ::getpid();
   if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();

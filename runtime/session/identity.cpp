@@ -41,6 +41,9 @@ Result<ClientIdentity> identity_from_environment() {
     if (!weight) return weight.error();
     identity.weight = weight.value();
   }
+  auto slicing = parse_slicing_wish(variable("FAIRGV_SLICE").value_or(""), "FAIRGV_SLICE");
+  if (!slicing) return slicing.error();
+  identity.slicing = slicing.value();
   identity.program = program_invocation_short_name;
   return identity;
 }

@@ -40,6 +40,11 @@ void read_tenant_fields(JsonFields& fields, Hello& hello) {
   }
   if (fields.has("weight")) hello.weight = integer32(fields, "weight", kMinWeight, kMaxWeight);
   if (fields.has("program")) hello.program = printable(fields.string("program", 4096), kLongestProgramName);
+  if (fields.has("slice")) {
+    const auto slicing = parse_slicing_wish(fields.string("slice", kLongestReason), "FAIRGV_SLICE");
+    if (slicing) hello.slicing = slicing.value();
+    if (!slicing) fields.fail("is refused: " + slicing.error().message);
+  }
 }
 
 }  // namespace
@@ -68,6 +73,7 @@ std::string to_text(const Hello& hello) {
   message["weight"] = hello.weight ? json(*hello.weight) : json();
   message["program"] = hello.program;
   message["pid"] = hello.pid;
+  if (hello.slicing != SlicingWish{}) message["slice"] = to_text(hello.slicing);
   return to_text(message);
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/slicing_wish.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
@@ -54,6 +55,7 @@ struct Hello {
   std::optional<std::uint32_t> weight;  // none: the configuration decides
   std::string program;                  // for people to read
   std::int64_t pid = 0;                 // for people to read: the daemon asks the kernel
+  SlicingWish slicing{};
 };
 
 struct Welcome {

@@ -47,6 +47,9 @@ struct alignas(64) DeviceTurn {
   std::atomic<std::uint32_t> interactive_cpu{0};
   std::atomic<std::uint64_t> slice_ns{0};  // dispatcher writes, ordered by `state` becoming held
   std::atomic<std::uint64_t> used_ns{0};  // worker writes, ordered by `state` leaving busy; relaxed otherwise
+  // Dispatcher writes: not 0 if other tenants use the device, too, though perhaps not now: launches longer
+  // than a slice are then cut also in turns of slice 0. A hint, relaxed.
+  std::atomic<std::uint32_t> company{0};
 
   // Statistics: the worker writes them, relaxed.
   alignas(64) std::atomic<std::uint64_t> commands{0};  // that ended on the device

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/event_table.hpp"
 #include "sched/command_history.hpp"
+#include "slicing/launch.hpp"
 
 namespace fairgv::vgpu {
 
@@ -23,6 +25,34 @@ class CompletionSink {
 
  protected:
   ~CompletionSink() = default;
+};
+
+/// A launch that can be run in parts, one after the other (docs/SLICING.md).
+class SliceableLaunch {
+ public:
+  virtual const slicing::Launch& grid() const = 0;
+
+  /// Cutting takes a program of its own, which is made when it is needed for the first time.
+  enum class Readiness {
+    unprepared,
+    in_preparation,
+    ready,
+    impossible,  // it must run whole
+  };
+  /// Any thread's, with the executor's lock held.
+  virtual Readiness readiness() const = 0;
+  /// Has an unprepared launch prepared: returns at once, and calls Executor::reconsider() when it is done.
+  /// The loop thread's, as all that follows.
+  virtual void prepare() = 0;
+
+  /// The next issue() of the command runs this part. What it needed to wait for has ended.
+  virtual void take(const slicing::Box& part) = 0;
+  /// The driver did not take the first part: it is impossible from now on, and the next issue() runs the
+  /// whole.
+  virtual void give_up() = 0;
+
+ protected:
+  ~SliceableLaunch() = default;
 };
 
 /// A kernel launch, a copy, a fill. Made, issued and destroyed on the loop thread; it keeps alive what it
@@ -47,11 +77,20 @@ class DeviceCommand : public Node {
 
   virtual bool is_launch() const { return false; }
 
+  /// The command as a launch that can be run in parts, or null.
+  virtual SliceableLaunch* sliceable() { return nullptr; }
+
+  /// What people call it, and why it cannot be run in parts. They live as long as the command.
+  virtual std::string_view name() const { return "(transfer)"; }
+  virtual std::string_view why_whole() const { return "only kernel launches can be sliced"; }
+
   /// Commands of the same kind are expected to keep the device busy for the same time.
   virtual sched::CommandKind kind() const = 0;
 
   /// What issue() returned; the loop thread's.
   std::int32_t issue_error = 0;
+  /// It runs in parts. The executor's (and its lock's).
+  bool cut = false;
 };
 
 }  // namespace fairgv::vgpu

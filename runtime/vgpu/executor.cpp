@@ -24,7 +24,7 @@ Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> 
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto index = static_cast<wire::DeviceIndex>(i);
     const auto knock = [this, index] { devices_[index]->knock_again = !settings_.knock(index); };
-    devices_.push_back(std::make_unique<Device>(turns[i], settings_.turn, knock));
+    devices_.push_back(std::make_unique<Device>(turns[i], settings_, knock));
   }
 }
 
@@ -130,9 +130,11 @@ void Executor::pump(Device& device) {
   }
   notices_.flush();
   for (;;) {
+    prepare_slicing(device, lock);
     const TimePoint now = settings_.now();
     const TurnKeeper::Next next = next_work(device);
     const std::uint64_t allowed = device.keeper.may_issue(next, now);
+    if (device.slicer.has_to_prepare()) continue;
     if (!next || allowed == 0) {
       device.keeper.settle(next, now);
       update_deadline(now);
@@ -146,6 +148,14 @@ void Executor::pump(Device& device) {
   finish(std::move(lock), false);
 }
 
+void Executor::prepare_slicing(Device& device, std::unique_lock<std::mutex>& lock) {
+  SliceableLaunch* const launch = device.slicer.take_to_prepare();
+  if (launch == nullptr) return;
+  lock.unlock();
+  launch->prepare();  // only this thread could end it meanwhile: it has not been issued
+  lock.lock();
+}
+
 void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
   if (const auto since = std::exchange(idle_since_, std::nullopt)) {
     pauses_briefly_ = now - *since <= kWorthSpinning;
@@ -153,6 +163,10 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
   while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch)) {
     const TurnKeeper::Next next = next_work(device);
     if (!next || !device.keeper.admits(*next)) break;
+    if (next->part) {
+      if (batch_.empty()) pick_part(device, *next, now);
+      break;
+    }
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
     device.keeper.issued(*next, cpu_, now);
@@ -163,6 +177,16 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
   }
   in_flight_.fetch_add(batch_.size(), kHint);
   choose_observed(device.keeper.observe_every());
+}
+
+/// The command stays where it is until its last part has ended.
+void Executor::pick_part(Device& device, const TurnKeeper::Offer& offer, TimePoint now) {
+  const std::shared_ptr<DeviceCommand>& command = device.ready.front();
+  if (!device.slicer.is_under_way(*command)) events_.progressed(*command, kSubmitted);
+  device.slicer.begin_part(*command, now);
+  command->cut = true;
+  device.keeper.issued(offer, cpu_, now);
+  batch_.push_back(command);
 }
 
 void Executor::choose_observed(std::uint64_t every) {
@@ -200,6 +224,7 @@ void Executor::hand_over() {
 
 void Executor::refuse(DeviceCommand& command) {
   std::unique_lock lock(mutex_);
+  if (refuse_part(*devices_[command.lane()->device()], command)) return finish(std::move(lock), false);
   const NodePtr uncovered = graph_.refused(command, command.issue_error);
   collect(settings_.now());
   finish(std::move(lock), false);
@@ -239,9 +264,54 @@ void Executor::update_deadline(TimePoint now) {
 void Executor::completed(DeviceCommand& command, std::int32_t status) {
   const TimePoint now = settings_.now();
   std::unique_lock lock(mutex_);
-  graph_.completed(command, status);
+  if (Device& device = *devices_[command.lane()->device()]; device.slicer.is_under_way(command)) {
+    end_part(device, command, status, now);
+  } else {
+    graph_.completed(command, status);
+  }
   collect(now);
   finish(std::move(lock), pump_wanted() || next_command_is_near(now));
+}
+
+/// The launch counts as issued and ended with its last part, or with the first that fails.
+void Executor::end_part(Device& device, DeviceCommand& command, std::int32_t status, TimePoint now) {
+  const bool last = device.slicer.end_part(now);
+  if (!last && status >= 0) {
+    in_flight_.fetch_sub(1, kHint);
+    device.keeper.completed(1, 0, now);
+    device.keeper.settle(next_work(device), now);
+    return;
+  }
+  const Duration used = device.slicer.finish();
+  if (last && status >= 0) device.keeper.ran_in_parts(command.kind(), used);
+  const std::shared_ptr<DeviceCommand> ended = std::move(device.ready.front());
+  device.ready.pop_front();
+  graph_.issued(*ended);
+  graph_.completed(*ended, status);
+}
+
+/// The driver did not take a part: whether that is what it refused. The launch runs whole instead; one that
+/// has begun in parts ends with the error.
+bool Executor::refuse_part(Device& device, DeviceCommand& command) {
+  if (!device.slicer.is_under_way(command)) return false;
+  const TimePoint now = settings_.now();
+  const std::int32_t error = std::exchange(command.issue_error, 0);
+  if (!device.slicer.part_refused()) {
+    end_part(device, command, error, now);
+    collect(now);
+    return true;
+  }
+  device.slicer.finish();
+  command.cut = false;
+  command.sliceable()->give_up();
+  in_flight_.fetch_sub(1, kHint);
+  device.keeper.completed(1, 0, now);
+  return true;
+}
+
+void Executor::reconsider() {
+  std::unique_lock lock(mutex_);
+  finish(std::move(lock), true);
 }
 
 bool Executor::next_command_is_near(TimePoint now) {
@@ -278,15 +348,16 @@ void Executor::collect_ended(TimePoint now) {
     const CommandTimes* times = nullptr;
     CommandTimes marker_times;
     if (node->was_issued()) {
-      const auto& command = static_cast<const DeviceCommand&>(*node);
+      auto& command = static_cast<DeviceCommand&>(*node);
       device = devices_[command.lane()->device()].get();
       commands += 1;
       if (command.is_launch()) launches += 1;
       times = command.times();
       if (times != nullptr) {
         node->lane()->last_ended = times->ended;
-        device->keeper.ran(times->started, times->ended);
+        if (!command.cut) device->keeper.ran(times->started, times->ended);
       }
+      tell_if_held_long(*device, command, now);
     } else if (node->lane() != nullptr && node->lane()->profiling()) {
       // A marker takes no time: it ends when the command before it has.
       const std::uint64_t at = node->lane()->last_ended;
@@ -305,6 +376,14 @@ void Executor::collect_ended(TimePoint now) {
   device->keeper.settle(next_work(*device), now);
 }
 
+void Executor::tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now) {
+  if (command.cut || !settings_.held_long) return;
+  const auto held = device.keeper.held_by_one(now);
+  if (!held || *held <= settings_.turn.slice) return;
+  const std::string_view why = device.slicer.why_whole(command);
+  if (!why.empty()) settings_.held_long(command, why, *held, now);
+}
+
 TurnKeeper::Next Executor::next_work(Device& device) {
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!device.ready.empty() && !device.ready.front()->ready()) {
@@ -312,7 +391,18 @@ TurnKeeper::Next Executor::next_work(Device& device) {
     device.ready.pop_front();
   }
   if (device.ready.empty()) return std::nullopt;
-  return device.ready.front()->kind();
+  DeviceCommand& first = *device.ready.front();
+  const sched::CommandKind kind = first.kind();
+  const TurnKeeper& keeper = device.keeper;
+  switch (device.slicer.way(first, keeper.expected(kind), keeper.room(), settings_.turn.slice)) {
+    case Slicer::Way::whole:
+      return TurnKeeper::Offer(kind);
+    case Slicer::Way::part:
+      return TurnKeeper::Offer(kind, true);
+    case Slicer::Way::not_yet:
+      break;
+  }
+  return std::nullopt;
 }
 
 bool Executor::busy() const {
@@ -321,9 +411,10 @@ bool Executor::busy() const {
   });
 }
 
-bool Executor::pump_wanted() const {
-  const bool issue_or_linger = std::any_of(devices_.begin(), devices_.end(), [](const auto& device) {
-    const bool issue = !device->ready.empty() && device->keeper.worth_issuing(device->ready.front()->kind());
+bool Executor::pump_wanted() {
+  const bool issue_or_linger = std::any_of(devices_.begin(), devices_.end(), [this](const auto& device) {
+    const TurnKeeper::Next next = next_work(*device);
+    const bool issue = next ? device->keeper.worth_issuing(*next) : device->slicer.has_to_prepare();
     return issue || device->keeper.lingers_until() || device->knock_again;
   });
   const bool free_memory =

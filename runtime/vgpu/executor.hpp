@@ -26,6 +26,7 @@
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/event_table.hpp"
 #include "runtime/vgpu/notices.hpp"
+#include "runtime/vgpu/slicer.hpp"
 #include "runtime/vgpu/turn_keeper.hpp"
 
 namespace fairgv::vgpu {
@@ -37,6 +38,10 @@ class Executor final : public CompletionSink {
     std::function<TimePoint()> now = std::chrono::steady_clock::now;
     /// Tells the dispatcher to look at a device's turn; false when that must be tried again.
     std::function<bool(wire::DeviceIndex)> knock = [](wire::DeviceIndex) { return true; };
+    SlicingSettings slicing{};
+    /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
+    /// run in parts. With the lock held: it must return soon.
+    std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
   };
 
   /// One turn per device of the topology. Both outlive the executor.
@@ -102,12 +107,15 @@ class Executor final : public CompletionSink {
 
   void completed(DeviceCommand& command, std::int32_t status) override;
   void end_host_work(Node& work, std::int32_t status);
+  /// A launch has been prepared for slicing, or cannot be.
+  void reconsider();
 
  private:
   struct Device {
-    Device(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock)
-        : keeper(turn, settings, std::move(knock)) {}
+    Device(session::DeviceTurn& turn, const Settings& settings, std::function<void()> knock)
+        : keeper(turn, settings.turn, std::move(knock)), slicer(settings.slicing) {}
     TurnKeeper keeper;
+    Slicer slicer;
     std::deque<std::shared_ptr<DeviceCommand>> ready;  // in the order in which they became so
     bool knock_again = false;
   };
@@ -120,21 +128,26 @@ class Executor final : public CompletionSink {
 
   // The loop thread's.
   void pump(Device& device);
+  void prepare_slicing(Device& device, std::unique_lock<std::mutex>& lock);
   void hand_over();
   void refuse(DeviceCommand& command);
   void free_retired();
 
   // With the lock held.
   void pick(Device& device, std::uint64_t allowed, TimePoint now);
+  void pick_part(Device& device, const TurnKeeper::Offer& offer, TimePoint now);
+  void end_part(Device& device, DeviceCommand& command, std::int32_t status, TimePoint now);
+  bool refuse_part(Device& device, DeviceCommand& command);
   void choose_observed(std::uint64_t every);
-  /// The kind of the command to issue next, or nothing.
+  /// What to issue next, or nothing.
   TurnKeeper::Next next_work(Device& device);
   void collect(TimePoint now);
   void collect_ready();
   void collect_granted();
   void collect_ended(TimePoint now);
+  void tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now);
   void settle(TimePoint now);
-  bool pump_wanted() const;
+  bool pump_wanted();
   bool busy() const;
   /// After a completion: whether nothing is left to do and the program has come back quickly so far. Then the
   /// loop thread is woken together with the program, so that it is awake when the next command arrives: one

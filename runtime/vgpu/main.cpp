@@ -18,10 +18,12 @@
 
 #include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
 #include "runtime/vgpu/worker.hpp"
+#include "slicing/planner.hpp"
 
 namespace fairgv::vgpu {
 namespace {
@@ -36,8 +38,18 @@ struct Arguments {
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
   bool coscheduling = true;
+  std::string slicing = "time";
+  std::uint64_t slicing_floor = slicing::kDefaultFloor;
+  std::vector<std::string> never_slice;
+  std::string slice;  // session::SlicingWish as text; empty: as configured
   pid_t client = 0;
 };
+
+/// For CLI11: an error, or nothing.
+std::string is_slicing_wish(const std::string& text) {
+  const auto wish = session::parse_slicing_wish(text, "--slice");
+  return wish ? "" : wish.error().message;
+}
 
 void declare(CLI::App& app, Arguments& to) {
   app.add_option("--session", to.session, "number of the session, for knocks and the log")->required();
@@ -62,6 +74,15 @@ void declare(CLI::App& app, Arguments& to) {
                  "where the driver's threads run, and this program's do not");
   app.add_flag("!--no-coscheduling", to.coscheduling,
                "let the program's waiting threads sleep through its turns");
+  app.add_option("--slicing", to.slicing,
+                 "how launches that outlast a slice are cut: by time, by the size of their grid, not at all")
+      ->check(CLI::IsMember({"time", "static", "off"}));
+  app.add_option("--slicing-floor", to.slicing_floor, "work-groups of the smallest part of a launch")
+      ->check(CLI::Range(1, 1'000'000'000));
+  app.add_option("--never-slice", to.never_slice, "a function whose launches run whole; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--slice", to.slice, "what the program wants for its long launches (FAIRGV_SLICE)")
+      ->check(is_slicing_wish);
 }
 
 /// A worker without a daemon has nobody to work for, and nobody who would end it.
@@ -129,6 +150,9 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.turn.slice =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(arguments.slice_ms));
   settings.turn.samples = arguments.samples;
+  const auto wish = session::parse_slicing_wish(arguments.slice, "--slice");
+  if (!wish) return wish.error();
+  settings.slicing = slicing_settings("time", slicing::kDefaultFloor, wish.value());
   if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {

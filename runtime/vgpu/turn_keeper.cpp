@@ -43,15 +43,23 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
         if (move(TurnState::held, TurnState::busy)) begin();
         continue;  // or the dispatcher has taken the unused turn back: look again
       case TurnState::busy:
-        if (!contended()) return lone_limit() - std::min(lone_limit(), in_flight_);
+        if (!contended()) {
+          if (work && next->part) return in_flight_ == 0 ? 1 : 0;
+          return lone_limit() - std::min(lone_limit(), in_flight_);
+        }
         if (in_flight_ == 0) settle(next, now);  // may end the turn
-        return work && contended() && plan_->admits(*next) ? kMostInFlight : 0;
+        return work && contended() && admits(*next) ? kMostInFlight : 0;
     }
     return 0;
   }
 }
 
-void TurnKeeper::issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint now) {
+bool TurnKeeper::admits(const Offer& next) const {
+  if (!contended()) return !next.part || in_flight_ == 0;
+  return next.part ? plan_->admits_part() : plan_->admits(next.kind);
+}
+
+void TurnKeeper::issued(const Offer& next, std::uint32_t cpu, TimePoint now) {
   lingers_until_.reset();
   classify(cpu, now);
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
@@ -65,7 +73,11 @@ void TurnKeeper::issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint no
     run_by_events_ = {};
   }
   run_commands_ += 1;
-  plan_->issued(kind);
+  if (next.part) {
+    plan_->issued_part();
+  } else {
+    plan_->issued(next.kind);
+  }
 }
 
 void TurnKeeper::ran(std::uint64_t started, std::uint64_t ended) {
@@ -112,16 +124,29 @@ void TurnKeeper::settle(Next next, TimePoint now) {
   }
 }
 
-bool TurnKeeper::worth_issuing(sched::CommandKind next) const {
+bool TurnKeeper::worth_issuing(const Offer& next) const {
   const auto state = static_cast<TurnState>(seen_.load(std::memory_order_relaxed));
   if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
   if (state != TurnState::busy) return true;
-  if (contended()) return in_flight_ == 0 || plan_->admits(next);
+  if (contended() || next.part) return in_flight_ == 0 || admits(next);
   return in_flight_ + std::max<std::uint64_t>(1, lone_limit() / 4) <= lone_limit();
 }
 
 std::uint64_t TurnKeeper::observe_every() const {
   return contended() ? 64 : std::max<std::uint64_t>(1, lone_limit() / 8);
+}
+
+std::optional<slicing::Slice> TurnKeeper::room() const {
+  if (contended()) return slicing::Slice{plan_->left(), slice_};
+  // Relaxed: a hint.
+  if (turn_.company.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  return slicing::Slice{settings_.slice, settings_.slice};
+}
+
+std::optional<Duration> TurnKeeper::held_by_one(TimePoint now) const {
+  if (in_flight_ != 1) return std::nullopt;
+  if (contended()) return run_commands_ == 1 ? std::optional<Duration>(now - run_began_) : std::nullopt;
+  return peek() == TurnState::busy_asked ? std::optional<Duration>(now - last_completion_) : std::nullopt;
 }
 
 TurnState TurnKeeper::peek() const {
@@ -245,7 +270,7 @@ void TurnKeeper::cross_check(Duration measured) {
 void TurnKeeper::settle_contended(Next next, TimePoint now) {
   // The plan counts the measured runs; the pauses between them must not stretch the turn either.
   const bool spent = issued_any_ && in_turn() >= slice_;
-  if (spent || plan_->over() || (next && !plan_->admits(*next))) {
+  if (spent || plan_->over() || (next && !admits(*next))) {
     give_back(next.has_value());
   } else if (next) {
     return;

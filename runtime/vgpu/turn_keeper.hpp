@@ -30,6 +30,7 @@
 #include "sched/command_history.hpp"
 #include "sched/interactivity.hpp"
 #include "sched/turn_plan.hpp"
+#include "slicing/planner.hpp"
 
 namespace fairgv::vgpu {
 
@@ -60,19 +61,24 @@ class TurnKeeper {
   /// `knock` tells the dispatcher to look at this turn.
   TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
 
-  /// The command to issue next, or nothing if there is none.
-  using Next = std::optional<sched::CommandKind>;
+  struct Offer {
+    Offer(sched::CommandKind of_kind, bool is_part = false) : kind(of_kind), part(is_part) {}
+    sched::CommandKind kind;
+    bool part;  // of a command that is cut: it runs alone
+  };
+  /// What to issue next, or nothing if there is nothing.
+  using Next = std::optional<Offer>;
 
   /// How many commands may be issued now, as far as admits() takes them; not 0 only if the next one may. If
   /// there is work and no turn, asks for one; if there is a fresh turn, begins it.
   std::uint64_t may_issue(Next next, TimePoint now);
 
-  /// Whether a command of this kind may follow those already issued, once may_issue() was not 0.
-  bool admits(sched::CommandKind kind) const { return !contended() || plan_->admits(kind); }
+  /// Whether it may follow what is already issued, once may_issue() was not 0.
+  bool admits(const Offer& next) const;
 
-  /// A command that is admitted is about to be handed to the driver; at most as often as may_issue() allowed.
-  /// `cpu`: where the program was when it sent it.
-  void issued(sched::CommandKind kind, std::uint32_t cpu, TimePoint now);
+  /// What is admitted is about to be handed to the driver; at most as often as may_issue() allowed. `cpu`:
+  /// where the program was when it sent it.
+  void issued(const Offer& next, std::uint32_t cpu, TimePoint now);
 
   /// By the device's clock, in nanoseconds, one of the commands that completed() is about to report ran from
   /// `started` to `ended`: for the cross-check of what is measured.
@@ -86,7 +92,18 @@ class TurnKeeper {
 
   /// Whether the loop thread should come and issue the next command now. A lone turn lets a quarter of its
   /// limit drain first, so that the loop wakes rarely.
-  bool worth_issuing(sched::CommandKind next) const;
+  bool worth_issuing(const Offer& next) const;
+
+  // ---- for commands that are cut
+
+  /// What such a command took in all its parts.
+  void ran_in_parts(sched::CommandKind kind, Duration used) { history_.sampled(kind, used); }
+  /// What is expected of a command of this kind, from however few samples.
+  std::optional<Duration> expected(sched::CommandKind kind) const { return history_.estimate(kind); }
+  /// How long a part may be now; nothing while the tenant has the device to itself.
+  std::optional<slicing::Slice> room() const;
+  /// How long one command has kept the device from others, if only one is issued and others wait.
+  std::optional<Duration> held_by_one(TimePoint now) const;
 
   /// Until when the turn is kept although there is nothing to issue; then call settle().
   std::optional<TimePoint> lingers_until() const { return lingers_until_; }

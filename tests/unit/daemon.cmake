@@ -10,6 +10,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings GTest::gtest_main Threads::Threads)
 gtest_discover_tests(daemon_test PROPERTIES TIMEOUT 120)

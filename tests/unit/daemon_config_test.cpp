@@ -16,6 +16,9 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   EXPECT_EQ(config->devices.common.slice, 6ms);
   EXPECT_EQ(config->devices.common.policy, "fair");
   EXPECT_EQ(config->samples, 5u);
+  EXPECT_EQ(config->slicing.mode, "time");
+  EXPECT_FALSE(config->slicing.floor);
+  EXPECT_TRUE(config->slicing.never.empty());
   EXPECT_EQ(config->log_level, "info");
   EXPECT_EQ(config->exit_idle.count(), 0.0);
   EXPECT_FALSE(config->socket);
@@ -36,6 +39,9 @@ slice_ms = 2.5
 samples = 3
 policy = "round-robin"
 discipline = "preemptive"
+slicing = "static"
+slicing_floor = 3000
+never_slice = ["reduce", "_scan2"]
 [opencl]
 vendors = "/opt/vendors"
 [tenants]
@@ -57,6 +63,9 @@ user = "root"
   EXPECT_EQ(config->devices.common.slice, 2'500us);
   EXPECT_EQ(config->devices.common.policy, "round-robin");
   EXPECT_EQ(config->samples, 3u);
+  EXPECT_EQ(config->slicing.mode, "static");
+  EXPECT_EQ(config->slicing.floor, 3'000u);
+  EXPECT_EQ(config->slicing.never, (std::vector<std::string>{"reduce", "_scan2"}));
   EXPECT_EQ(config->vendors, "/opt/vendors");
   EXPECT_EQ(config->tenants.default_weight, 2u);
   EXPECT_EQ(config->tenants.max_weight, 100u);
@@ -91,6 +100,19 @@ discipline = "preemptive"
   EXPECT_EQ(config->devices.of(2).slice, 30ms);
 }
 
+TEST(Config, OfKernelsThatAreNeverCutOnlySoManyAreTaken) {
+  const auto with = [](std::size_t count, std::size_t length) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) list += '"' + std::string(length, 'k') + "\", ";
+    return parse_config("[device]\nnever_slice = [" + list + "]\n", "c.toml");
+  };
+  ASSERT_TRUE(with(1'000, 256));
+  EXPECT_EQ(with(1'000, 256)->slicing.never.size(), 1'000u);
+  EXPECT_TRUE(with(0, 0));
+  EXPECT_FALSE(with(1'001, 1));
+  EXPECT_FALSE(with(1, 257));
+}
+
 struct Mistake {
   const char* name;
   const char* text;
@@ -119,6 +141,20 @@ const Mistake kMistakes[] = {
     {"CoresThatAreNotThere", "[device]\ncores = \"1023\"\n", "c.toml:2:", "may not use all of '1023'"},
     {"CoschedulingNoTruth", "[device]\ncoscheduling = 1\n",
      "c.toml:2:", "coscheduling in [device] must be true or false"},
+    {"UnknownSlicing", "[device]\nslicing = \"thin\"\n",
+     "c.toml:2:", "slicing in [device] must be one of time, static, off"},
+    {"SlicingNoText", "[device]\nslicing = false\n", "c.toml:2:", "slicing in [device] must be text"},
+    {"SlicingFloorOfZero", "[device]\nslicing_floor = 0\n", "c.toml:2:", "an integer from 1 to 1000000000"},
+    {"SlicingFloorTooHigh", "[device]\nslicing_floor = 1000000001\n", "c.toml:2:", "from 1 to 1000000000"},
+    {"SlicingOfOneDevice", "[device.1]\nslicing = \"off\"\n",
+     "c.toml:2:1:", "unknown key 'slicing' in [device.1]"},
+    {"NeverSliceNoList", "[device]\nnever_slice = \"reduce\"\n",
+     "c.toml:2:15:", "never_slice in [device] must be a list of at most 1000 names of kernels"},
+    {"NeverSliceNoTexts", "[device]\nnever_slice = [\n  \"reduce\",\n  3,\n]\n",
+     "c.toml:4:3:", "names of kernels"},
+    {"NeverSliceNoIdentifier", "[device]\nnever_slice = [\"a b\"]\n", "c.toml:2:16:", "names of kernels"},
+    {"NeverSliceDigitFirst", "[device]\nnever_slice = [\"2d\"]\n", "c.toml:2:16:", "names of kernels"},
+    {"NeverSliceNothing", "[device]\nnever_slice = [\"\"]\n", "c.toml:2:16:", "names of kernels"},
     {"CoresOfOneDevice", "[device.1]\ncores = \"0\"\n", "c.toml:2:1:", "unknown key 'cores' in [device.1]"},
     {"PolicyOfOneDevice", "[device.1]\npolicy = 3\n", "c.toml:2:", "policy in [device.1] must be text"},
     {"SamplesOfOneDevice", "[device.1]\nsamples = 3\n", "c.toml:2:1:", "unknown key 'samples' in [device.1]"},

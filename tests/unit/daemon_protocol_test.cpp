@@ -15,18 +15,35 @@ TEST(Protocol, AHelloArrivesAsItWasSent) {
   hello.tenant = "alice";
   hello.weight = 7;
   hello.program = "clinfo";
+  hello.slicing = {SlicingWish::Kind::random, UINT64_MAX};
   const auto read = parse_hello(to_text(hello));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->role, Hello::Role::tenant);
   EXPECT_EQ(read->tenant, "alice");
   EXPECT_EQ(read->weight, 7u);
   EXPECT_EQ(read->program, "clinfo");
+  EXPECT_EQ(read->slicing, hello.slicing);
 
   Hello nameless;
   const auto plain = parse_hello(to_text(nameless));
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->tenant);
   EXPECT_FALSE(plain->weight);
+  EXPECT_EQ(plain->slicing, SlicingWish{});
+}
+
+TEST(Protocol, AWishForSlicingIsSaidOnlyWhereThereIsOne) {
+  Hello hello;
+  EXPECT_EQ(nlohmann::json::parse(to_text(hello)).count("slice"), 0U);
+  hello.slicing = {SlicingWish::Kind::off};
+  EXPECT_EQ(nlohmann::json::parse(to_text(hello))["slice"], "off");
+}
+
+TEST(Protocol, FieldsOfANewerFrontEndAreNotMinded) {
+  const auto hello = parse_hello(
+      R"({"fairgv":"hello","protocol":1,"role":"tenant","tenant":"alice","wish":"of the future","slice":null})");
+  ASSERT_TRUE(hello) << hello.error().message;
+  EXPECT_EQ(hello->tenant, "alice");
 }
 
 TEST(Protocol, AnAnswerArrivesAsItWasSent) {
@@ -109,6 +126,11 @@ TEST(Protocol, HostileHellosAreRefusedInOneLine) {
         std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":"2"})"),
         std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","weight":18446744073709551617})"),
         std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","program":7})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","slice":7})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","slice":"thin"})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","slice":"blocks:0"})"),
+        std::string(R"({"fairgv":"hello","protocol":1,"role":"tenant","slice":"a\nb"})"),
+        R"({"fairgv":"hello","protocol":1,"role":"tenant","slice":")" + std::string(60'000, 'x') + "\"}",
         R"({"fairgv":"hello","protocol":1,"role":"tenant","program":")" + std::string(60'000, 'x') + "\"}"}) {
     const auto hello = parse_hello(text);
     ASSERT_FALSE(hello) << text.substr(0, 100);

@@ -22,20 +22,24 @@ TEST(Identity, WeightsAreIntegersInRange) {
 TEST(Identity, ComesFromTheEnvironment) {
   ::setenv("FAIRGV_TENANT", "alice", 1);
   ::setenv("FAIRGV_WEIGHT", "7", 1);
+  ::setenv("FAIRGV_SLICE", "random:3", 1);
   ::setenv("FAIRGV_SOCKET", "/nowhere/socket", 1);
   const auto identity = identity_from_environment();
   ASSERT_TRUE(identity);
   EXPECT_EQ(identity->tenant, "alice");
   EXPECT_EQ(identity->weight, 7u);
+  EXPECT_EQ(identity->slicing, (SlicingWish{SlicingWish::Kind::random, 3}));
   EXPECT_EQ(identity->socket_path, "/nowhere/socket");
   EXPECT_FALSE(identity->program.empty());
 
   ::setenv("FAIRGV_TENANT", "", 1);
   ::unsetenv("FAIRGV_WEIGHT");
+  ::setenv("FAIRGV_SLICE", "", 1);
   const auto plain = identity_from_environment();
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->tenant);
   EXPECT_FALSE(plain->weight);
+  EXPECT_EQ(plain->slicing, SlicingWish{});
 
   ::setenv("FAIRGV_TENANT", "two words", 1);
   EXPECT_FALSE(identity_from_environment());
@@ -43,6 +47,9 @@ TEST(Identity, ComesFromTheEnvironment) {
   ::setenv("FAIRGV_WEIGHT", "heavy", 1);
   EXPECT_FALSE(identity_from_environment());
   ::unsetenv("FAIRGV_WEIGHT");
+  ::setenv("FAIRGV_SLICE", "thin", 1);
+  EXPECT_FALSE(identity_from_environment());
+  ::unsetenv("FAIRGV_SLICE");
   ::unsetenv("FAIRGV_SOCKET");
 }
 

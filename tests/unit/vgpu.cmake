@@ -5,6 +5,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_slicing_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_stolen_time_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_test.cpp)
 target_link_libraries(vgpu_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main)

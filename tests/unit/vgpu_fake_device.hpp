@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "runtime/session/turn.hpp"
@@ -94,7 +95,7 @@ class FakeDevice {
   std::vector<int> issued_;
 };
 
-class FakeCommand final : public DeviceCommand {
+class FakeCommand : public DeviceCommand {
  public:
   FakeCommand(FakeDevice& device, std::shared_ptr<Lane> lane, int name, std::int32_t refuse_with = 0)
       : DeviceCommand(std::move(lane), 0), device_(device), name_(name), refuse_with_(refuse_with) {}
@@ -112,6 +113,7 @@ class FakeCommand final : public DeviceCommand {
   const CommandTimes* times() const override { return lane()->profiling() ? &times_ : nullptr; }
   bool is_launch() const override { return true; }
   sched::CommandKind kind() const override { return 1; }
+  std::string_view name() const override { return "fake"; }
 
   /// Called by the destructor, as a buffer tells the executor that it is gone.
   std::function<void()> when_gone;
@@ -122,6 +124,48 @@ class FakeCommand final : public DeviceCommand {
   const std::int32_t refuse_with_;
   std::shared_ptr<FakeDevice::Running> running_;
   CommandTimes times_{10, 20, 30, 40, 50};
+};
+
+/// A launch that can be cut, and remembers how it was.
+class FakeLaunch final : public FakeCommand, public SliceableLaunch {
+ public:
+  FakeLaunch(FakeDevice& device, std::shared_ptr<Lane> lane, int name, const slicing::Launch& grid)
+      : FakeCommand(device, std::move(lane), name), grid_(grid) {}
+
+  SliceableLaunch* sliceable() override { return this; }
+  const slicing::Launch& grid() const override { return grid_; }
+  Readiness readiness() const override { return readiness_now; }
+  void prepare() override {
+    ++prepared;
+    readiness_now = Readiness::in_preparation;
+  }
+  void take(const slicing::Box& part) override { part_ = part; }
+  void give_up() override {
+    part_.reset();
+    readiness_now = Readiness::impossible;
+  }
+  std::string_view why_whole() const override { return "it is a fake"; }
+
+  std::int32_t issue() override {
+    if (part_ && parts.size() == refuse_part) return refuse_part_with;
+    if (part_) {
+      parts.push_back(*part_);
+    } else {
+      ++wholes;
+    }
+    return FakeCommand::issue();
+  }
+
+  Readiness readiness_now = Readiness::ready;
+  int prepared = 0;
+  std::vector<slicing::Box> parts;  // issued
+  int wholes = 0;                   // issued
+  std::size_t refuse_part = SIZE_MAX;
+  std::int32_t refuse_part_with = 0;
+
+ private:
+  const slicing::Launch grid_;
+  std::optional<slicing::Box> part_;
 };
 
 }  // namespace fairgv::vgpu

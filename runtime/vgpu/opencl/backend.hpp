@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -27,11 +29,15 @@
 
 namespace fairgv::vgpu::opencl {
 
+struct BackendSettings {
+  std::set<std::string> never_slice{};  // functions whose launches must run whole
+};
+
 class Backend {
  public:
   /// All three outlive the back end.
-  Backend(Driver& driver, const ring::Segment& segment, Executor& executor)
-      : driver_(driver), segment_(segment), executor_(executor) {}
+  Backend(Driver& driver, const ring::Segment& segment, Executor& executor, BackendSettings settings = {})
+      : driver_(driver), segment_(segment), executor_(executor), settings_(std::move(settings)) {}
 
   // query_calls.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
@@ -150,6 +156,9 @@ class Backend {
   /// The driver's handle for an object that an extension's function is called with; see FindHandle.
   Result<void*> driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const;
 
+  /// What makes the program's launches sliceable; null if nothing can.
+  std::shared_ptr<SlicedProgram> sliced_program(const Program& program);
+
   Result<void> marker(Work work, const wire::Command& command);
   /// Has the event of CreateBuffer::retired end with the buffer.
   Result<void> tell_when_gone(Buffer& buffer, wire::EventId retired);
@@ -190,6 +199,7 @@ class Backend {
   Driver& driver_;
   const ring::Segment& segment_;
   Executor& executor_;
+  const BackendSettings settings_;
   ObjectTable<Object> objects_;
   SlowLane slow_lane_;
   /// Ends first: buffers that die with the session tell nobody.

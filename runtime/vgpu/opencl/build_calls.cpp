@@ -1,35 +1,15 @@
 // Building, compiling and linking programs: on the slow lane, one after the other.
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/working_directory.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
-
-/// The process' working directory is elsewhere while this lives. For the slow lane only: one at a time.
-class WorkingDirectory {
- public:
-  explicit WorkingDirectory(const std::string& path)
-      : before_(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    // A directory that the worker may not enter only breaks relative includes, which the build log will say.
-    moved_ = before_ && !path.empty() && ::chdir(path.c_str()) == 0;
-  }
-  ~WorkingDirectory() {
-    if (moved_) [[maybe_unused]]
-      const int result = ::fchdir(before_.get());
-  }
-  WorkingDirectory(const WorkingDirectory&) = delete;
-  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
-
- private:
-  ring::UniqueFd before_;
-  bool moved_ = false;
-};
 
 /// What all three have in common. Handles are taken on the loop thread, which owns the programs.
 struct Job {
@@ -148,6 +128,16 @@ Result<void> Backend::run_build(wire::EventId completion, Job job) {
   return {};
 }
 
+std::shared_ptr<SlicedProgram> Backend::sliced_program(const Program& program) {
+  if (!program.recipe) return nullptr;
+  return std::make_shared<SlicedProgram>(program.context, program.recipe, [this](std::function<void()> job) {
+    slow_lane_.run([this, job = std::move(job)] {
+      job();
+      executor_.reconsider();
+    });
+  });
+}
+
 Result<void> Backend::handle(const wire::BuildProgram& call) {
   auto program = this->program(call.program);
   if (!program) return program.error();
@@ -158,6 +148,14 @@ Result<void> Backend::handle(const wire::BuildProgram& call) {
   build.devices = std::move(ids).value();
   build.options = call.options;
   build.directory = call.directory;
+  Program& built = *build.programs.front();
+  built.recipe = built.source ? std::make_shared<const Recipe>(Recipe{.step = Recipe::Step::build,
+                                                                      .source = built.source,
+                                                                      .devices = build.devices,
+                                                                      .options = build.options,
+                                                                      .directory = build.directory})
+                              : nullptr;
+  built.sliced = sliced_program(built);
   return run_build(call.completion, std::move(build));
 }
 
@@ -171,12 +169,21 @@ Result<void> Backend::handle(const wire::CompileProgram& call) {
   compile.devices = std::move(ids).value();
   compile.options = call.options;
   compile.directory = call.directory;
+  Recipe recipe{.step = Recipe::Step::compile,
+                .source = compile.programs.front()->source,
+                .devices = compile.devices,
+                .options = compile.options,
+                .directory = compile.directory};
+  bool repeatable = recipe.source != nullptr;
   for (const wire::Header& header : call.headers) {
     auto source = this->program(header.program);
     if (!source) return source.error();
+    recipe.headers.push_back({header.name, source.value()->source});
+    repeatable = repeatable && source.value()->source;
     compile.headers.push_back(compile.use(std::move(source).value()));
     compile.header_names.push_back(header.name);
   }
+  compile.programs.front()->recipe = repeatable ? std::make_shared<const Recipe>(std::move(recipe)) : nullptr;
   return run_build(call.completion, std::move(compile));
 }
 
@@ -189,9 +196,11 @@ Result<void> Backend::handle(const wire::LinkProgram& call) {
   Link link;
   link.devices = std::move(ids).value();
   link.options = call.options;
+  Recipe recipe{.step = Recipe::Step::link, .devices = link.devices, .options = link.options};
   for (const wire::ObjectId id : call.inputs) {
     auto input = this->program(id);
     if (!input) return input.error();
+    recipe.inputs.push_back(input.value()->recipe);
     link.inputs.push_back(link.use(std::move(input).value()));
   }
   link.context = std::move(context).value();
@@ -201,6 +210,9 @@ Result<void> Backend::handle(const wire::LinkProgram& call) {
   made->context = link.context;
   made->error = CL_INVALID_PROGRAM_EXECUTABLE;  // until it is linked
   made->linking = link.result;
+  const auto unknown = std::find(recipe.inputs.begin(), recipe.inputs.end(), nullptr);
+  if (unknown == recipe.inputs.end()) made->recipe = std::make_shared<const Recipe>(std::move(recipe));
+  made->sliced = sliced_program(*made);
   if (auto inserted = objects_.insert(call.id, std::move(made)); !inserted) return inserted;
   return run_build(call.completion, std::move(link));
 }

@@ -1,10 +1,52 @@
 #include "runtime/vgpu/opencl/commands.hpp"
 
-#include "runtime/vgpu/opencl/command_kind.hpp"
-
+#include <algorithm>
 #include <vector>
 
+#include "runtime/vgpu/opencl/command_kind.hpp"
+#include "slicing/driver_launch.hpp"
+
 namespace fairgv::vgpu::opencl {
+namespace {
+
+/// As many work-items in a group as drivers of GPUs choose: enough for any device, and many groups to cut.
+constexpr std::size_t kLargestChosenGroup = 256;
+
+/// Where the application leaves the choice of a local size to the driver, the parts of a launch need one and
+/// the same: divisors of the global size, the larger ones in the faster dimensions.
+slicing::Extent choose_local_size(Kernel& kernel, cl_device_id device, const slicing::Extent& global) {
+  Kernel::LocalSize& chosen = kernel.chosen;
+  if (chosen.device == device && chosen.global == global) return chosen.local;
+  std::size_t limit = 1;
+  clGetKernelWorkGroupInfo(kernel.handle.get(), device, CL_KERNEL_WORK_GROUP_SIZE, sizeof(limit), &limit,
+                           nullptr);
+  std::uint64_t left = std::clamp<std::size_t>(limit, 1, kLargestChosenGroup);
+  chosen = {.device = device, .global = global};
+  for (std::size_t d = 0; d < global.size(); ++d) {
+    std::uint64_t divisor = std::min(left, global[d]);
+    while (global[d] % divisor != 0) --divisor;
+    chosen.local[d] = divisor;
+    left /= divisor;
+  }
+  return chosen.local;
+}
+
+/// The launch as what can be cut, unless its kernel, its driver's or its own size forbid.
+std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const Launch::Range& range) {
+  if (!kernel.sliced_program || kernel.error != CL_SUCCESS) return std::nullopt;
+  slicing::Launch grid{.dimensions = range.dimensions};
+  for (std::size_t d = 0; d < range.dimensions; ++d) {
+    if (range.global[d] == 0 || (range.has_local && range.local[d] == 0)) return std::nullopt;
+    grid.size[d] = range.global[d];
+    if (range.has_offset) grid.offset[d] = range.offset[d];
+    if (range.has_local) grid.local[d] = range.local[d];
+  }
+  if (!range.has_local) grid.local = choose_local_size(kernel, queue.device, grid.size);
+  if (!slicing::fits(grid, queue.address_bits)) return std::nullopt;
+  return grid;
+}
+
+}  // namespace
 
 std::int32_t QueueCommand::issue() {
   std::vector<cl_event> list;
@@ -37,9 +79,12 @@ void QueueCommand::read_times(cl_event handle) {
     const cl_int error = clGetEventProfilingInfo(handle, what, sizeof(time), &time, nullptr);
     return error == CL_SUCCESS ? std::uint64_t{time} : otherwise;
   };
-  times_.queued = read(CL_PROFILING_COMMAND_QUEUED, 0);
-  times_.submitted = read(CL_PROFILING_COMMAND_SUBMIT, times_.queued);
-  times_.started = read(CL_PROFILING_COMMAND_START, times_.submitted);
+  // A command that runs in parts was queued and has started with the first.
+  if (!has_times_) {
+    times_.queued = read(CL_PROFILING_COMMAND_QUEUED, 0);
+    times_.submitted = read(CL_PROFILING_COMMAND_SUBMIT, times_.queued);
+    times_.started = read(CL_PROFILING_COMMAND_START, times_.submitted);
+  }
   times_.ended = read(CL_PROFILING_COMMAND_END, times_.started);
   times_.completed = read(CL_PROFILING_COMMAND_COMPLETE, times_.ended);  // OpenCL 2.0
   has_times_ = true;
@@ -59,13 +104,53 @@ sched::CommandKind Launch::kind_of(const Kernel& kernel, const Range& range) {
                     range.local[0], range.local[1], range.local[2]});
 }
 
+Launch::Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
+    : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments), kind_of(*kernel, range)),
+      arguments_(kernel->arguments),
+      kernel_(std::move(kernel)),
+      range_(range),
+      address_bits_(queue->address_bits),
+      grid_(grid_of(*kernel_, *queue, range)) {}
+
+std::string_view Launch::why_whole() const {
+  if (!kernel_->why_whole.empty()) return kernel_->why_whole;
+  if (!grid_) return "its grid is too large to be cut";
+  if (sliced().refused) return "the driver does not take its rewritten kernel";
+  return kernel_->sliced_program->why_not(grid_->dimensions);
+}
+
+SliceableLaunch::Readiness Launch::readiness() const {
+  return sliced().refused ? Readiness::impossible : kernel_->sliced_program->readiness(grid_->dimensions);
+}
+
+void Launch::give_up() {
+  part_.reset();
+  sliced().refused = true;
+}
+
 cl_int Launch::enqueue(cl_command_queue queue, const Waits& waits) {
+  if (part_) return enqueue_part(queue, waits);
   const cl_int error = kernel_->on_driver.apply(kernel_->handle.get(), arguments_);
   if (error != CL_SUCCESS) return error;
   return clEnqueueNDRangeKernel(queue, kernel_->handle.get(), range_.dimensions,
                                 range_.has_offset ? range_.offset.data() : nullptr, range_.global.data(),
                                 range_.has_local ? range_.local.data() : nullptr, waits.count, waits.list,
                                 waits.event);
+}
+
+cl_int Launch::enqueue_part(cl_command_queue queue, const Waits& waits) {
+  Kernel::Sliced& kernel = sliced();
+  cl_int error = CL_SUCCESS;
+  if (!kernel.handle) {
+    const cl_program program = kernel_->sliced_program->handle(grid_->dimensions);
+    kernel.handle = KernelHandle(clCreateKernel(program, kernel_->name.c_str(), &error));
+  }
+  if (error == CL_SUCCESS) error = kernel.on_driver.apply(kernel.handle.get(), arguments_);
+  if (error != CL_SUCCESS) return error;
+  const auto part = slicing::encode(*grid_, *part_, address_bits_);
+  if (!part) return CL_INVALID_GLOBAL_OFFSET;  // never: grid_ fits
+  return clEnqueueNDRangeKernel(queue, kernel.handle.get(), part->dimensions, part->offset.data(),
+                                part->size.data(), part->local.data(), waits.count, waits.list, waits.event);
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -6,12 +6,14 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/wire/calls/kernels.hpp"
+#include "slicing/launch.hpp"
 
 namespace fairgv::vgpu::opencl {
 
@@ -100,7 +102,7 @@ class Transfer final : public QueueCommand {
 };
 
 /// A kernel launch with the arguments of the moment in which it was enqueued.
-class Launch final : public QueueCommand {
+class Launch final : public QueueCommand, public SliceableLaunch {
  public:
   struct Range {
     cl_uint dimensions = 0;
@@ -112,20 +114,30 @@ class Launch final : public QueueCommand {
   static Range range_of(const wire::EnqueueKernel& call);
   static sched::CommandKind kind_of(const Kernel& kernel, const Range& range);
 
-  Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
-      : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments), kind_of(*kernel, range)),
-        arguments_(kernel->arguments),
-        kernel_(std::move(kernel)),
-        range_(range) {}
+  Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range);
 
-  bool is_launch() const final { return true; }
+  bool is_launch() const override { return true; }
+  std::string_view name() const override { return kernel_->name; }
+  std::string_view why_whole() const override;
+  SliceableLaunch* sliceable() override { return grid_ ? this : nullptr; }
+
+  const slicing::Launch& grid() const override { return *grid_; }
+  Readiness readiness() const override;
+  void prepare() override { kernel_->sliced_program->prepare(grid_->dimensions, kernel_->program); }
+  void take(const slicing::Box& part) override { part_ = part; }
+  void give_up() override;
 
  private:
-  cl_int enqueue(cl_command_queue queue, const Waits& waits) final;
+  cl_int enqueue(cl_command_queue queue, const Waits& waits) override;
+  cl_int enqueue_part(cl_command_queue queue, const Waits& waits);
+  Kernel::Sliced& sliced() const { return kernel_->sliced.at(grid_->dimensions - 1); }
 
   std::shared_ptr<const ArgumentSet> arguments_;
   std::shared_ptr<Kernel> kernel_;
   Range range_;
+  cl_uint address_bits_;                 // of the device
+  std::optional<slicing::Launch> grid_;  // if it may be cut, as far as the launch itself shows
+  std::optional<slicing::Box> part_;     // to be issued next, instead of the whole
 };
 
 }  // namespace fairgv::vgpu::opencl

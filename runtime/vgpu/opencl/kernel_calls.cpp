@@ -16,15 +16,23 @@ Result<void> Backend::handle(const wire::CreateKernel& call) {
   if (!program) return program.error();
   auto kernel = std::make_shared<Kernel>();
   kernel->program = std::move(program).value();
+  kernel->name = call.kernel;
   kernel->error = kernel->program->error;
   kernel->function = kind_from({call.program.raw, std::hash<std::string_view>()(call.kernel)});
   if (kernel->error == CL_SUCCESS) {
-    kernel->handle = KernelHandle(
-        clCreateKernel(kernel->program->handle.get(), std::string(call.kernel).c_str(), &kernel->error));
+    kernel->handle =
+        KernelHandle(clCreateKernel(kernel->program->handle.get(), kernel->name.c_str(), &kernel->error));
   }
   if (kernel->error == CL_SUCCESS) {
     kernel->error = clGetKernelInfo(kernel->handle.get(), CL_KERNEL_NUM_ARGS, sizeof(kernel->argument_count),
                                     &kernel->argument_count, nullptr);
+  }
+  if (settings_.never_slice.contains(kernel->name)) {
+    kernel->why_whole = "the configuration names it in never_slice";
+  } else if (!kernel->program->sliced) {
+    kernel->why_whole = "its program was not made from OpenCL C alone";
+  } else {
+    kernel->sliced_program = kernel->program->sliced;
   }
   return objects_.insert(call.id, std::move(kernel));
 }
@@ -36,11 +44,8 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckArgumentSize& call) {
   if (reply.error != CL_SUCCESS) return reply;
   if (call.bytes > kLongestValue) return wire::StatusReply{CL_INVALID_ARG_SIZE};
   // Tried on a kernel that is thrown away: the real one has arguments to keep.
-  const std::string name = get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
-    return clGetKernelInfo(kernel.value()->handle.get(), CL_KERNEL_FUNCTION_NAME, size, value, size_ret);
-  });
   const KernelHandle scratch(
-      clCreateKernel(kernel.value()->program->handle.get(), name.c_str(), &reply.error));
+      clCreateKernel(kernel.value()->program->handle.get(), kernel.value()->name.c_str(), &reply.error));
   if (reply.error != CL_SUCCESS) return reply;
   const std::vector<std::byte> value(call.bytes);
   reply.error = clSetKernelArg(scratch.get(), call.index, value.size(), value.data());

@@ -60,10 +60,15 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
   queue->context = std::move(context).value();
   queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root, profiling);
   queue->sub_device = driver_.devices()[call.device].owner;
+  queue->device = id.value();
   queue->error = queue->context->error;
   if (queue->error == CL_SUCCESS) {
+    queue->error = clGetDeviceInfo(queue->device, CL_DEVICE_ADDRESS_BITS, sizeof(queue->address_bits),
+                                   &queue->address_bits, nullptr);
+  }
+  if (queue->error == CL_SUCCESS) {
     const Platform& platform = driver_.platforms()[driver_.devices()[call.device].platform];
-    queue->handle = make_queue(platform, queue->context->handle.get(), id.value(),
+    queue->handle = make_queue(platform, queue->context->handle.get(), queue->device,
                                call.properties & kQueueProperties, queue->error);
   }
   return objects_.insert(call.id, std::move(queue));

@@ -8,16 +8,20 @@
 
 #include <CL/cl.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
 #include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/recipe.hpp"
+#include "runtime/vgpu/opencl/sliced_program.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -53,6 +57,8 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   std::shared_ptr<Context> context;
   std::shared_ptr<Lane> lane;
   std::shared_ptr<const void> sub_device;  // that the driver's queue is on, if it is one
+  cl_device_id device = nullptr;           // the driver's, that it is on
+  cl_uint address_bits = 0;                // of that device
   QueueHandle handle;
 };
 
@@ -104,6 +110,10 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
   std::shared_ptr<Context> context;
   ProgramHandle handle;
   std::shared_ptr<Linked> linking;  // until the loop thread has taken the result over
+  SourceText source;                // null: it was made from something else
+  /// How it was last built, compiled or linked; null if not from sources alone.
+  std::shared_ptr<const Recipe> recipe;
+  std::shared_ptr<SlicedProgram> sliced;  // null without a recipe
 
   /// Takes over what a link has made, once it has.
   void settle() {
@@ -116,6 +126,7 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
 
 struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   static constexpr std::string_view kName = "kernel";
+  std::string name;  // of the function
   std::shared_ptr<Program> program;
   KernelHandle handle;
   /// Tells functions apart: the same for all kernel objects of one function of one program.
@@ -125,6 +136,22 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();
   /// What the driver's kernel has been given.
   DriverArguments on_driver;
+
+  /// Makes the kernels that run this one's launches in parts; null: they run whole, for this reason.
+  std::shared_ptr<SlicedProgram> sliced_program;
+  std::string_view why_whole;
+  /// One for each number of dimensions, made when the first part is issued.
+  struct Sliced {
+    KernelHandle handle;
+    DriverArguments on_driver;
+    bool refused = false;  // with the executor's lock
+  };
+  std::array<Sliced, slicing::kMaxDimensions> sliced;
+  /// What choose_local_size() answered last.
+  struct LocalSize {
+    cl_device_id device = nullptr;
+    slicing::Extent global{}, local{};
+  } chosen;
 
   /// Gives the driver's kernel what the next launch uses.
   void apply_arguments() { on_driver.apply(handle.get(), arguments); }

@@ -31,6 +31,7 @@ Result<void> Backend::handle(const wire::CreateProgramWithSource& call) {
   auto program = std::make_shared<Program>();
   program->context = std::move(context).value();
   program->error = program->context->error;
+  program->source = std::make_shared<const std::string>(call.source);
   if (program->error == CL_SUCCESS) {
     const char* text = call.source.data();
     const std::size_t length = call.source.size();

@@ -1,0 +1,37 @@
+#include "runtime/daemon/worker_arguments.hpp"
+
+#include <chrono>
+
+namespace fairgv::daemon {
+
+std::vector<std::string> worker_arguments(const Session& session, int daemon_fd, const Config& config) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  std::vector<std::string> arguments{
+      "--session",    number(session.id.value),
+      "--segment-fd", number(session.segment->fd()),
+      "--turn-fd",    number(session.turns.fd()),
+      "--daemon-fd",  number(daemon_fd),
+      "--knock-fd",   number(session.knock.get()),
+      "--client-pid", number(session.peer.pid),
+      "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
+      "--samples",    number(config.samples)};
+  if (!config.device_cores.empty()) {
+    arguments.insert(arguments.end(), {"--device-cores", config.device_cores});
+  }
+  if (config.slicing.mode != SlicingRule{}.mode) {
+    arguments.insert(arguments.end(), {"--slicing", config.slicing.mode});
+  }
+  if (config.slicing.floor) {
+    arguments.insert(arguments.end(), {"--slicing-floor", number(*config.slicing.floor)});
+  }
+  for (const std::string& name : config.slicing.never) {
+    arguments.insert(arguments.end(), {"--never-slice", name});
+  }
+  if (session.slicing != session::SlicingWish{}) {
+    arguments.insert(arguments.end(), {"--slice", to_text(session.slicing)});
+  }
+  if (!config.coscheduling) arguments.emplace_back("--no-coscheduling");
+  return arguments;
+}
+
+}  // namespace fairgv::daemon

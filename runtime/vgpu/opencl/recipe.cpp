@@ -1,0 +1,113 @@
+#include "runtime/vgpu/opencl/recipe.hpp"
+
+#include "runtime/vgpu/opencl/working_directory.hpp"
+#include "slicing/opencl_c.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+ProgramHandle with_source(cl_context context, const std::string& source) {
+  const char* text = source.data();
+  const std::size_t length = source.size();
+  cl_int error = CL_SUCCESS;
+  return ProgramHandle(clCreateProgramWithSource(context, 1, &text, &length, &error));
+}
+
+/// -w would hide that the prelude and the program's own macros are at odds.
+std::string build_options(const Recipe& recipe) {
+  return without_option(recipe.options, "-w");
+}
+
+cl_uint device_count(const Recipe& recipe) {
+  return static_cast<cl_uint>(recipe.devices.size());
+}
+
+const cl_device_id* device_list(const Recipe& recipe) {
+  return recipe.devices.empty() ? nullptr : recipe.devices.data();
+}
+
+ProgramHandle compile(const Recipe& recipe, cl_context context, std::uint32_t dimensions) {
+  ProgramHandle program = with_source(context, slicing::sliceable_source(*recipe.source, dimensions));
+  if (!program) return program;
+  std::vector<ProgramHandle> headers;
+  std::vector<cl_program> handles;
+  std::vector<const char*> names;
+  for (const Recipe::Header& header : recipe.headers) {
+    handles.push_back(headers.emplace_back(with_source(context, *header.source)).get());
+    names.push_back(header.name.c_str());
+  }
+  const WorkingDirectory directory_of_application(recipe.directory);
+  const cl_int error = clCompileProgram(program.get(), device_count(recipe), device_list(recipe),
+                                        build_options(recipe).c_str(), static_cast<cl_uint>(handles.size()),
+                                        handles.empty() ? nullptr : handles.data(),
+                                        names.empty() ? nullptr : names.data(), nullptr, nullptr);
+  return error == CL_SUCCESS ? std::move(program) : ProgramHandle();
+}
+
+ProgramHandle build(const Recipe& recipe, cl_context context, std::uint32_t dimensions) {
+  ProgramHandle program = with_source(context, slicing::sliceable_source(*recipe.source, dimensions));
+  if (!program) return program;
+  const WorkingDirectory directory_of_application(recipe.directory);
+  const cl_int error = clBuildProgram(program.get(), device_count(recipe), device_list(recipe),
+                                      build_options(recipe).c_str(), nullptr, nullptr);
+  return error == CL_SUCCESS ? std::move(program) : ProgramHandle();
+}
+
+ProgramHandle link(const Recipe& recipe, cl_context context, std::uint32_t dimensions) {
+  std::vector<ProgramHandle> inputs;
+  std::vector<cl_program> handles;
+  for (const auto& input : recipe.inputs) {
+    handles.push_back(inputs.emplace_back(make_sliceable(*input, context, dimensions)).get());
+    if (handles.back() == nullptr) return {};
+  }
+  cl_int error = CL_SUCCESS;
+  ProgramHandle program(clLinkProgram(context, device_count(recipe), device_list(recipe),
+                                      recipe.options.c_str(), static_cast<cl_uint>(handles.size()),
+                                      handles.data(), nullptr, nullptr, &error));
+  return error == CL_SUCCESS ? std::move(program) : ProgramHandle();
+}
+
+}  // namespace
+
+std::optional<std::string_view> why_not_sliceable(const Recipe& recipe) {
+  std::optional<std::string_view> why;
+  if (recipe.source) why = slicing::why_not_sliceable(*recipe.source);
+  for (const Recipe::Header& header : recipe.headers) {
+    if (!why) why = slicing::why_not_sliceable(*header.source);
+  }
+  for (const auto& input : recipe.inputs) {
+    if (!why) why = why_not_sliceable(*input);
+  }
+  return why;
+}
+
+ProgramHandle make_sliceable(const Recipe& recipe, cl_context context, std::uint32_t dimensions) {
+  switch (recipe.step) {
+    case Recipe::Step::build:
+      return build(recipe, context, dimensions);
+    case Recipe::Step::compile:
+      return compile(recipe, context, dimensions);
+    case Recipe::Step::link:
+      return link(recipe, context, dimensions);
+  }
+  return {};
+}
+
+std::string without_option(std::string_view options, std::string_view option) {
+  std::string kept;
+  bool quoted = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= options.size(); ++i) {
+    if (i < options.size() && options[i] == '"') quoted = !quoted;
+    const bool ends = i == options.size() || (options[i] == ' ' && !quoted);
+    if (!ends) continue;
+    const std::string_view word = options.substr(begin, i - begin);
+    begin = i + 1;
+    if (word == option) continue;
+    if (!kept.empty()) kept += ' ';
+    kept += word;
+  }
+  return kept;
+}
+
+}  // namespace fairgv::vgpu::opencl

@@ -1,0 +1,77 @@
+// What a worker is told by its command line.
+#include "runtime/daemon/worker_arguments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace fairgv::daemon {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Session session_over(ring::Segment segment) {
+  auto header = std::move(ring::HeaderView::attach(segment.fd())).value();
+  return {.id = SessionId{7},
+          .tenant = {},
+          .tenant_name = "alice",
+          .peer = {},
+          .program = "clinfo",
+          .slicing = {},
+          .give_up = {},
+          .client = {},
+          .channel = {},
+          .knock = {},
+          .turns = std::move(session::TurnMemory::create()).value(),
+          .segment = std::move(segment),
+          .output = {},
+          .header = std::move(header),
+          .worker = {},
+          .client_watch = {},
+          .channel_watch = {},
+          .worker_watch = {}};
+}
+
+struct WorkerArguments : ::testing::Test {
+  /// The values behind an option, in order.
+  Texts values(const std::string& option) const {
+    const Texts arguments = worker_arguments(session, 50, config);
+    Texts found;
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+      if (arguments[i] == option) found.push_back(arguments[i + 1]);
+    }
+    return found;
+  }
+
+  Session session = session_over(std::move(ring::Segment::create()).value());
+  Config config;
+};
+
+TEST_F(WorkerArguments, NameTheSessionAndItsDescriptors) {
+  EXPECT_EQ(values("--session"), Texts{"7"});
+  EXPECT_EQ(values("--segment-fd"), Texts{std::to_string(session.segment->fd())});
+  EXPECT_EQ(values("--turn-fd"), Texts{std::to_string(session.turns.fd())});
+  EXPECT_EQ(values("--daemon-fd"), Texts{"50"});
+}
+
+TEST_F(WorkerArguments, SayNothingOfSlicingThatTheConfigurationDoesNotSay) {
+  for (const char* option : {"--slicing", "--slicing-floor", "--never-slice"}) {
+    EXPECT_EQ(values(option), Texts{}) << option;
+  }
+}
+
+TEST_F(WorkerArguments, CarryHowTheConfigurationWantsLaunchesCut) {
+  config.slicing = {"static", 3000, {"reduce", "scan"}};
+  EXPECT_EQ(values("--slicing"), Texts{"static"});
+  EXPECT_EQ(values("--slicing-floor"), Texts{"3000"});
+  EXPECT_EQ(values("--never-slice"), (Texts{"reduce", "scan"}));
+}
+
+TEST_F(WorkerArguments, CarryTheProgramsWishForSlicingIfThereIsOne) {
+  EXPECT_EQ(values("--slice"), Texts{});
+  session.slicing = {session::SlicingWish::Kind::blocks, 1500};
+  EXPECT_EQ(values("--slice"), Texts{"blocks:1500"});
+}
+
+}  // namespace
+}  // namespace fairgv::daemon
