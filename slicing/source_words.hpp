@@ -1,5 +1,5 @@
-// The words of an OpenCL C source: its identifiers and keywords, in order, without what stands in comments
-// and literals. Not a parser: it knows no scopes, and follows no #include and no #if.
+// The words of an OpenCL C source, its identifiers and keywords, and its punctuation, in order, without what
+// stands in comments and literals. Not a parser: it knows no scopes, and follows no #include and no #if.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,17 @@ class SourceWords {
  public:
   explicit SourceWords(std::string_view source);
 
-  // The next word, valid while this object lives; nothing at the end.
+  // What follows is valid while this object lives; nothing at the end.
+
+  // The next word.
   std::optional<std::string_view> next();
+  // The next word or character of punctuation.
+  std::optional<std::string_view> next_token();
+  // The rest of the line is passed over: of a directive, after its #.
+  void skip_line();
 
  private:
-  void skip_comment_or_literal();
+  bool skip_comment_or_literal();
 
   std::string text_;  // without line splices
   std::size_t position_ = 0;

@@ -152,7 +152,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.turn.samples = arguments.samples;
   const auto wish = session::parse_slicing_wish(arguments.slice, "--slice");
   if (!wish) return wish.error();
-  settings.slicing = slicing_settings("time", slicing::kDefaultFloor, wish.value());
+  settings.slicing = slicing_settings(arguments.slicing, arguments.slicing_floor, wish.value());
   if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
@@ -160,7 +160,8 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
     return ::write(fd, &knock, sizeof(knock)) == static_cast<ssize_t>(sizeof(knock));
   };
   Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
-  opencl::Backend backend(driver.value(), segment.value(), executor);
+  opencl::Backend backend(driver.value(), segment.value(), executor,
+                          {.never_slice = {arguments.never_slice.begin(), arguments.never_slice.end()}});
   Worker worker(segment.value(), executor, backend, !apart);
   int status = 0;
   if (auto served = worker.run(); !served) {

@@ -76,6 +76,23 @@ TEST_F(Programs, AreBuiltWithTheirOptions) {
   EXPECT_EQ(std::vector<std::int32_t>(16, 42), run_first(program));
 }
 
+TEST_F(Programs, KeepTheirVariablesFromLaunchToLaunch) {
+  const ProgramHandle program =
+      make_program("global int launches = 40;\n"
+                   "kernel void first(global int* out) {\n"
+                   "  if (get_global_id(0) == get_global_size(0) - 1) ++launches;\n"
+                   "  out[get_global_id(0)] = get_global_id(0) == get_global_size(0) - 1 ? launches : 7;\n"
+                   "}");
+  if (clBuildProgram(program, 1, &device, "-cl-std=CL2.0", nullptr, nullptr) != CL_SUCCESS) {
+    GTEST_SKIP() << "the driver has no variables of programs";
+  }
+  std::vector<std::int32_t> expected(16, 7);
+  for (const std::int32_t launches : {41, 42, 43}) {
+    expected.back() = launches;
+    EXPECT_EQ(expected, run_first(program));
+  }
+}
+
 TEST_F(Programs, JoinTheirPiecesOfSource) {
   const char* const pieces[] = {"kernel void first(global int* out) {NOT THIS",
                                 " out[get_global_id(0)] = 5; }"};

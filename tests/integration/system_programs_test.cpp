@@ -1,4 +1,5 @@
 // Programs that know nothing of FairGV run as tenants, with right results.
+#include "tests/harness/seed.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -17,6 +18,16 @@ struct Programs : System {};
 
 struct WorkloadThroughFairGV : System, ::testing::WithParamInterface<const char*> {};
 
+TEST_P(WorkloadThroughFairGV, ComputesWhatItShouldWhenEveryLaunchIsCutAtRandom) {
+  const std::string slice = "random:" + std::to_string(harness::printed_seed());
+  SCOPED_TRACE(slice);
+  auto program =
+      tenancy->tenant("alice", 2, {workload(GetParam()), "--repetitions", "3", "--verify", "always"});
+  program.environment.emplace_back("FAIRGV_SLICE", slice);
+  const auto result = harness::run_measured(program);
+  ASSERT_TRUE(result) << result.error().message;
+}
+
 TEST_P(WorkloadThroughFairGV, HasTheRightResult) {
   const auto result = harness::run_measured(
       tenancy->tenant("alice", 2, {workload(GetParam()), "--repetitions", "5", "--verify", "always"}));
@@ -32,9 +43,9 @@ INSTANTIATE_TEST_SUITE_P(Each, WorkloadThroughFairGV,
 /// The tests that run on the bare driver as opencl_api_native and opencl_api_native_sub_devices, as a tenant.
 /// Those of sub-devices in a session of their own: PoCL 3.1 sometimes does not survive what comes after them.
 struct ApiThroughFairGV : System, ::testing::WithParamInterface<const char*> {
-  void run_with_direct_memory(const char* setting) {
+  void run_with(const char* variable, const std::string& value) {
     auto program = tenancy->tenant("alice", 1, {harness::beside("opencl_api_test")});
-    program.environment.emplace_back("FAIRGV_DIRECT_MEMORY", setting);
+    program.environment.emplace_back(variable, value);
     program.environment.emplace_back("GTEST_FILTER", GetParam());
     const auto finished = harness::run(program);
     ASSERT_TRUE(finished);
@@ -43,11 +54,17 @@ struct ApiThroughFairGV : System, ::testing::WithParamInterface<const char*> {
 };
 
 TEST_P(ApiThroughFairGV, BehavesAsOnTheDriver) {
-  run_with_direct_memory("on");
+  run_with("FAIRGV_DIRECT_MEMORY", "on");
 }
 
 TEST_P(ApiThroughFairGV, BehavesAsOnTheDriverWhereNoBufferIsReachedDirectly) {
-  run_with_direct_memory("off");
+  run_with("FAIRGV_DIRECT_MEMORY", "off");
+}
+
+TEST_P(ApiThroughFairGV, BehavesAsOnTheDriverWhenEveryLaunchIsCutAtRandom) {
+  const std::string slice = "random:" + std::to_string(harness::printed_seed());
+  SCOPED_TRACE(slice);
+  run_with("FAIRGV_SLICE", slice);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, ApiThroughFairGV, ::testing::Values("-SubDevices.*", "SubDevices.*"),

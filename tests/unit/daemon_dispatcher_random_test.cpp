@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/unit/daemon_turns.hpp"
-#include "tests/unit/sched_seed.hpp"
+#include "tests/harness/seed.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct RandomTurns : Turns {
-  RandomTurns() : random(sched::printed_seed()) {}
+  RandomTurns() : random(harness::printed_seed()) {}
 
   std::uint32_t below(std::uint32_t end) {
     return std::uniform_int_distribution<std::uint32_t>(0, end - 1)(random);

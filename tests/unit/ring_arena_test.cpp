@@ -111,7 +111,7 @@ TEST_F(ArenaTest, NeighboursFreedInAnyOrderBecomeOneBlock) {
 /// Random allocations and frees against a plain model of pieces and pages.
 TEST_F(ArenaTest, RandomUseAgreesWithAModel) {
   constexpr uint64_t kPages = kArenaBytes / kPageBytes;
-  std::mt19937_64 random(test_seed());
+  std::mt19937_64 random(harness::printed_seed());
   ArenaAllocator arena(segment.arena(), kArenaBytes);  // nothing is given back here
   std::map<uint64_t, uint64_t> pieces;                 // offset -> bytes the piece occupies
   std::vector<uint64_t> users(kPages);                 // pieces on each page
@@ -234,7 +234,7 @@ TEST_F(ArenaTest, APageSharedByManySmallPiecesGoesBackWithTheLastOfThem) {
   std::vector<uint64_t> pieces;
   for (int i = 0; i < 64; ++i) pieces.push_back(arena.allocate(64).value());
   touch(pieces.front(), 4096);
-  std::shuffle(pieces.begin(), pieces.end(), std::mt19937_64(test_seed()));
+  std::shuffle(pieces.begin(), pieces.end(), std::mt19937_64(harness::printed_seed()));
   for (const uint64_t piece : pieces) {
     EXPECT_EQ(resident(), empty + kPageBytes);
     arena.free(piece);
@@ -243,7 +243,7 @@ TEST_F(ArenaTest, APageSharedByManySmallPiecesGoesBackWithTheLastOfThem) {
 }
 
 TEST_F(ArenaTest, ThreadsNeverShareAPiece) {
-  const uint64_t seed = test_seed();
+  const uint64_t seed = harness::printed_seed();
   ArenaAllocator arena(segment.arena(), 1 << 20);
   std::atomic<int> damaged{0};
   std::vector<std::thread> threads;

@@ -25,7 +25,7 @@ class TwoProcesses : public testing::Test {
 };
 
 TEST_F(TwoProcesses, RecordsOfRandomSizesArriveInOrderAndIntact) {
-  const RecordStream stream(test_seed(), 20'000);
+  const RecordStream stream(harness::printed_seed(), 20'000);
   for (const auto longest_spin : {kNever, SpinBudget::kLongest}) {
     const pid_t worker_process = start_child([&] {
       Segment worker = attach_again(client);

@@ -139,7 +139,7 @@ TEST_F(SpscRing, NewEndsContinueWhereTheOldOnesStood) {
 }
 
 TEST(SpscRingThreads, RecordsOfRandomSizesArriveInOrderAndIntact) {
-  const RecordStream stream(test_seed(), 20'000);
+  const RecordStream stream(harness::printed_seed(), 20'000);
   GuardedRing ring_memory;
   Doorbell record_bell;
   Doorbell room_bell;
@@ -275,7 +275,7 @@ TEST_F(SpscRing, AConsumedIndexNeverGoesBack) {
 }
 
 TEST_F(SpscRing, RandomIndicesAndHeadersNeverLeadOutsideTheRing) {
-  std::mt19937_64 random(test_seed());
+  std::mt19937_64 random(harness::printed_seed());
   std::byte* const end = memory.slots + memory.slot_count * kSlotBytes;
   uint64_t records = 0;
   uint64_t corrupt = 0;

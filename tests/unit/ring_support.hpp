@@ -1,4 +1,4 @@
-// What the tests of runtime/ring share: seeds that can be repeated, rings with guard pages, child processes,
+// What the tests of runtime/ring share: rings with guard pages, child processes,
 // and one stream of random records with its two ends.
 #pragma once
 
@@ -17,16 +17,9 @@
 #include "runtime/ring/doorbell.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/ring/spsc_ring.hpp"
+#include "tests/harness/seed.hpp"
 
 namespace fairgv::ring {
-
-/// A fresh seed, printed; FAIRGV_TEST_SEED repeats one.
-inline uint64_t test_seed() {
-  const char* given = std::getenv("FAIRGV_TEST_SEED");
-  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  std::cout << "FAIRGV_TEST_SEED=" << seed << std::endl;  // flushed: the test may fork
-  return seed;
-}
 
 /// Long enough for any machine: a wait that reaches it has lost its wake-up.
 inline std::chrono::steady_clock::time_point lost_by() {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sched/fair_queue.hpp"
-#include "tests/unit/sched_seed.hpp"
+#include "tests/harness/seed.hpp"
 
 namespace {
 
@@ -20,7 +20,7 @@ using fairgv::sched::Duration;
 using fairgv::sched::FairQueue;
 using fairgv::sched::kMaxWeight;
 using fairgv::sched::kMinWeight;
-using fairgv::sched::printed_seed;
+using fairgv::harness::printed_seed;
 using fairgv::sched::TenantId;
 using std::chrono::milliseconds;
 

@@ -9,7 +9,7 @@
 #include "sched/policies/fair.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/simulator/simulation.hpp"
-#include "tests/unit/sched_seed.hpp"
+#include "tests/harness/seed.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -24,7 +24,7 @@ double ns(Duration time) {
 
 class SimulationRandom : public testing::Test {
  protected:
-  SimulationRandom() : random_(printed_seed()) {}
+  SimulationRandom() : random_(fairgv::harness::printed_seed()) {}
 
   std::uint32_t between(std::uint32_t low, std::uint32_t high) {
     return std::uniform_int_distribution<std::uint32_t>(low, high)(random_);

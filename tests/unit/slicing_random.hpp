@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <random>
-#include <string>
 
 #include "slicing/launch.hpp"
+#include "tests/harness/seed.hpp"
 
 namespace fairgv::slicing {
 
 class Random {
  public:
-  Random() : generator_(printed_seed()) {}
+  Random() : generator_(harness::printed_seed()) {}
 
   std::uint64_t between(std::uint64_t low, std::uint64_t high) {
     return std::uniform_int_distribution<std::uint64_t>(low, high)(generator_);
@@ -42,13 +40,6 @@ class Random {
   }
 
  private:
-  static std::uint64_t printed_seed() {
-    const char* wanted = std::getenv("FAIRGV_TEST_SEED");
-    const std::uint64_t seed = wanted != nullptr ? std::stoull(wanted) : std::random_device{}();
-    std::cout << "FAIRGV_TEST_SEED=" << seed << '\n';
-    return seed;
-  }
-
   std::mt19937_64 generator_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "runtime/vgpu/opencl/working_directory.hpp"
 #include "slicing/opencl_c.hpp"
+#include "slicing/program_variables.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -71,10 +72,15 @@ ProgramHandle link(const Recipe& recipe, cl_context context, std::uint32_t dimen
 
 std::optional<std::string_view> why_not_sliceable(const Recipe& recipe) {
   std::optional<std::string_view> why;
-  if (recipe.source) why = slicing::why_not_sliceable(*recipe.source);
-  for (const Recipe::Header& header : recipe.headers) {
-    if (!why) why = slicing::why_not_sliceable(*header.source);
-  }
+  const bool variables = slicing::may_have_program_variables(recipe.options);
+  const auto look_at = [&](const std::string& source) {
+    if (!why) why = slicing::why_not_sliceable(source);
+    if (!why && variables && slicing::may_define_variables(source)) {
+      why = "its program may have variables outside its functions";
+    }
+  };
+  if (recipe.source) look_at(*recipe.source);
+  for (const Recipe::Header& header : recipe.headers) look_at(*header.source);
   for (const auto& input : recipe.inputs) {
     if (!why) why = why_not_sliceable(*input);
   }

@@ -7,13 +7,13 @@
 #include <random>
 #include <string>
 
-namespace fairgv::sched {
+namespace fairgv::harness {
 
 inline std::uint64_t printed_seed() {
   const char* wanted = std::getenv("FAIRGV_TEST_SEED");
   const std::uint64_t seed = wanted != nullptr ? std::stoull(wanted) : std::random_device{}();
-  std::cout << "FAIRGV_TEST_SEED=" << seed << '\n';
+  std::cout << "FAIRGV_TEST_SEED=" << seed << std::endl;  // flushed: a test may fork
   return seed;
 }
 
-}  // namespace fairgv::sched
+}  // namespace fairgv::harness
