@@ -48,7 +48,8 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
   for (const auto& [id, session] : sessions.all()) {
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
-                    state_name(host.dispatch.state(id)), host.dispatch.interactive(id)});
+                    state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
+                    session->long_commands.all()});
   }
   return list;
 }

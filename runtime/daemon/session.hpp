@@ -14,6 +14,7 @@
 
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/long_command_book.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
@@ -33,11 +34,12 @@ struct Session {
   std::string program;
   std::uint64_t features = 0;  // that the client has named
   session::SlicingWish slicing;
+  LongCommandBook long_commands;
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 
   session::Socket client;
-  session::Socket channel;  // to the worker; its hang-up tells the worker that the daemon is gone
+  session::Socket channel;  // to the worker, which alone speaks; its hang-up says that the daemon is gone
   ring::UniqueFd knock;     // eventfd; see DispatchLoop
   session::TurnMemory turns;
   std::optional<ring::Segment> segment;  // until it is handed to the client

@@ -126,6 +126,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .program = hello.program,
                                                .features = hello.features,
                                                .slicing = hello.slicing,
+                                               .long_commands = {},
                                                .stage = Session::Stage::starting,
                                                .give_up = Clock::now() + kWorkerPatience,
                                                .client = {},
@@ -173,14 +174,19 @@ void SessionTable::on_worker_message(SessionId id) {
     return;
   }
   const auto message = session::parse_worker_message(packet->text);
-  if (session.stage != Session::Stage::starting) {
-    end(session, "its worker spoke out of turn");
-  } else if (!message) {
-    end(session, message.error().message);
-  } else if (const auto* failed = std::get_if<session::WorkerFailed>(&message.value())) {
+  if (!message) return end(session, message.error().message);
+  const auto* const ready = std::get_if<session::WorkerReady>(&message.value());
+  const auto* const failed = std::get_if<session::WorkerFailed>(&message.value());
+  const auto* const command = std::get_if<session::LongCommand>(&message.value());
+  const bool starting = session.stage == Session::Stage::starting;
+  if (starting && ready != nullptr) {
+    on_ready(session, *ready);
+  } else if (starting && failed != nullptr) {
     end(session, failed->reason);
+  } else if (session.stage == Session::Stage::running && command != nullptr) {
+    on_long_command(session, *command);
   } else {
-    on_ready(session, std::get<session::WorkerReady>(message.value()));
+    end(session, "its worker spoke out of turn");
   }
 }
 
@@ -188,6 +194,15 @@ void SessionTable::on_ready(Session& session, const session::WorkerReady& ready)
   auto done = agree_on_devices(ready);
   if (done) done = admit(session);
   if (!done) end(session, done.error().message);
+}
+
+void SessionTable::on_long_command(Session& session, const session::LongCommand& command) {
+  const auto first = session.long_commands.take(command, host_.devices.size());
+  if (!first) return end(session, first.error().message);
+  if (!first.value()) return;
+  spdlog::info("session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
+               session.id.value, session.tenant_name, command.name, command.device,
+               static_cast<double>(command.longest_ns) / 1e6, command.reason);
 }
 
 Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {

@@ -64,6 +64,7 @@ class SessionTable {
   Result<void> watch(Session& session);
   void on_worker_message(SessionId id);
   void on_ready(Session& session, const session::WorkerReady& ready);
+  void on_long_command(Session& session, const session::LongCommand& command);
   Result<void> agree_on_devices(const session::WorkerReady& ready);
   Result<void> admit(Session& session);
   void on_worker_end(SessionId id);

@@ -17,100 +17,8 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestText = 4096;
 constexpr std::size_t kLongestPolicyName = 64;
-constexpr std::size_t kLongestList = 1'000'000;
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
 constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kLargest64 = std::numeric_limits<std::uint64_t>::max();
-
-std::uint32_t integer32(JsonFields& fields, const char* key) {
-  return static_cast<std::uint32_t>(fields.integer(key, 0, kLargest32));
-}
-
-json to_json(const Report::Session& session) {
-  return {{"session", session.session},       {"pid", session.pid},     {"program", session.program},
-          {"worker_pid", session.worker_pid}, {"state", session.state}, {"interactive", session.interactive}};
-}
-
-json to_json(const Report::Tenant& tenant) {
-  json sessions = json::array();
-  for (const Report::Session& session : tenant.sessions) sessions.push_back(to_json(session));
-  return {{"tenant", tenant.tenant},
-          {"weight", tenant.weight},
-          {"uid", tenant.uid},
-          {"sessions", std::move(sessions)},
-          {"device_time_ns", tenant.device_time_ns},
-          {"share", tenant.share},
-          {"ideal_share", tenant.ideal_share},
-          {"commands", tenant.commands},
-          {"launches", tenant.launches},
-          {"samples", tenant.samples},
-          {"syncs", tenant.syncs},
-          {"checked_ns", tenant.checked_ns},
-          {"by_events_ns", tenant.by_events_ns}};
-}
-
-Result<Report::Session> session_from(json object) {
-  auto fields = JsonFields::nested(std::move(object), "session");
-  Report::Session session{integer32(fields, "session"), integer32(fields, "pid"),
-                          printable(fields.string("program", kLongestText), kLongestProgramName),
-                          integer32(fields, "worker_pid"), fields.string("state", kLongestText)};
-  if (fields.has("interactive"))
-    session.interactive = fields.boolean("interactive");  // not from an older daemon
-  if (!fields.ok()) return fields.error();
-  return session;
-}
-
-Result<Report::Tenant> tenant_from(json object) {
-  auto fields = JsonFields::nested(std::move(object), "tenant");
-  Report::Tenant tenant;
-  tenant.tenant = fields.string("tenant", kLongestTenantName);
-  tenant.weight = integer32(fields, "weight");
-  tenant.uid = integer32(fields, "uid");
-  tenant.ideal_share = fields.number("ideal_share");
-  tenant.commands = fields.integer("commands", 0, kLargest64);
-  tenant.launches = fields.integer("launches", 0, kLargest64);
-  tenant.samples = fields.integer("samples", 0, kLargest64);
-  tenant.syncs = fields.integer("syncs", 0, kLargest64);
-  if (fields.has("checked_ns")) {  // not from an older daemon
-    tenant.checked_ns = fields.integer("checked_ns", 0, kLargest64);
-    tenant.by_events_ns = fields.integer("by_events_ns", 0, kLargest64);
-  }
-  for (const json& time : fields.list("device_time_ns", kLongestList)) {
-    tenant.device_time_ns.push_back(time.is_number_unsigned() ? time.get<std::uint64_t>() : 0);
-  }
-  for (const json& share : fields.list("share", kLongestList)) {
-    tenant.share.push_back(share.is_number() ? share.get<double>() : 0);
-  }
-  for (json& element : fields.list("sessions", kLongestList)) {
-    auto session = session_from(std::move(element));
-    if (!session) return session.error();
-    tenant.sessions.push_back(std::move(session).value());
-  }
-  if (!fields.ok()) return fields.error();
-  return tenant;
-}
-
-Result<Report::Device> device_from(json object) {
-  auto fields = JsonFields::nested(std::move(object), "device");
-  Report::Device device{integer32(fields, "index"),
-                        printable(fields.string("platform", kLongestText), kLongestText),
-                        printable(fields.string("name", kLongestText), kLongestText),
-                        {},
-                        {},
-                        0};
-  if (fields.has("policy")) {
-    device.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
-    device.slice_ms = fields.number("slice_ms");
-  }
-  if (fields.has("holder")) device.holder = fields.string("holder", kLongestTenantName);
-  if (!fields.ok()) return fields.error();
-  return device;
-}
-
-Report::Daemon daemon_from(JsonFields fields) {
-  return {integer32(fields, "pid"), fields.string("version", kLongestText),
-          fields.string("socket", kLongestText), fields.number("uptime_s"), fields.number("slice_ms")};
-}
 
 }  // namespace
 
@@ -145,7 +53,8 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (command == "policy") {
     request.command = ControlRequest::Command::set_policy;
     request.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
-    if (fields.has("device")) request.device = integer32(fields, "device");
+    if (fields.has("device"))
+      request.device = static_cast<std::uint32_t>(fields.integer("device", 0, kLargest32));
   } else if (command == "stop") {
     request.command = ControlRequest::Command::stop;
   } else if (command != "ps") {
@@ -153,48 +62,6 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   }
   if (!fields.ok()) return fields.error();
   return request;
-}
-
-std::string to_text(const Report& report) {
-  json devices = json::array();
-  for (const Report::Device& device : report.devices) {
-    devices.push_back({{"index", device.index},
-                       {"platform", device.platform},
-                       {"name", device.name},
-                       {"policy", device.policy},
-                       {"slice_ms", device.slice_ms},
-                       {"holder", device.holder ? json(*device.holder) : json()}});
-  }
-  json tenants = json::array();
-  for (const Report::Tenant& tenant : report.tenants) tenants.push_back(to_json(tenant));
-  return to_text(json{{"ok", true},
-                      {"daemon",
-                       {{"pid", report.daemon.pid},
-                        {"version", report.daemon.version},
-                        {"socket", report.daemon.socket},
-                        {"uptime_s", report.daemon.uptime_s},
-                        {"slice_ms", report.daemon.slice_ms}}},
-                      {"devices", std::move(devices)},
-                      {"tenants", std::move(tenants)}});
-}
-
-Result<Report> parse_report(std::string_view text) {
-  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
-  JsonFields fields(text, "daemon's answer");
-  Report report;
-  report.daemon = daemon_from(JsonFields::nested(fields.object("daemon"), "daemon"));
-  for (json& element : fields.list("devices", kLongestList)) {
-    auto device = device_from(std::move(element));
-    if (!device) return device.error();
-    report.devices.push_back(std::move(device).value());
-  }
-  for (json& element : fields.list("tenants", kLongestList)) {
-    auto tenant = tenant_from(std::move(element));
-    if (!tenant) return tenant.error();
-    report.tenants.push_back(std::move(tenant).value());
-  }
-  if (!fields.ok()) return fields.error();
-  return report;
 }
 
 std::string success_text() {

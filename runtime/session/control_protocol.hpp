@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 
 namespace fairgv::session {
@@ -55,6 +56,7 @@ struct Report {
     std::int64_t worker_pid = 0;
     std::string state;         // idle, wanting, held, busy
     bool interactive = false;  // its program waits so often that it is woken with its turns
+    std::vector<LongCommand> long_commands{};
   };
   struct Tenant {
     std::string tenant;

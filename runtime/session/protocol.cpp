@@ -5,6 +5,7 @@
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/json_fields.hpp"
+#include "runtime/session/long_command_json.hpp"
 #include "runtime/session/turn.hpp"
 
 namespace fairgv::session {
@@ -103,6 +104,12 @@ std::string to_text(const WorkerFailed& failed) {
   return to_text(json{{"worker", "failed"}, {"reason", failed.reason}});
 }
 
+std::string to_text(const LongCommand& command) {
+  json message = to_json(command);
+  message["worker"] = "long command";
+  return to_text(message);
+}
+
 Result<Hello> parse_hello(std::string_view text) {
   JsonFields fields(text, "hello");
   if (fields.ok() && fields.string("fairgv", kLongestReason) != "hello") fields.fail("is not a hello");
@@ -148,8 +155,8 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
   return Answer(std::move(welcome));
 }
 
-Result<std::variant<WorkerReady, WorkerFailed>> parse_worker_message(std::string_view text) {
-  using Message = std::variant<WorkerReady, WorkerFailed>;
+Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text) {
+  using Message = std::variant<WorkerReady, WorkerFailed, LongCommand>;
   JsonFields fields(text, "worker's");
   const std::string kind = fields.string("worker", kLongestReason);
   if (kind == "failed") {
@@ -157,7 +164,12 @@ Result<std::variant<WorkerReady, WorkerFailed>> parse_worker_message(std::string
     if (!fields.ok()) return fields.error();
     return Message(std::move(failed));
   }
-  if (fields.ok() && kind != "ready") fields.fail("is neither 'ready' nor 'failed'");
+  if (kind == "long command") {
+    LongCommand command = long_command_from(fields);
+    if (!fields.ok()) return fields.error();
+    return Message(std::move(command));
+  }
+  if (fields.ok() && kind != "ready") fields.fail("is none of 'ready', 'failed' and 'long command'");
   WorkerReady ready;
   for (json& element : fields.list("devices", kMaxDevices)) {
     auto device = JsonFields::nested(std::move(element), "worker's device");

@@ -1,8 +1,11 @@
 // What is said on the sockets when a session starts: client, daemon and worker, one JSON object per packet.
 //
-//   client  -> daemon   hello       who I am, which protocol I speak
-//   daemon  -> client   welcome     for tenants with descriptors: the segment, the kernels' output; or
-//   refused, with the reason worker  -> daemon   ready       which devices I see; or failed, with the reason
+//   client  -> daemon   hello         who I am, which protocol I speak
+//   daemon  -> client   welcome       for tenants with descriptors: the segment, the kernels' output;
+//                       or refused    with the reason
+//   worker  -> daemon   ready         which devices I see;
+//                       or failed     with the reason
+//   worker  -> daemon   long command  now and then after ready: what held a device beyond its slice
 //
 // A tenant's socket then stays open without traffic: when either side hangs up, the session is over. A
 // control connection goes on with the requests of control_protocol.hpp.
@@ -88,15 +91,35 @@ struct WorkerFailed {
   std::string reason;
 };
 
+/// The most names under which a worker tells of long commands; all further commands are kOtherCommands.
+inline constexpr std::size_t kMostLongCommands = 16;
+inline constexpr const char* kOtherCommands = "other";
+/// Bytes of a long command's name, and of its reason.
+inline constexpr std::size_t kLongestCommandText = 128;
+
+/// A command that held a device for longer than its slice while others wanted the device, and could not be
+/// cut. All that is known of its name on this device so far: each message replaces the one before.
+struct LongCommand {
+  std::uint32_t device = 0;  // index into the worker's devices
+  std::string name;          // the kernel's function
+  std::string reason;        // why it could not be cut, to go on after "it cannot be sliced: "
+  std::uint64_t count = 0;   // how often, at least once
+  std::uint64_t longest_ns = 0;
+  std::uint64_t total_ns = 0;
+
+  bool operator==(const LongCommand&) const = default;
+};
+
 std::string to_text(const Hello& hello);
 std::string to_text(const Welcome& welcome);
 std::string to_text(const Refused& refused);
 std::string to_text(const WorkerReady& ready);
 std::string to_text(const WorkerFailed& failed);
+std::string to_text(const LongCommand& command);
 
 /// Fails also for a protocol that this build does not speak; the message names both.
 Result<Hello> parse_hello(std::string_view text);
 Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text);
-Result<std::variant<WorkerReady, WorkerFailed>> parse_worker_message(std::string_view text);
+Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text);
 
 }  // namespace fairgv::session

@@ -118,6 +118,11 @@ Result<void> Socket::send(std::string_view text, std::initializer_list<int> fds)
   }
 }
 
+bool Socket::offer(std::string_view text) const {
+  return text.size() <= kMaxPacket &&
+         ::send(fd_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
 Result<Packet> Socket::receive() const {
   Packet packet;
   packet.text.resize(kMaxPacket);

@@ -66,6 +66,8 @@ class Socket {
   /// Sends one packet and copies of up to kMaxDescriptors descriptors with it. Fails if the packet is too
   /// long, the peer is gone, or a non-blocking socket has no room.
   Result<void> send(std::string_view text, std::initializer_list<int> fds = {}) const;
+  /// Sends one packet unless that would mean waiting, whatever the socket's mode; tells whether it did.
+  bool offer(std::string_view text) const;
   /// Takes one packet. An Error is for a broken socket or a packet beyond the limits: hang up then.
   Result<Packet> receive() const;
 

@@ -6,11 +6,15 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp)
-target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings GTest::gtest_main Threads::Threads)
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp
+  ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp)
+target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
 gtest_discover_tests(daemon_test PROPERTIES TIMEOUT 120)

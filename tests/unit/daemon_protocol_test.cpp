@@ -69,6 +69,44 @@ TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
   const auto failed = parse_worker_message(to_text(WorkerFailed{"no driver"}));
   ASSERT_TRUE(failed);
   EXPECT_EQ(std::get<WorkerFailed>(failed.value()).reason, "no driver");
+  const LongCommand command{3, "reduce", "it uses pipes", 2, 4'210'000'000, INT64_MAX};
+  const auto told = parse_worker_message(to_text(command));
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(std::get<LongCommand>(told.value()), command);
+}
+
+TEST(Protocol, ALongCommandIsMadePrintableAndCut) {
+  LongCommand command{0, std::string(128, '\xff'), "a\x1b[2J\nb", 1, 1, 1};
+  auto read = parse_worker_message(to_text(command));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(std::get<LongCommand>(read.value()).name.size(), 128u);
+  EXPECT_EQ(std::get<LongCommand>(read.value()).reason, "a?[2J?b");
+}
+
+TEST(Protocol, ALongCommandThatCannotBeTrueIsRefused) {
+  const auto original = nlohmann::json::parse(to_text(LongCommand{0, "reduce", "it uses pipes", 1, 5, 5}));
+  ASSERT_TRUE(parse_worker_message(original.dump()));
+  const std::pair<const char*, nlohmann::json> lies[] = {{"device", -1},
+                                                         {"device", std::uint64_t{1} << 32},
+                                                         {"device", "0"},
+                                                         {"name", 7},
+                                                         {"name", nullptr},
+                                                         {"name", std::string(60'000, 'x')},
+                                                         {"reason", nullptr},
+                                                         {"reason", std::string(60'000, 'x')},
+                                                         {"count", 0},
+                                                         {"count", -1},
+                                                         {"count", 1.5},
+                                                         {"longest_ns", 6},
+                                                         {"longest_ns", -1},
+                                                         {"total_ns", std::uint64_t{1} << 63},
+                                                         {"total_ns", "forever"},
+                                                         {"total_ns", nullptr}};
+  for (const auto& [field, lie] : lies) {
+    auto message = original;
+    message[field] = lie;
+    EXPECT_FALSE(parse_worker_message(message.dump())) << field << " " << lie.dump().substr(0, 50);
+  }
 }
 
 TEST(Protocol, AnotherProtocolIsRefusedNamingBoth) {
@@ -154,9 +192,12 @@ TEST(Protocol, TextThatIsNotUtf8CanBeSent) {
 
 TEST(Protocol, NoMutilatedMessageIsFatal) {
   std::mt19937 random(1);
-  const std::string originals[] = {
-      to_text(Hello{}), to_text(Welcome{}), to_text(WorkerReady{{{"p", "n", 1}}}),
-      to_text(ControlRequest{ControlRequest::Command::set, "a", 1}), to_text(Report{})};
+  const std::string originals[] = {to_text(Hello{}),
+                                   to_text(Welcome{}),
+                                   to_text(WorkerReady{{{"p", "n", 1}}}),
+                                   to_text(LongCommand{0, "n", "r", 1, 1, 1}),
+                                   to_text(ControlRequest{ControlRequest::Command::set, "a", 1}),
+                                   to_text(Report{})};
   int refused = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string text = originals[random() % std::size(originals)];
@@ -218,6 +259,7 @@ Report full_report(std::size_t tenants) {
     tenant.weight = 2;
     tenant.uid = 1'000;
     tenant.sessions = {{static_cast<std::uint32_t>(i + 1), 100, "prog", 101, "busy"}};
+    tenant.sessions[0].long_commands = {{0, "reduce", "it uses pipes", 3, 4'210'000'000, 5'000'000'000}};
     tenant.device_time_ns = {UINT64_MAX, 0};
     tenant.share = {0.25, 0};
     tenant.ideal_share = 0.5;
@@ -242,6 +284,16 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.share, (std::vector<double>{0.25, 0}));
   ASSERT_EQ(tenant.sessions.size(), 1u);
   EXPECT_EQ(tenant.sessions[0].state, "busy");
+  EXPECT_EQ(tenant.sessions[0].long_commands, full_report(2).tenants[1].sessions[0].long_commands);
+}
+
+TEST(ControlProtocol, AnOlderDaemonsReportLacksWhatItDoesNotKnow) {
+  auto json = nlohmann::json::parse(to_text(full_report(1)));
+  auto& session = json["tenants"][0]["sessions"][0];
+  ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
+  const auto read = parse_report(json.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());
 }
 
 TEST(ControlProtocol, TheReportHasTheFieldsThatScriptsReadByName) {
@@ -249,6 +301,13 @@ TEST(ControlProtocol, TheReportHasTheFieldsThatScriptsReadByName) {
   EXPECT_EQ(json["ok"], true);
   EXPECT_EQ(json["daemon"]["pid"], 42);
   EXPECT_EQ(json["tenants"][0]["sessions"][0]["worker_pid"], 101);
+  const auto& command = json["tenants"][0]["sessions"][0]["long_commands"][0];
+  EXPECT_EQ(command["device"], 0);
+  EXPECT_EQ(command["name"], "reduce");
+  EXPECT_EQ(command["reason"], "it uses pipes");
+  EXPECT_EQ(command["count"], 3);
+  EXPECT_EQ(command["longest_ns"], 4'210'000'000);
+  EXPECT_EQ(command["total_ns"], 5'000'000'000);
   EXPECT_EQ(json["devices"][1]["holder"], nullptr);
 }
 

@@ -66,6 +66,19 @@ TEST_F(Pair, NonBlockingFindsNothing) {
   EXPECT_EQ(near.receive()->kind, Packet::Kind::nothing);
 }
 
+TEST_F(Pair, AnOfferNeverWaitsForRoom) {
+  int taken = 0;
+  while (near.offer(std::string(1000, 'x'))) ++taken;
+  EXPECT_GT(taken, 0);
+  EXPECT_FALSE(near.offer("no room"));
+  for (int i = 0; i < taken; ++i) EXPECT_EQ(far.receive()->text.size(), 1000u);
+  EXPECT_TRUE(near.offer("room again"));
+  EXPECT_EQ(far.receive()->text, "room again");
+  EXPECT_FALSE(near.offer(std::string(kMaxPacket + 1, 'x')));
+  far.close();
+  EXPECT_FALSE(near.offer("x"));  // and no SIGPIPE
+}
+
 TEST_F(Pair, RefusesWhatIsTooLong) {
   EXPECT_FALSE(near.send(std::string(kMaxPacket + 1, 'x')));
   const std::string long_packet(kMaxPacket + 1, 'x');

@@ -18,6 +18,7 @@ Session session_over(ring::Segment segment) {
           .peer = {},
           .program = "clinfo",
           .slicing = {},
+          .long_commands = {},
           .give_up = {},
           .client = {},
           .channel = {},

@@ -3,6 +3,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_executor_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_slicing_test.cpp

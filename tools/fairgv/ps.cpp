@@ -9,6 +9,7 @@
 
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
+#include "tools/fairgv/long_commands.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -73,6 +74,9 @@ void print_report(const Report& report) {
   }
   fmt::print("\n");
   print_sessions(report);
+  const auto long_commands = long_command_lines(report);
+  if (!long_commands.empty()) fmt::print("\n");
+  for (const std::string& line : long_commands) fmt::print("  {}\n", line);
 }
 
 int ask_and_print(Control& control, bool json) {

@@ -1,0 +1,16 @@
+// A LongCommand as both protocols write it: worker to daemon, and daemon to `fairgv ps`.
+//
+// Private to this room.
+#pragma once
+
+#include "runtime/session/json_fields.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::session {
+
+nlohmann::json to_json(const LongCommand& command);
+
+/// Texts are made printable and cut to kLongestCommandText. What cannot be true is an error of `fields`.
+LongCommand long_command_from(JsonFields& fields);
+
+}  // namespace fairgv::session

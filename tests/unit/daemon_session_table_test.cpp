@@ -1,0 +1,135 @@
+// Sessions whose worker is a script: what it says on its channel, and what becomes of the session.
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <functional>
+#include <sstream>
+
+#include "runtime/daemon/report.hpp"
+#include "runtime/daemon/session_table.hpp"
+#include "tests/unit/daemon_temporary_folder.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using session::LongCommand;
+using session::WorkerReady;
+
+const std::string kReady = to_text(WorkerReady{{{"Portable Computing Language", "cpu", 2}}});
+
+LongCommand reduce(std::uint64_t count) {
+  return {0, "reduce", "it uses pipes", count, 4'210'000'000, 4'210'000'000 * count};
+}
+
+/// What the daemon logs while it lives.
+class Log {
+ public:
+  Log() : before_(spdlog::default_logger()) {
+    const auto sink = std::make_shared<spdlog::sinks::ostream_sink_st>(text_, true);
+    sink->set_pattern("%v");
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
+  }
+  ~Log() { spdlog::set_default_logger(before_); }
+
+  std::size_t count(const std::string& words) const {
+    const std::string text = text_.str();
+    std::size_t found = 0;
+    for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++found;
+    return found;
+  }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+struct SessionTableTest : ::testing::Test {
+  /// Begins bob's session with a worker that says these packets, and then nothing more.
+  void start(const std::vector<std::string>& packets) {
+    std::string script = "#!/bin/bash\nwhile [ \"$1\" != --daemon-fd ]; do shift; done\n";
+    for (const std::string& packet : packets) script += "printf %s '" + packet + "' >&$2\n";
+    folder.write("worker", script + "exec sleep 1000\n");
+    std::filesystem::permissions(folder / "worker", std::filesystem::perms::owner_all);
+    auto ends = std::move(session::Socket::pair()).value();
+    client = std::move(ends.first);
+    session::Hello hello;
+    hello.tenant = "bob";
+    const auto started = table.start(hello, client.peer().value(), ends.second);
+    ASSERT_TRUE(started) << started.error().message;
+  }
+
+  void run_until(const std::function<bool()>& so) {
+    // The bound only keeps a broken daemon from hanging the test.
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!so() && std::chrono::steady_clock::now() < give_up) events->wait(give_up);
+    ASSERT_TRUE(so());
+  }
+
+  std::vector<LongCommand> reported() {
+    std::vector<LongCommand> commands;
+    for (const auto& tenant : make_report(host, table, "socket", {}).tenants) {
+      for (const auto& each : tenant.sessions) commands = each.long_commands;
+    }
+    return commands;
+  }
+
+  void TearDown() override {
+    table.end_all("the test ends");
+    run_until([&] { return table.empty(); });
+  }
+
+  Log log;
+  TemporaryFolder folder;
+  std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
+  std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
+  Host host{{}, *events, *dispatch, TenantRegistry({}), folder / "worker", folder.path(), {}};
+  SessionTable table{host};
+  session::Socket client;
+};
+
+TEST_F(SessionTableTest, ALongCommandIsReportedWithItsSessionAndLoggedOnce) {
+  start({kReady, to_text(reduce(1)), to_text(reduce(2)), to_text(reduce(3))});
+  run_until([&] { return reported() == std::vector{reduce(3)}; });
+  EXPECT_EQ(log.count("session 1 of tenant bob: kernel reduce held device 0 for 4210.0 ms and cannot be "
+                      "sliced: it uses pipes"),
+            1u);
+  EXPECT_EQ(log.count("ends"), 0u);
+}
+
+TEST_F(SessionTableTest, AWorkerThatIsNotReadyHasNoLongCommands) {
+  start({to_text(reduce(1))});
+  run_until([&] { return table.empty(); });
+  const auto answer = client.receive();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->text, to_text(session::Refused{"its worker spoke out of turn"}));
+}
+
+struct Offence {
+  const char* name;
+  std::string packet;
+  const char* reason;
+};
+
+struct SessionTableOffence : SessionTableTest, ::testing::WithParamInterface<Offence> {};
+
+TEST_P(SessionTableOffence, OfARunningWorkerEndsItsSession) {
+  start({kReady, GetParam().packet});
+  run_until([&] { return table.empty(); });
+  EXPECT_EQ(log.count(std::string("ends: ") + GetParam().reason), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, SessionTableOffence,
+    ::testing::Values(Offence{"ReadyAgain", kReady, "its worker spoke out of turn"},
+                      Offence{"FailedAfterAll", to_text(session::WorkerFailed{"no"}),
+                              "its worker spoke out of turn"},
+                      Offence{"NoSuchDevice", to_text(LongCommand{1, "reduce", "it uses pipes", 1, 1, 1}),
+                              "its worker told of device 1 of 1"},
+                      Offence{"Untruth", to_text(LongCommand{0, "reduce", "it uses pipes", 1, 2, 1}),
+                              "the worker's message has"},
+                      Offence{"Nonsense", "{", "the worker's message is not JSON"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace fairgv::daemon

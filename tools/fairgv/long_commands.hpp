@@ -1,0 +1,14 @@
+// What `fairgv ps` says of commands that held a device beyond their slice.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/session/control_protocol.hpp"
+
+namespace fairgv::tools {
+
+/// One line for each, in the report's order.
+std::vector<std::string> long_command_lines(const session::Report& report);
+
+}  // namespace fairgv::tools
