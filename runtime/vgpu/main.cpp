@@ -21,6 +21,7 @@
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/long_commands.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
 #include "runtime/vgpu/worker.hpp"
 #include "slicing/planner.hpp"
@@ -158,6 +159,12 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
     const session::Knock knock{session, device};
     return ::write(fd, &knock, sizeof(knock)) == static_cast<ssize_t>(sizeof(knock));
+  };
+  LongCommands long_commands(
+      [&daemon](const session::LongCommand& command) { return daemon.offer(session::to_text(command)); });
+  settings.held_long = [&long_commands](const DeviceCommand& command, std::string_view why_whole,
+                                        Duration held, TimePoint now) {
+    long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
   Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
   opencl::Backend backend(driver.value(), segment.value(), executor,
