@@ -22,9 +22,10 @@ void FairPolicy::wake(TenantId id, Time now) {
   Pauses& pauses = found->second;
   queue_.wake(id, credit(pauses, now));
   if (!pauses.paused) return;
-  // Learnt also when the device was not kept: who begins to come back quickly is kept for again.
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
-  pauses.usual = (3 * pauses.usual + pause) / 4;
+  // A short one is learnt also when the device was not kept: who begins to come back quickly is kept for
+  // again.
+  if (pauses.kept || pause <= kLongestAnticipation) pauses.usual = (3 * pauses.usual + pause) / 4;
   pauses.paused.reset();
 }
 
@@ -50,10 +51,14 @@ Decision FairPolicy::next(Time) {
 std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   const auto found = pauses_.find(id);
   if (found == pauses_.end()) return std::nullopt;
-  found->second.paused = now;
+  Pauses& pauses = found->second;
+  pauses.paused = now;
+  pauses.kept = false;
   const bool others_wait = queue_.runnable_count() > 1;
-  const bool back_soon = 2 * found->second.usual <= kLongestAnticipation;
-  if (!others_wait || !back_soon || queue_.pick() != id) return std::nullopt;
+  if (!others_wait || queue_.pick() != id) return std::nullopt;
+  const bool back_soon = 2 * pauses.usual <= kLongestAnticipation;
+  pauses.kept = back_soon || ++pauses.not_kept % kPausesPerProbe == 0;
+  if (!pauses.kept) return std::nullopt;
   return now + kLongestAnticipation;
 }
 

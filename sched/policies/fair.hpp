@@ -7,7 +7,9 @@
 //   slice behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
 // - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
 //   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
-//   takes the device at once.
+//   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
+//   device is the host's own processors, the program may just not have got one. So it is kept once in a while
+//   for those whose pauses are long, too.
 #pragma once
 
 #include <unordered_map>
@@ -21,6 +23,8 @@ class FairPolicy final : public Policy {
  public:
   /// The longest time for which the device is kept idle for the tenant that is to run next.
   static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
+  /// Of the pauses after which the device would not be kept, one in so many is tried.
+  static constexpr unsigned kPausesPerProbe = 16;
 
   using Policy::Policy;
 
@@ -42,6 +46,8 @@ class FairPolicy final : public Policy {
   struct Pauses {
     Time blocked{};              // when it last ran out of work
     std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
+    bool kept = false;           // the device, after that
+    unsigned not_kept = 0;       // pauses that were not thought short
     Duration usual{0};           // how long it took to come back: a running mean, of twice the longest
                                  // anticipation at most
   };

@@ -156,6 +156,34 @@ TEST_F(Fair, LearnsWhosePausesAreTooLongToWaitFor) {
   EXPECT_EQ(player.run_and_pause(1ms), std::nullopt);
 }
 
+TEST_F(Fair, LearnsNothingFromLongPausesForWhichTheDeviceWasNotKept) {
+  player.add_runnable(kA, 1);
+  player.add_runnable(kB, 1);
+  for (int i = 0; i < 8; ++i) {
+    const TenantId paused = player.run(6ms);
+    EXPECT_EQ(player.policy->pause(paused, player.now), std::nullopt) << "the other is next";
+    player.policy->block(paused, player.now);
+    player.run(6ms);
+    player.policy->wake(paused, player.now);
+  }
+  player.run(3ms);
+  EXPECT_TRUE(player.run_and_pause(1ms)) << "and still is after that";
+}
+
+TEST_F(Fair, TriesNowAndThenWhetherLongPausesHaveBecomeShort) {
+  player.add_runnable(kA, 1);
+  player.add_runnable(kB, 1'000);
+  ASSERT_EQ(player.run(6ms), kA);
+  unsigned kept = 0;
+  for (unsigned i = 0; i < 3 + 2 * FairPolicy::kPausesPerProbe; ++i) {
+    if (player.run_and_pause(1ms)) ++kept;
+    player.policy->block(kB, player.now);
+    player.now += 5ms;
+    player.policy->wake(kB, player.now);
+  }
+  EXPECT_EQ(kept, 2U + 2U) << "until it was learnt, and the probes";
+}
+
 TEST_F(Fair, GivesAKeptDeviceToANewcomerWithASmallerTag) {
   player.add_runnable(kC, 1);
   player.policy->block(kC, player.now);  // for a moment: it comes back with its start tag
