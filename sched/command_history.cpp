@@ -29,6 +29,12 @@ std::optional<Duration> CommandHistory::estimate(CommandKind kind) const {
   return std::max(found->second.mean, kShortestCommand);
 }
 
+void CommandHistory::bounded(CommandKind kind, Duration at_most) {
+  const bool known = entries_.contains(kind);
+  Entry& entry = touch(kind);
+  if (!known || (entry.samples == 0 && at_most < entry.mean)) entry.mean = at_most;
+}
+
 void CommandHistory::sampled(CommandKind kind, Duration used) {
   Entry& entry = touch(kind);
   entry.samples = std::min(entry.samples + 1, samples_);

@@ -37,8 +37,11 @@ class CommandHistory {
   // What a command of this kind takes; nothing while it is not known. Never below kShortestCommand.
   std::optional<Duration> expected(CommandKind kind) const;
 
-  // The best guess, from however few samples; nothing if there was none.
+  // The best guess, from however few samples, or else the bound; nothing if there was neither.
   std::optional<Duration> estimate(CommandKind kind) const;
+
+  // A command took no longer than this, which was not measured by itself: the smallest bound counts.
+  void bounded(CommandKind kind, Duration at_most);
 
   // One command was measured by itself. A negative time counts as zero.
   void sampled(CommandKind kind, Duration used);
@@ -57,7 +60,7 @@ class CommandHistory {
 
  private:
   struct Entry {
-    Duration mean{0};
+    Duration mean{0};  // the bound, while there is no sample
     std::uint32_t samples = 0;
     std::uint64_t used_at = 0;  // the clock's tick of the last report
   };

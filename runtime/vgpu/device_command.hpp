@@ -2,6 +2,7 @@
 // reported. This is the whole interface between the scheduler's side of the worker and OpenCL (or CUDA).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -89,8 +90,11 @@ class DeviceCommand : public Node {
 
   /// What issue() returned; the loop thread's.
   std::int32_t issue_error = 0;
-  /// It runs in parts. The executor's (and its lock's).
+  // The executor's (and its lock's).
+  /// It runs in parts.
   bool cut = false;
+  /// When it was handed to the driver.
+  std::chrono::steady_clock::time_point issued_at{};
 };
 
 }  // namespace fairgv::vgpu

@@ -169,6 +169,7 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
     }
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
+    command->issued_at = now;
     device.keeper.issued(*next, cpu_, now);
     events_.progressed(*command, kSubmitted);
     graph_.issued(*command);
@@ -351,7 +352,10 @@ void Executor::collect_ended(TimePoint now) {
       auto& command = static_cast<DeviceCommand&>(*node);
       device = devices_[command.lane()->device()].get();
       commands += 1;
-      if (command.is_launch()) launches += 1;
+      if (command.is_launch()) {
+        launches += 1;
+        if (!command.cut) device->keeper.ran_whole(command.kind(), now - command.issued_at);
+      }
       times = command.times();
       if (times != nullptr) {
         node->lane()->last_ended = times->ended;

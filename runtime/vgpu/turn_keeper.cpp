@@ -136,6 +136,13 @@ std::uint64_t TurnKeeper::observe_every() const {
   return contended() ? 64 : std::max<std::uint64_t>(1, lone_limit() / 8);
 }
 
+void TurnKeeper::ran_whole(sched::CommandKind kind, Duration at_most) {
+  if (contended() || bounded_ == kind) return;
+  history_.bounded(kind, at_most);
+  // The first launch of a kernel may have waited for its compilation: a long one is looked at again.
+  if (at_most <= settings_.slice) bounded_ = kind;
+}
+
 std::optional<slicing::Slice> TurnKeeper::room() const {
   if (contended()) return slicing::Slice{plan_->left(), slice_};
   // Relaxed: a hint.

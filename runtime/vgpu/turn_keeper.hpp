@@ -96,7 +96,10 @@ class TurnKeeper {
 
   // ---- for commands that are cut
 
-  /// What such a command took in all its parts.
+  /// A launch has run whole, and took at most this. In lone turns nothing better is known: so a program that
+  /// was alone so far does not have its short launches measured in parts when others come.
+  void ran_whole(sched::CommandKind kind, Duration at_most);
+  /// What a command took in all its parts.
   void ran_in_parts(sched::CommandKind kind, Duration used) { history_.sampled(kind, used); }
   /// What is expected of a command of this kind, from however few samples.
   std::optional<Duration> expected(sched::CommandKind kind) const { return history_.estimate(kind); }
@@ -150,7 +153,8 @@ class TurnKeeper {
   Duration published_{0};   // of it and of the open one; never goes down
   TimePoint turn_began_{};  // first issue of the interval being charged: the turn, or the time in flight
 
-  std::optional<Duration> mean_;  // time per command; lone turns
+  std::optional<Duration> mean_;               // time per command; lone turns
+  std::optional<sched::CommandKind> bounded_;  // the kind that is known to be short
   sched::InteractivityClassifier interactivity_;
 
   // Of a contended turn.

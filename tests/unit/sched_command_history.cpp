@@ -95,4 +95,18 @@ TEST(CommandHistory, ForgetsWhatWasUnusedForLongestAndStaysBounded) {
   EXPECT_FALSE(history.expected(1000));
 }
 
+TEST(CommandHistory, AnEstimateIsTheBoundUntilThereIsASample) {
+  CommandHistory history;
+  EXPECT_EQ(history.estimate(7), std::nullopt);
+  history.bounded(7, microseconds(300));
+  history.bounded(7, microseconds(900));
+  history.bounded(7, microseconds(200));
+  EXPECT_EQ(history.estimate(7), microseconds(200));
+  EXPECT_EQ(history.expected(7), std::nullopt) << "it was not measured";
+  history.sampled(7, microseconds(100));
+  EXPECT_EQ(history.estimate(7), microseconds(100));
+  history.bounded(7, microseconds(50));
+  EXPECT_EQ(history.estimate(7), microseconds(100));
+}
+
 }  // namespace

@@ -226,6 +226,27 @@ TEST_F(SlicingTest, AShortKernelIsMeasuredInPartsOnceAndRunsWholeFromThenOn) {
   EXPECT_EQ(second->wholes, 1);
 }
 
+TEST_F(SlicingTest, WhatWasShortAloneIsNotMeasuredInPartsWhenOthersCome) {
+  launch(1, event(0));
+  grant_now();
+  run_for(100us);
+  have_company();
+  const auto second = launch(2, event(1));
+  executor.pump();
+  EXPECT_EQ(second->wholes, 1);
+}
+
+TEST_F(SlicingTest, WhatWasLongAloneIsCutWhenOthersCome) {
+  launch(1, event(0));
+  grant_now();
+  run_for(100ms);
+  have_company();
+  const auto second = launch(2, event(1));
+  executor.pump();
+  ASSERT_EQ(second->parts.size(), 1U);
+  EXPECT_GT(blocks_of(second->parts[0]), 5'000U) << "by the time that is known";
+}
+
 TEST_F(SlicingTest, ALaunchThatHasBegunInPartsGoesOnInPartsWhenTheTenantIsAlone) {
   have_company();
   const auto made = launch(1, event(0));
