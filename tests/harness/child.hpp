@@ -14,9 +14,12 @@
 
 namespace fairgv::harness {
 
+/// Changes to the environment; no value: unset.
+using Environment = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
 struct CommandLine {
-  std::vector<std::string> arguments;                                           // the program first
-  std::vector<std::pair<std::string, std::optional<std::string>>> environment;  // no value: unset
+  std::vector<std::string> arguments;  // the program first
+  Environment environment;
 };
 
 /// A running child. Killed and reaped by the destructor, if it has not ended by then.

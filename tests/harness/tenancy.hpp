@@ -44,7 +44,8 @@ CommandLine bare(std::vector<std::string> program, const Placement& placement = 
 /// destructor.
 class Tenancy {
  public:
-  static Result<Tenancy> start(Placement placement = {});
+  /// The daemon and its workers, and so the driver in them, get the caller's environment with these changes.
+  static Result<Tenancy> start(Placement placement = {}, Environment changes = {});
   ~Tenancy();
   Tenancy(Tenancy&& other) noexcept
       : folder_(std::exchange(other.folder_, {})), placement_(std::move(other.placement_)) {}

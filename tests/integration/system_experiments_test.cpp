@@ -1,5 +1,5 @@
-// Experiments about overhead, waiting, accounting and crowds, run to their end: they write the table that
-// they promise. What they measure is for people to judge.
+// Experiments about overhead, waiting, accounting, slicing and crowds, run to their end: they write the table
+// that they promise. What they measure is for people to judge.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -118,6 +118,59 @@ TEST_F(SystemExperiments, AccountingIsTabledByProgramAndConditionBesideThePaper)
   EXPECT_EQ(Row(table[1].end() - 2, table[1].end()), (Row{"207", "214"}));
 }
 
+TEST_F(SystemExperiments, SlowdownIsTabledAndDrawnByTheSizeOfTheParts) {
+  const auto table = table_of({"slicing", "--grids", "80,100", "--figure", folder / "figure.svg"});
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0], (Row{"grid", "slicing", "sub_launches", "blocks", "slowdown_percent", "lowest",
+                           "highest", "paper_percent"}));
+  EXPECT_EQ(Row(table[1].begin(), table[1].begin() + 4), (Row{"80", "blocks:1600", "4", "1600.0"}));
+  EXPECT_EQ(Row(table[2].begin(), table[2].begin() + 4), (Row{"80", "always", "", ""}));
+  EXPECT_EQ(Row(table[3].begin(), table[3].begin() + 4), (Row{"100", "blocks:2500", "4", "2500.0"}));
+  EXPECT_EQ(Row(table[4].begin(), table[4].begin() + 4), (Row{"100", "always", "", ""}));
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    EXPECT_LE(std::stod(table[i][5]), std::stod(table[i][4]));
+    EXPECT_GE(std::stod(table[i][6]), std::stod(table[i][4]));
+  }
+  std::ifstream in(folder / "figure.svg");
+  const std::string figure(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(figure.find("100 x 100, planned"), std::string::npos);
+}
+
+TEST_F(SystemExperiments, ALongKernelIsTabledBesideShortOnesSlicedAndNot) {
+  const auto table = table_of({"long-kernel", "--figure", folder / "figure.svg"});
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], (Row{"slicing", "alone_s", "together_s", "long", "short", "min_max_ratio", "waits",
+                           "p50_ms", "p99_ms", "longest_ms", "slice_ms"}));
+  EXPECT_EQ(table[1][0], "as configured");
+  EXPECT_EQ(table[2][0], "off");
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    const Row& row = table[i];
+    ASSERT_EQ(row.size(), 11U);
+    EXPECT_GT(std::stod(row[1]), 0);
+    EXPECT_GT(std::stod(row[3]), 0);
+    EXPECT_GE(std::stod(row[6]), 1) << "no short kernel was under way";
+    EXPECT_LE(std::stod(row[7]), std::stod(row[8]));
+    EXPECT_LE(std::stod(row[8]), std::stod(row[9]));
+    EXPECT_EQ(row[10], "6");
+  }
+  EXPECT_GT(std::stod(table[1][4]), std::stod(table[2][4])) << "slicing gave the short kernels nothing";
+}
+
+TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
+  const auto table = table_of({"prelude", "--programs", "matrixMul,scan"});
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], (Row{"program", "throughput", "lowest", "highest", "build_ms", "build_off_ms",
+                           "build_longer_ms", "build_longer_lowest", "build_longer_highest"}));
+  EXPECT_EQ(table[1][0], "matrixMul");
+  EXPECT_EQ(table[2][0], "scan");
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    ASSERT_EQ(table[i].size(), 9U);
+    EXPECT_GT(std::stod(table[i][1]), 0);
+    EXPECT_GT(std::stod(table[i][4]), 0);
+    EXPECT_GT(std::stod(table[i][5]), 0);
+  }
+}
+
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
   const auto table = table_of({"crowd", "--tenants", "4"});
   ASSERT_EQ(table.size(), 2U);
@@ -168,6 +221,11 @@ TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(bench({"crowd", "--tenants", "1"}), 2);
   EXPECT_EQ(bench({"crowd", "--device-cores", "100000"}), 2);
   EXPECT_EQ(bench({"overhead", "--kernel-us", "0"}), 2);
+  EXPECT_EQ(bench({"slicing", "--grids", "81"}), 2);
+  EXPECT_EQ(bench({"slicing", "--inner", "33"}), 2);
+  EXPECT_EQ(bench({"slicing", "--sub-launches", "1"}), 2);
+  EXPECT_EQ(bench({"long-kernel", "--seconds", "0"}), 2);
+  EXPECT_EQ(bench({"prelude", "--programs", "solitaire"}), 2);
   EXPECT_EQ(bench({"overhead", "--figure", folder / "figure.txt"}), 2);
   EXPECT_EQ(bench({"overhead", "--only", "solitaire"}), 1);
   EXPECT_EQ(bench({"accounting", "--csv", folder / "nowhere" / "table.csv"}), 2);

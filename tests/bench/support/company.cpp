@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/harness/measured.hpp"
@@ -80,6 +81,10 @@ Result<void> Company::watch_until(Clock::time_point end, std::initializer_list<C
       if (auto there = company->look(); !there) return there;
     }
   }
+}
+
+void Company::ask_to_end() const {
+  for (const Member& member : members_) ::kill(member.child.pid(), SIGTERM);
 }
 
 std::vector<Finished> Company::finish() && {

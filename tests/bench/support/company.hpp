@@ -27,6 +27,8 @@ class Company {
   /// An Error if one has ended. Reads and drops what they have printed, so that none waits for a reader: look
   /// every quarter of an hour if they print a line a second.
   Result<void> look();
+  /// Programs that measure until SIGTERM come to their end.
+  void ask_to_end() const;
   /// The program's output to its end, in the order of joining.
   std::vector<harness::Finished> finish() &&;
 

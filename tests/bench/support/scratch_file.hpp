@@ -1,4 +1,4 @@
-// A temporary file between a benchmark and a program that it starts.
+// A temporary file or folder between a benchmark and a program that it starts.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace fairgv::bench {
 
-/// A name for a file that is gone with the object. One at a time for each suffix.
+/// A name for a file, or a folder with all in it, that is gone with the object. One at a time for each suffix.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& suffix)
@@ -16,7 +16,7 @@ class ScratchFile {
               ("fairgv-bench-" + std::to_string(::getpid()) + suffix)) {}
   ~ScratchFile() {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove_all(path_, ignored);
   }
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;

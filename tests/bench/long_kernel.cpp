@@ -1,0 +1,233 @@
+// fairgv bench long-kernel: a tenant with one kernel that lasts a minute alone, beside a tenant of the same
+// weight that launches short kernels and waits for each (FairGV, section 3.3.2: very long running kernels).
+// Cut into sub-launches, each should get half of the device, and the short kernels should wait for a slice or
+// so. The same with FAIRGV_SLICE=off shows what would happen otherwise.
+//
+// The long kernel has so many work-groups that the smallest sub-launches are a third of a slice: with fewer
+// and longer ones the floor of the planner would decide how long the others wait.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slicing/planner.hpp"
+#include "tests/bench/support/bars.hpp"
+#include "tests/bench/support/calibrated_loop.hpp"
+#include "tests/bench/support/company.hpp"
+#include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/scratch_file.hpp"
+#include "tests/bench/support/sliced.hpp"
+#include "tests/harness/executions.hpp"
+#include "tests/harness/measured.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+constexpr int kShortKernelUs = 100;
+constexpr double kFewestGroups = 100'000;
+constexpr double kMostGroups = 1U << 26U;  // of a compute loop
+constexpr double kRoundTo = 64;            // a compute loop's size is a multiple of this
+constexpr double kUntilAsked = 86'400;     // seconds
+
+struct Settings {
+  double seconds = 60;
+};
+
+struct Programs {
+  Program long_kernel;
+  Program short_kernels;
+};
+
+/// What the programs do by themselves, on the driver alone.
+struct Alone {
+  double kernel_s = 0;       // of the long one's kernel
+  double kernels_per_s = 0;  // of the short one
+};
+
+struct Cell {
+  std::string slicing;
+  Alone alone;
+  double kernel_s = 0;     // of the long one's kernel, beside the other
+  double long_share = 0;   // of what it does alone
+  double short_share = 0;  // while that kernel ran
+  std::vector<double> waits_ms{};
+
+  double min_max_ratio() const {
+    return std::min(long_share, short_share) / std::max(long_share, short_share);
+  }
+};
+
+double whole_groups(double groups) {
+  return kRoundTo * std::ceil(groups / kRoundTo);
+}
+
+/// A compute loop of work-groups of one item, so that all of them take little memory. It is calibrated with a
+/// small part of them.
+Result<Program> long_kernel(double seconds, double slice_s, const Placement& placement) {
+  const double floor_s = slice_s / 3;
+  const double groups =
+      whole_groups(std::clamp(seconds / floor_s * slicing::kDefaultFloor, kFewestGroups, kMostGroups));
+  const double part = whole_groups(groups / 1'000);
+  const Program loop{beside("workloads/computeLoop"), "--group", "1"};
+  Program probe = loop;
+  probe.insert(probe.end(), {"--size", fmt::format("{:.0f}", part), "--kernel-us",
+                             fmt::format("{:.3f}", 1e6 * seconds * part / groups), "--repetitions", "1"});
+  const auto calibrated = run_measured(bare(probe, placement));
+  if (!calibrated) return calibrated.error();
+  Program program = loop;
+  // Nothing runs before the one launch: the other tenant is there.
+  program.insert(program.end(), {"--size", fmt::format("{:.0f}", groups), "--iterations",
+                                 std::to_string(calibrated.value()["iterations"].get<std::uint64_t>()),
+                                 "--repetitions", "1", "--warmup", "0", "--verify", "last"});
+  return program;
+}
+
+Result<Programs> programs_for(const Settings& settings, double slice_s, const Placement& placement) {
+  const auto loop = calibrate_loop(kShortKernelUs, "0.3", placement);
+  if (!loop) return loop.error();
+  auto lasting = long_kernel(settings.seconds, slice_s, placement);
+  if (!lasting) return lasting.error();
+  return Programs{
+      std::move(lasting).value(),
+      {beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations), "--sync", "every"}};
+}
+
+Result<Alone> run_alone(const Programs& programs, const Settings& settings, const Placement& placement) {
+  const auto lasting = run_measured(bare(programs.long_kernel, placement));
+  if (!lasting) return lasting.error();
+  Program brief = programs.short_kernels;
+  brief.insert(brief.end(),
+               {"--seconds", fmt::format("{:.3f}", std::clamp(settings.seconds / 12, 0.3, 5.0))});
+  const auto result = run_measured(bare(brief, placement));
+  if (!result) return result.error();
+  return Alone{lasting.value()["seconds"],
+               result.value()["kernels"].get<double>() / result.value()["seconds"].get<double>()};
+}
+
+/// The launches of the short one that were under way while the long one's kernel was.
+void add_waits(const std::vector<Execution>& launches, double from, double until, Cell& into) {
+  double ended = 0;
+  for (const Execution& launch : launches) {
+    const double start = static_cast<double>(launch.start) / 1e9;
+    const double end = static_cast<double>(launch.end) / 1e9;
+    if (end <= from || start >= until) continue;
+    if (end <= until) ++ended;
+    into.waits_ms.push_back(1e3 * (end - start));
+  }
+  into.short_share = ended / (until - from) / into.alone.kernels_per_s;
+}
+
+Result<Cell> run_together(const Tenancy& tenancy, const Programs& programs, const Slicing& slicing,
+                          const Alone& alone) {
+  const ScratchFile waits(".waits");
+  Program lasting_until_asked = programs.short_kernels;
+  lasting_until_asked.insert(lasting_until_asked.end(), {"--seconds", fmt::format("{}", kUntilAsked),
+                                                         "--progress-ms", "500", "--waits", waits.path()});
+  Company short_one;
+  if (auto joined = short_one.join(tenancy, "short", lasting_until_asked); !joined) return joined.error();
+  if (auto warm = short_one.wait_for_output(); !warm) return warm.error();
+  const auto result = run_measured(sliced(tenancy.tenant("long", 1, programs.long_kernel), slicing));
+  if (!result) return result.error();
+  if (auto there = short_one.look(); !there) return there.error();
+  short_one.ask_to_end();
+  for (const Finished& finished : std::move(short_one).finish()) {
+    if (auto right = result_of({programs.short_kernels, {}}, finished); !right) return right.error();
+  }
+  const auto launches = read_executions(waits.path());
+  if (!launches) return launches.error();
+  Cell cell{slicing.value_or("as configured"), alone, result.value()["seconds"]};
+  cell.long_share = alone.kernel_s / cell.kernel_s;
+  const double from = result.value()["started_at"];
+  add_waits(launches.value(), from, from + cell.kernel_s, cell);
+  if (cell.waits_ms.empty()) return Error{"no short kernel was under way while the long one ran"};
+  return cell;
+}
+
+std::string row_of(const Cell& cell, double slice_ms) {
+  const auto in_slices = [&](double wait_ms) {
+    return fmt::format("{:.2f} ({:.1f})", wait_ms, wait_ms / slice_ms);
+  };
+  return fmt::format("{:<16}{:>9.2f}{:>12.2f}{:>8.3f}{:>8.3f}{:>8.3f}{:>10}{:>10.3f}{:>22}{:>22}",
+                     cell.slicing, cell.alone.kernel_s, cell.kernel_s, cell.long_share, cell.short_share,
+                     cell.min_max_ratio(), cell.waits_ms.size(), percentile(cell.waits_ms, 50),
+                     in_slices(percentile(cell.waits_ms, 99)), in_slices(largest(cell.waits_ms)));
+}
+
+Findings table_of(const std::vector<Cell>& cells, double slice_ms) {
+  Findings found{
+      "slicing,alone_s,together_s,long,short,min_max_ratio,waits,p50_ms,p99_ms,longest_ms,slice_ms", {}};
+  for (const Cell& cell : cells) {
+    found.rows.push_back(fmt::format(
+        "{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{},{:.3f},{:.3f},{:.3f},{}", cell.slicing, cell.alone.kernel_s,
+        cell.kernel_s, cell.long_share, cell.short_share, cell.min_max_ratio(), cell.waits_ms.size(),
+        percentile(cell.waits_ms, 50), percentile(cell.waits_ms, 99), largest(cell.waits_ms), slice_ms));
+  }
+  return found;
+}
+
+Figure figure_of(const std::vector<Cell>& cells) {
+  std::vector<std::string> ways;
+  std::vector<Bar> bars;
+  for (const Cell& cell : cells) {
+    const std::string way = "slicing " + cell.slicing;
+    ways.push_back(way);
+    const auto add = [&](const char* program, double share) {
+      bars.push_back({way, program, {share, share, share}});
+    };
+    add("long", cell.long_share);
+    add("short", cell.short_share);
+  }
+  return bars_by_policy(ways, bars, "set yrange [0:1.1]; set ylabel 'throughput over that alone'",
+                        "0.5 title 'by weight'");
+}
+
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
+  auto tenancy = Tenancy::start(placement);
+  if (!tenancy) return tenancy.error();
+  const auto report = look_at(tenancy.value());
+  if (!report) return report.error();
+  const double slice_ms = report.value()["daemon"]["slice_ms"];
+  const auto programs = programs_for(settings, slice_ms / 1e3, placement);
+  if (!programs) return programs.error();
+  fmt::print(
+      "A kernel of {:g} s beside kernels of {} us that are each waited for, equal weights\n"
+      "long, short: throughput over that alone on the driver. Waits: from a launch of the short one to its\n"
+      "end, while the long kernel runs; a slice is {:g} ms\n\n"
+      "{:<16}{:>9}{:>12}{:>8}{:>8}{:>8}{:>10}{:>10}{:>22}{:>22}\n",
+      settings.seconds, kShortKernelUs, slice_ms, "slicing", "alone, s", "together, s", "long", "short",
+      "MMR", "waits", "p50, ms", "p99, ms (slices)", "longest, ms (slices)");
+  std::fflush(stdout);
+  const std::vector<Slicing> ways{std::nullopt, kNeverSliced};
+  ProgressLine progress(2 * ways.size());
+  std::vector<Cell> cells;
+  for (const Slicing& slicing : ways) {
+    progress.step("each program alone");
+    const auto alone = run_alone(programs.value(), settings, placement);
+    if (!alone) return alone.error();
+    progress.step("side by side, slicing " + slicing.value_or("as configured"));
+    const auto cell = run_together(tenancy.value(), programs.value(), slicing, alone.value());
+    if (!cell) return cell.error();
+    cells.push_back(cell.value());
+    progress.print_row(row_of(cells.back(), slice_ms));
+  }
+  Findings found = table_of(cells, slice_ms);
+  found.figure = figure_of(cells);
+  return found;
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  using namespace fairgv::bench;
+  Experiment experiment("long-kernel",
+                        "A kernel that lasts a minute beside short ones of another tenant, sliced and not");
+  Settings settings;
+  experiment.setting("--seconds", settings.seconds, 1, "How long the kernel lasts alone")
+      ->check(CLI::Range(0.2, 600.0));
+  experiment.declare_figure();
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
+}
