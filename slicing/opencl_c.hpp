@@ -12,8 +12,8 @@
 // launches run whole:
 //  - The rewritten program does not build. It does not, by intent, if a header or an option redefines a
 //    work-item function; -w would hide that.
-//  - It has variables in global memory (CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE is not zero): the
-//    rewritten program has others than the application's own.
+//  - It has variables in global memory (CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE is not zero, or see
+//    slicing/program_variables.hpp): the rewritten program has others than the application's own.
 //  - A source, library or binary that is linked in was not rewritten.
 //
 // Pure functions, for any thread.
