@@ -46,17 +46,25 @@ struct Alone {
   double kernels_per_s = 0;  // of the short one
 };
 
+/// What they do side by side.
+struct Together {
+  double kernel_s = 0;
+  double short_kernels = 0;  // of the other, that ended while the long one's ran
+  std::vector<double> waits_ms{};
+};
+
 struct Cell {
   std::string slicing;
   Alone alone;
-  double kernel_s = 0;     // of the long one's kernel, beside the other
-  double long_share = 0;   // of what it does alone
-  double short_share = 0;  // while that kernel ran
-  std::vector<double> waits_ms{};
+  Together together;
 
+  // Throughputs over those alone.
+  double long_share() const { return alone.kernel_s / together.kernel_s; }
+  double short_share() const { return together.short_kernels / together.kernel_s / alone.kernels_per_s; }
   double min_max_ratio() const {
-    return std::min(long_share, short_share) / std::max(long_share, short_share);
+    return std::min(long_share(), short_share()) / std::max(long_share(), short_share());
   }
+  double wait_ms(double percent) const { return percentile(together.waits_ms, percent); }
 };
 
 double whole_groups(double groups) {
@@ -106,21 +114,23 @@ Result<Alone> run_alone(const Programs& programs, const Settings& settings, cons
                result.value()["kernels"].get<double>() / result.value()["seconds"].get<double>()};
 }
 
+/// Of two measurements, before and after: a drift of the machine cancels.
+Alone mean(const Alone& before, const Alone& after) {
+  return {(before.kernel_s + after.kernel_s) / 2, (before.kernels_per_s + after.kernels_per_s) / 2};
+}
+
 /// The launches of the short one that were under way while the long one's kernel was.
-void add_waits(const std::vector<Execution>& launches, double from, double until, Cell& into) {
-  double ended = 0;
+void add_waits(const std::vector<Execution>& launches, double from, double until, Together& into) {
   for (const Execution& launch : launches) {
     const double start = static_cast<double>(launch.start) / 1e9;
     const double end = static_cast<double>(launch.end) / 1e9;
     if (end <= from || start >= until) continue;
-    if (end <= until) ++ended;
+    if (end <= until) ++into.short_kernels;
     into.waits_ms.push_back(1e3 * (end - start));
   }
-  into.short_share = ended / (until - from) / into.alone.kernels_per_s;
 }
 
-Result<Cell> run_together(const Tenancy& tenancy, const Programs& programs, const Slicing& slicing,
-                          const Alone& alone) {
+Result<Together> run_together(const Tenancy& tenancy, const Programs& programs, const Slicing& slicing) {
   const ScratchFile waits(".waits");
   Program lasting_until_asked = programs.short_kernels;
   lasting_until_asked.insert(lasting_until_asked.end(), {"--seconds", fmt::format("{}", kUntilAsked),
@@ -137,12 +147,11 @@ Result<Cell> run_together(const Tenancy& tenancy, const Programs& programs, cons
   }
   const auto launches = read_executions(waits.path());
   if (!launches) return launches.error();
-  Cell cell{slicing.value_or("as configured"), alone, result.value()["seconds"]};
-  cell.long_share = alone.kernel_s / cell.kernel_s;
+  Together found{result.value()["seconds"]};
   const double from = result.value()["started_at"];
-  add_waits(launches.value(), from, from + cell.kernel_s, cell);
-  if (cell.waits_ms.empty()) return Error{"no short kernel was under way while the long one ran"};
-  return cell;
+  add_waits(launches.value(), from, from + found.kernel_s, found);
+  if (found.waits_ms.empty()) return Error{"no short kernel was under way while the long one ran"};
+  return found;
 }
 
 std::string row_of(const Cell& cell, double slice_ms) {
@@ -150,9 +159,9 @@ std::string row_of(const Cell& cell, double slice_ms) {
     return fmt::format("{:.2f} ({:.1f})", wait_ms, wait_ms / slice_ms);
   };
   return fmt::format("{:<16}{:>9.2f}{:>12.2f}{:>8.3f}{:>8.3f}{:>8.3f}{:>10}{:>10.3f}{:>22}{:>22}",
-                     cell.slicing, cell.alone.kernel_s, cell.kernel_s, cell.long_share, cell.short_share,
-                     cell.min_max_ratio(), cell.waits_ms.size(), percentile(cell.waits_ms, 50),
-                     in_slices(percentile(cell.waits_ms, 99)), in_slices(largest(cell.waits_ms)));
+                     cell.slicing, cell.alone.kernel_s, cell.together.kernel_s, cell.long_share(),
+                     cell.short_share(), cell.min_max_ratio(), cell.together.waits_ms.size(),
+                     cell.wait_ms(50), in_slices(cell.wait_ms(99)), in_slices(cell.wait_ms(100)));
 }
 
 Findings table_of(const std::vector<Cell>& cells, double slice_ms) {
@@ -161,8 +170,8 @@ Findings table_of(const std::vector<Cell>& cells, double slice_ms) {
   for (const Cell& cell : cells) {
     found.rows.push_back(fmt::format(
         "{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{},{:.3f},{:.3f},{:.3f},{}", cell.slicing, cell.alone.kernel_s,
-        cell.kernel_s, cell.long_share, cell.short_share, cell.min_max_ratio(), cell.waits_ms.size(),
-        percentile(cell.waits_ms, 50), percentile(cell.waits_ms, 99), largest(cell.waits_ms), slice_ms));
+        cell.together.kernel_s, cell.long_share(), cell.short_share(), cell.min_max_ratio(),
+        cell.together.waits_ms.size(), cell.wait_ms(50), cell.wait_ms(99), cell.wait_ms(100), slice_ms));
   }
   return found;
 }
@@ -176,8 +185,8 @@ Figure figure_of(const std::vector<Cell>& cells) {
     const auto add = [&](const char* program, double share) {
       bars.push_back({way, program, {share, share, share}});
     };
-    add("long", cell.long_share);
-    add("short", cell.short_share);
+    add("long", cell.long_share());
+    add("short", cell.short_share());
   }
   return bars_by_policy(ways, bars, "set yrange [0:1.1]; set ylabel 'throughput over that alone'",
                         "0.5 title 'by weight'");
@@ -200,17 +209,24 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "MMR", "waits", "p50, ms", "p99, ms (slices)", "longest, ms (slices)");
   std::fflush(stdout);
   const std::vector<Slicing> ways{std::nullopt, kNeverSliced};
-  ProgressLine progress(2 * ways.size());
+  ProgressLine progress(1 + 2 * ways.size());
+  const auto measure_alone = [&] {
+    progress.step("each program alone");
+    return run_alone(programs.value(), settings, placement);
+  };
+  auto before = measure_alone();
+  if (!before) return before.error();
   std::vector<Cell> cells;
   for (const Slicing& slicing : ways) {
-    progress.step("each program alone");
-    const auto alone = run_alone(programs.value(), settings, placement);
-    if (!alone) return alone.error();
-    progress.step("side by side, slicing " + slicing.value_or("as configured"));
-    const auto cell = run_together(tenancy.value(), programs.value(), slicing, alone.value());
-    if (!cell) return cell.error();
-    cells.push_back(cell.value());
+    const std::string way = slicing.value_or("as configured");
+    progress.step("side by side, slicing " + way);
+    const auto together = run_together(tenancy.value(), programs.value(), slicing);
+    if (!together) return together.error();
+    auto after = measure_alone();
+    if (!after) return after.error();
+    cells.push_back({way, mean(before.value(), after.value()), together.value()});
     progress.print_row(row_of(cells.back(), slice_ms));
+    before = std::move(after);
   }
   Findings found = table_of(cells, slice_ms);
   found.figure = figure_of(cells);
