@@ -1,5 +1,7 @@
 #include "sched/policies/fair.hpp"
 
+#include <utility>
+
 namespace fairgv::sched {
 
 void FairPolicy::add(TenantId id, const TenantAttributes& attributes, Time) {
@@ -22,6 +24,7 @@ void FairPolicy::wake(TenantId id, Time now) {
   Pauses& pauses = found->second;
   queue_.wake(id, credit(pauses, now));
   if (!pauses.paused) return;
+  if (std::exchange(pauses.keeping, false)) queue_.charge(id, now - *pauses.paused);
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
   // A short one is learnt also when the device was not kept: who begins to come back quickly is kept for
   // again.
@@ -31,7 +34,10 @@ void FairPolicy::wake(TenantId id, Time now) {
 
 void FairPolicy::block(TenantId id, Time now) {
   queue_.block(id);
-  if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.blocked = now;
+  const auto found = pauses_.find(id);
+  if (found == pauses_.end()) return;
+  found->second.blocked = now;
+  found->second.keeping = false;
 }
 
 void FairPolicy::charge(TenantId id, Duration used, Time) {
@@ -57,7 +63,7 @@ std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   const bool others_wait = queue_.runnable_count() > 1;
   if (!others_wait || queue_.pick() != id) return std::nullopt;
   const bool back_soon = 2 * pauses.usual <= kLongestAnticipation;
-  pauses.kept = back_soon || ++pauses.not_kept % kPausesPerProbe == 0;
+  pauses.kept = pauses.keeping = back_soon || ++pauses.not_kept % kPausesPerProbe == 0;
   if (!pauses.kept) return std::nullopt;
   return now + kLongestAnticipation;
 }

@@ -9,7 +9,8 @@
 //   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
 //   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
 //   device is the host's own processors, the program may just not have got one. So it is kept once in a while
-//   for those whose pauses are long, too.
+//   for those whose pauses are long, too. Who comes back to a device that was kept for it pays for the time:
+//   nobody else could use it.
 #pragma once
 
 #include <unordered_map>
@@ -47,6 +48,7 @@ class FairPolicy final : public Policy {
     Time blocked{};              // when it last ran out of work
     std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
     bool kept = false;           // the device, after that
+    bool keeping = false;        // it still is
     unsigned not_kept = 0;       // pauses that were not thought short
     Duration usual{0};           // how long it took to come back: a running mean, of twice the longest
                                  // anticipation at most

@@ -40,7 +40,8 @@ struct Programs {
   Program short_kernels;
 };
 
-/// What the programs do by themselves, on the driver alone.
+/// What the programs do as the only tenant: on the driver alone a program that waits for each kernel takes
+/// longer to come back with the next than it does with spinning threads.
 struct Alone {
   double kernel_s = 0;       // of the long one's kernel
   double kernels_per_s = 0;  // of the short one
@@ -102,13 +103,13 @@ Result<Programs> programs_for(const Settings& settings, double slice_s, const Pl
       {beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations), "--sync", "every"}};
 }
 
-Result<Alone> run_alone(const Programs& programs, const Settings& settings, const Placement& placement) {
-  const auto lasting = run_measured(bare(programs.long_kernel, placement));
+Result<Alone> run_alone(const Programs& programs, const Settings& settings, const Tenancy& tenancy) {
+  const auto lasting = run_measured(tenancy.tenant("long", 1, programs.long_kernel));
   if (!lasting) return lasting.error();
   Program brief = programs.short_kernels;
   brief.insert(brief.end(),
                {"--seconds", fmt::format("{:.3f}", std::clamp(settings.seconds / 12, 0.3, 5.0))});
-  const auto result = run_measured(bare(brief, placement));
+  const auto result = run_measured(tenancy.tenant("short", 1, brief));
   if (!result) return result.error();
   return Alone{lasting.value()["seconds"],
                result.value()["kernels"].get<double>() / result.value()["seconds"].get<double>()};
@@ -202,7 +203,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!programs) return programs.error();
   fmt::print(
       "A kernel of {:g} s beside kernels of {} us that are each waited for, equal weights\n"
-      "long, short: throughput over that alone on the driver. Waits: from a launch of the short one to its\n"
+      "long, short: throughput over that as the only tenant. Waits: from a launch of the short one to its\n"
       "end, while the long kernel runs; a slice is {:g} ms\n\n"
       "{:<16}{:>9}{:>12}{:>8}{:>8}{:>8}{:>10}{:>10}{:>22}{:>22}\n",
       settings.seconds, kShortKernelUs, slice_ms, "slicing", "alone, s", "together, s", "long", "short",
@@ -212,7 +213,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   ProgressLine progress(1 + 2 * ways.size());
   const auto measure_alone = [&] {
     progress.step("each program alone");
-    return run_alone(programs.value(), settings, placement);
+    return run_alone(programs.value(), settings, tenancy.value());
   };
   auto before = measure_alone();
   if (!before) return before.error();

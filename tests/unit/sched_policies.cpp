@@ -184,6 +184,20 @@ TEST_F(Fair, TriesNowAndThenWhetherLongPausesHaveBecomeShort) {
   EXPECT_EQ(kept, 2U + 2U) << "until it was learnt, and the probes";
 }
 
+TEST_F(Fair, ChargesWhoComesBackForTheTimeThatTheDeviceWasKept) {
+  player.add_runnable(kA, 1);
+  player.add_runnable(kB, 1);
+  const FairQueue& queue = static_cast<FairPolicy&>(*player.policy).queue();
+  ASSERT_EQ(player.run(6ms), kA);
+  ASSERT_TRUE(player.run_and_pause(3ms));
+  player.policy->wake(kB, player.now += 200us);
+  EXPECT_EQ(queue.start_tag(kB), 3.2e6);
+  ASSERT_TRUE(player.run_and_pause(1ms));
+  player.policy->block(kB, player.now += FairPolicy::kLongestAnticipation);
+  player.policy->wake(kB, player.now);
+  EXPECT_EQ(queue.start_tag(kB), 4.2e6) << "in vain, it is nobody's";
+}
+
 TEST_F(Fair, GivesAKeptDeviceToANewcomerWithASmallerTag) {
   player.add_runnable(kC, 1);
   player.policy->block(kC, player.now);  // for a moment: it comes back with its start tag

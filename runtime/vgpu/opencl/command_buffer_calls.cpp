@@ -15,6 +15,8 @@ class Replay final : public QueueCommand {
         buffer_(std::move(buffer)) {}
 
   bool is_launch() const final { return true; }
+  std::string_view name() const final { return "(command buffer)"; }
+  std::string_view why_whole() const final { return "it was recorded"; }
 
  private:
   cl_int enqueue(cl_command_queue queue, const Waits& waits) final {
