@@ -397,8 +397,7 @@ TurnKeeper::Next Executor::next_work(Device& device) {
   if (device.ready.empty()) return std::nullopt;
   DeviceCommand& first = *device.ready.front();
   const sched::CommandKind kind = first.kind();
-  const TurnKeeper& keeper = device.keeper;
-  switch (device.slicer.way(first, keeper.expected(kind), keeper.room(), settings_.turn.slice)) {
+  switch (device.slicer.way(first, device.keeper, settings_.turn.slice)) {
     case Slicer::Way::whole:
       return TurnKeeper::Offer(kind);
     case Slicer::Way::part:

@@ -41,23 +41,22 @@ bool Slicer::stays_whole(const slicing::Launch& grid, std::optional<Duration> ex
   return planner.next(pace, slice).whole;
 }
 
-Slicer::Way Slicer::way(DeviceCommand& first, std::optional<Duration> expected,
-                        const std::optional<Slice>& room, Duration slice) {
+Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration slice) {
   to_prepare_ = nullptr;
-  expected_ = expected;
+  const auto room = slice_for(turn.room(), slice);
   if (is_under_way(first)) {
     // Begun in parts, ended in parts: without another tenant in parts of whole slices.
-    room_ = slice_for(room, slice).value_or(Slice{slice, slice});
+    room_ = room.value_or(Slice{slice, slice});
     return Way::part;
   }
-  const auto here = slice_for(room, slice);
-  if (!here) return Way::whole;
-  room_ = *here;
+  if (!room) return Way::whole;
+  room_ = *room;
+  expected_ = turn.expected(first.kind());
   // Nearly all commands: known, and short.
-  const bool by_time = here->length > Duration(0) && !settings_.planner.static_grid;
-  if (by_time && expected && *expected <= here->length) return Way::whole;
+  const bool by_time = room_.length > Duration(0) && !settings_.planner.static_grid;
+  if (by_time && expected_ && *expected_ <= room_.length) return Way::whole;
   SliceableLaunch* const launch = first.sliceable();
-  if (launch == nullptr || stays_whole(launch->grid(), expected, *here)) return Way::whole;
+  if (launch == nullptr || stays_whole(launch->grid(), expected_, room_)) return Way::whole;
   switch (launch->readiness()) {
     case SliceableLaunch::Readiness::ready:
       return Way::part;

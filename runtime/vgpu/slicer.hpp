@@ -16,11 +16,10 @@
 
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/slicing_settings.hpp"
+#include "runtime/vgpu/turn_keeper.hpp"
 #include "slicing/planner.hpp"
 
 namespace fairgv::vgpu {
-
-using TimePoint = std::chrono::steady_clock::time_point;
 
 class Slicer {
  public:
@@ -32,10 +31,8 @@ class Slicer {
     not_yet,  // it is being prepared, or must be: see to_prepare()
   };
 
-  /// How to run the first of the device's commands. `expected`: what all of it takes, if known. `room`: what
-  /// of the turn is left; nothing if the device is this tenant's alone. `slice`: what counts where it is.
-  Way way(DeviceCommand& first, std::optional<slicing::Duration> expected,
-          const std::optional<slicing::Slice>& room, slicing::Duration slice);
+  /// How to run the first of the device's commands, now. `slice`: what counts where the tenant is alone.
+  Way way(DeviceCommand& first, const TurnKeeper& turn, slicing::Duration slice);
 
   /// A launch that waits for its preparation to be begun; asking takes it.
   SliceableLaunch* take_to_prepare() { return std::exchange(to_prepare_, nullptr); }

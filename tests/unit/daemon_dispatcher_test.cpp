@@ -57,6 +57,24 @@ TEST_F(Turns, ANewcomerAsksForATurnInUse) {
   EXPECT_EQ(a.state(), State::wanting);
 }
 
+TEST_F(Turns, WorkersHearWhetherOtherTenantsUseTheDevice) {
+  FakeWorker& a = add(1);
+  FakeWorker& sibling = add(11, 1, 1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  run(1, a, 1ms, false);
+  want(11, sibling);
+  EXPECT_EQ(sibling.turn.company, 0U) << "the other session is of the same tenant, the other tenant idle";
+  run(11, sibling, 1ms, false);
+  want(2, b);
+  EXPECT_EQ(b.turn.company, 1U);
+  run(2, b, 1ms, false);
+  want(1, a);
+  EXPECT_EQ(a.turn.company, 1U) << "the other may want it again at any time";
+  dispatcher.remove_session(SessionId{2}, now);
+  EXPECT_EQ(a.turn.company, 0U) << "told although it has the turn already";
+}
+
 TEST_F(Turns, AFreshTurnIsLeftToItsWorkerForAMoment) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
