@@ -389,6 +389,7 @@ void Executor::tell_if_held_long(Device& device, DeviceCommand& command, TimePoi
 }
 
 TurnKeeper::Next Executor::next_work(Device& device) {
+  device.slicer.forget_to_prepare();  // it may be among those that go now
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!device.ready.empty() && !device.ready.front()->ready()) {
     retired_.push_back(std::move(device.ready.front()));

@@ -42,7 +42,7 @@ bool Slicer::stays_whole(const slicing::Launch& grid, std::optional<Duration> ex
 }
 
 Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration slice) {
-  to_prepare_ = nullptr;
+  forget_to_prepare();
   const auto room = slice_for(turn.room(), slice);
   if (is_under_way(first)) {
     // Begun in parts, ended in parts: without another tenant in parts of whole slices.

@@ -34,9 +34,10 @@ class Slicer {
   /// How to run the first of the device's commands, now. `slice`: what counts where the tenant is alone.
   Way way(DeviceCommand& first, const TurnKeeper& turn, slicing::Duration slice);
 
-  /// A launch that waits for its preparation to be begun; asking takes it.
+  /// The launch of which way() said last that its preparation must be begun; asking takes it.
   SliceableLaunch* take_to_prepare() { return std::exchange(to_prepare_, nullptr); }
   bool has_to_prepare() const { return to_prepare_ != nullptr; }
+  void forget_to_prepare() { to_prepare_ = nullptr; }
 
   /// The command, for which the way is `part`, is about to be issued: tells it which part.
   void begin_part(DeviceCommand& command, TimePoint now);

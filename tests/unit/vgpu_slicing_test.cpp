@@ -188,6 +188,28 @@ TEST_F(SlicingTest, TheDeviceIsNotHeldWhileALaunchIsPrepared) {
   EXPECT_EQ(made->prepared, 1);
 }
 
+TEST_F(SlicingTest, ALaunchThatAnErrorReachesBeforeItIsPreparedIsForgotten) {
+  enqueue(1);
+  enqueue_on(std::make_shared<Lane>(true, 0), 2, event(0));
+  grant_now();
+  have_company();
+  ASSERT_TRUE(executor.create_user_event(event(2)));
+  const auto doomed =
+      std::make_shared<FakeLaunch>(device, std::make_shared<Lane>(true, 0), 3, row(kBlocks));
+  doomed->readiness_now = Readiness::unprepared;
+  ASSERT_TRUE(executor.enqueue(doomed, event(1), std::vector{event(0), event(2)}));
+  ASSERT_TRUE(executor.set_user_event(event(2), kComplete));
+  now += 1s;
+  device.complete_one();    // the driver's thread finds that it must be prepared
+  device.complete_one(-5);  // and then what it waits for fails
+  EXPECT_EQ(status(event(1)), kWaitListFailed);
+  executor.note_release();
+  executor.pump();
+  executor.pump();
+  EXPECT_EQ(doomed->prepared, 0);
+  EXPECT_EQ(device.in_flight(), 0U);
+}
+
 TEST_F(SlicingTest, WhatCannotBePreparedRunsWholeAndIsNamed) {
   const auto made = launch(1, event(0));
   made->readiness_now = Readiness::impossible;
