@@ -60,9 +60,10 @@ class FairGV(Column):
     """Workers have the environment of their daemon, not the program's. So each environment that tests ask of the
     driver gets a daemon of its own, started by its first test and stopped at the end."""
 
-    def __init__(self, programs, folder):
+    def __init__(self, programs, folder, slicing=None):
         self.command = str(programs / "fairgv")
         self.folder = folder
+        self.slicing = slicing  # FAIRGV_SLICE
         self.sockets = {}
 
     def __enter__(self):
@@ -79,7 +80,7 @@ class FairGV(Column):
         return [self.command, "run", "--socket", socket, "--tenant", "conformance", "--"]
 
     def variables(self):
-        return {}
+        return {"FAIRGV_SLICE": self.slicing} if self.slicing else {}
 
 
 def kill(process):
