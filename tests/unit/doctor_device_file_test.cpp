@@ -34,6 +34,9 @@ TEST_F(DeviceFileChecks, WhatEverybodyMayOpenIsWrong) {
   remove("/dev/nvidiactl");
   make("/dev/dri/renderD128", 0604);
   expect(check_device_files, Level::wrong, "SUBSYSTEM==\"drm\"");
+  remove("/dev/dri");
+  make("/dev/kfd", 0602);
+  expect(check_device_files, Level::wrong, "SUBSYSTEM==\"kfd\"");
 }
 
 TEST_F(DeviceFileChecks, TellWhoIsInTheGroup) {

@@ -19,7 +19,7 @@ TEST(DoctorReport, OnlyWhatIsWrongMakesTheCommandFail) {
 
 TEST(DoctorReport, ALineSaysWhatToDo) {
   EXPECT_EQ(to_line(ok("kernel", "6.1")), "ok     kernel: 6.1");
-  EXPECT_EQ(to_line(wrong("a\nb", "\x1b[31mred", "rm x")), "wrong  a?b: ?[31mred. Do: rm x");
+  EXPECT_EQ(to_line(wrong("a\nb", "\x1b[31mred\x7f", "rm x")), "wrong  a?b: ?[31mred?. Do: rm x");
 }
 
 TEST(DoctorReport, JsonHasWhatTheLinesHave) {

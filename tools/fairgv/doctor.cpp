@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"

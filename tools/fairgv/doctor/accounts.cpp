@@ -1,7 +1,7 @@
 #include "tools/fairgv/doctor/accounts.hpp"
 
-#include <charconv>
-#include <optional>
+#include <algorithm>
+#include <cstdint>
 #include <set>
 #include <sstream>
 

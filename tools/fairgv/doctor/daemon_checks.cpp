@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/doctor/accounts.hpp"

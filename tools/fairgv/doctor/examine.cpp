@@ -15,6 +15,10 @@ constexpr Check kChecks[] = {
 
 }  // namespace
 
+std::string Examination::process() const {
+  return "/proc/" + (daemon.answers() && daemon.pid > 0 ? std::to_string(daemon.pid) : "self");
+}
+
 Findings examine(const Examination& examination) {
   Findings all;
   for (const Check check : kChecks) {

@@ -63,10 +63,6 @@ Finding device_cores_finding(const std::string& wanted, const cpu_set_t& usable)
 
 }  // namespace
 
-std::string Examination::process() const {
-  return "/proc/" + (daemon.answers() && daemon.pid > 0 ? std::to_string(daemon.pid) : "self");
-}
-
 Findings check_descriptors(const Examination& examination) {
   const auto limit = process_limit(examination.machine, examination.process(), "Max open files");
   if (!limit) return cannot_be_read(examination, "descriptors");

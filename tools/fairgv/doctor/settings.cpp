@@ -3,8 +3,6 @@
 #include <toml++/toml.h>
 #include <unistd.h>
 
-#include <limits>
-
 #include "tools/fairgv/doctor/apart.hpp"
 
 namespace fairgv::tools::doctor {
@@ -26,7 +24,7 @@ Settings read_settings(const std::filesystem::path& file) {
     settings.vendors = table["opencl"]["vendors"].value_or(settings.vendors);
     settings.cores = table["device"]["cores"].value_or(settings.cores);
   } catch (const toml::parse_error&) {
-    return {};
+    // The daemon says what is wrong with it.
   }
   return settings;
 }
