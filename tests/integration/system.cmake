@@ -3,7 +3,7 @@ target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threa
 add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system_bench_test.cpp system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_input_test.cpp
+add_executable(system_test system_bench_test.cpp system_doctor_test.cpp system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_input_test.cpp
   system_life_test.cpp system_placement_test.cpp system_readme_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE

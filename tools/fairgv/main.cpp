@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   add_env(app, action);
   add_stop(app, action);
   add_sim(app, action);
+  add_doctor(app, action);
   add_bench(app, action, after_dashes);
   // CLI11 would only say that some command is missing.
   const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == arguments[0]; };

@@ -1,0 +1,64 @@
+#include "tools/fairgv/doctor/daemon_probe.hpp"
+
+#include <sys/socket.h>
+
+#include "runtime/session/control_protocol.hpp"
+
+namespace fairgv::tools::doctor {
+namespace {
+
+using session::Packet;
+
+Result<void> greet(const session::Socket& socket) {
+  session::Hello hello;
+  hello.role = session::Hello::Role::control;
+  if (auto sent = socket.send(session::to_text(hello)); !sent) return sent.error();
+  const auto packet = socket.receive();
+  if (!packet) return packet.error();
+  if (packet->kind == Packet::Kind::nothing) return Error{"no answer in time"};
+  if (packet->kind == Packet::Kind::closed) return Error{"it hung up without an answer"};
+  const auto answer = session::parse_hello_answer(packet->text);
+  if (!answer) return answer.error();
+  if (const auto* refused = std::get_if<session::Refused>(&answer.value())) return Error{refused->reason};
+  return {};
+}
+
+Result<std::string> ask_version(const session::Socket& socket) {
+  if (auto greeted = greet(socket); !greeted) return greeted.error();
+  if (auto sent = socket.send(session::to_text(session::ControlRequest{})); !sent) return sent.error();
+  const auto answer = session::receive_answer(socket);
+  if (!answer) return answer.error();
+  const auto report = session::parse_report(answer.value());
+  if (!report) return report.error();
+  return report->daemon.version;
+}
+
+}  // namespace
+
+DaemonAnswer ask_daemon(const std::string& path, std::chrono::milliseconds patience) {
+  DaemonAnswer answer;
+  const auto socket = session::Socket::connect(path, &answer.connect_error);
+  if (!socket) {
+    answer.error = socket.error().message;
+    return answer;
+  }
+  answer.connect_error = 0;
+  if (const auto peer = socket.value().peer()) {
+    answer.pid = peer.value().pid;
+    answer.user = peer.value().uid;
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
+  const timeval limit{seconds.count(), std::chrono::microseconds(patience - seconds).count()};
+  for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+    ::setsockopt(socket.value().fd(), SOL_SOCKET, direction, &limit, sizeof(limit));
+  }
+  const auto version = ask_version(socket.value());
+  if (version) {
+    answer.version = version.value();
+  } else {
+    answer.error = version.error().message;
+  }
+  return answer;
+}
+
+}  // namespace fairgv::tools::doctor

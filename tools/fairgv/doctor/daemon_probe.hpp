@@ -1,0 +1,27 @@
+// Who answers at the daemon's socket.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+
+namespace fairgv::tools::doctor {
+
+struct DaemonAnswer {
+  int connect_error = 0;  // errno when nobody could be reached
+  // Of who listens, as the kernel says; only if somebody could be reached.
+  pid_t pid = 0;
+  uid_t user = 0;
+  std::string version;  // empty: it did not answer as a daemon does
+  std::string error;    // why there is no answer
+
+  bool reached() const { return connect_error == 0; }
+  bool answers() const { return !version.empty(); }
+};
+
+/// Connects, asks as `fairgv ps` does, and hangs up. `patience` is for each answer.
+DaemonAnswer ask_daemon(const std::string& socket,
+                        std::chrono::milliseconds patience = std::chrono::seconds(5));
+
+}  // namespace fairgv::tools::doctor

@@ -1,0 +1,28 @@
+// What the checks need to know of the daemon's configuration (docs/man/fairgvd.toml.5.md).
+//
+// Whether the file is right only the daemon says; here a key that cannot be read has its default.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tools/fairgv/doctor/machine.hpp"
+
+namespace fairgv::tools::doctor {
+
+struct Settings {
+  std::optional<std::string> socket{};
+  std::uint32_t session_limit = 256;
+  std::string vendors = "/etc/OpenCL/vendors";
+  std::string cores{};  // of a CPU device; empty: anywhere
+};
+
+Settings read_settings(const std::filesystem::path& file);
+
+/// What fairgvd says against the file, as one line; empty if nothing. It reads the file and ends: the socket
+/// that we ask for cannot be made.
+std::string daemon_refuses(const Machine& machine, const std::string& file);
+
+}  // namespace fairgv::tools::doctor
