@@ -28,6 +28,7 @@ struct CommandLine {
   std::optional<double> exit_idle_s;
   std::optional<std::string> log_level;
   bool daemonize = false;
+  bool check = false;
 };
 
 int fail(const std::string& message, int status = kFailure) {
@@ -87,6 +88,7 @@ int serve(const CommandLine& command) {
     if (!read) return fail(read.error().message);
     config = std::move(read).value();
   }
+  if (command.check) return 0;
   const fs::path socket = choose_socket(command, config);
   if (auto done = prepare_folder(socket.parent_path()); !done) return fail(done.error().message);
   auto worker = find_worker();
@@ -121,7 +123,9 @@ int main_of(int argc, char** argv) {
   CommandLine command;
   bool foreground = false;
   std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
-  app.add_option("--config", command.config, "TOML file, see fairgvd.toml(5)");
+  auto* const config = app.add_option("--config", command.config, "TOML file, see fairgvd.toml(5)");
+  app.add_flag("--check", command.check, "Only read the configuration, say what is wrong with it, and end")
+      ->needs(config);
   app.add_option("--socket", command.socket, "Where to listen; over the configuration");
   app.add_option("--exit-idle", command.exit_idle_s, "Exit after so many seconds without clients; 0: never")
       ->check(CLI::Range(0.0, 31'536'000.0));

@@ -9,9 +9,6 @@ namespace fairgv::tools::doctor {
 namespace {
 
 constexpr int kNotExecutable = 127;
-// fairgvd reads its configuration before it looks at the socket's folder, and this is no folder.
-constexpr const char* kImpossibleSocket = "/dev/null/fairgvd.sock";
-constexpr const char* kImpossibleFolder = "cannot make a socket in /dev/null";
 
 }  // namespace
 
@@ -33,14 +30,13 @@ std::string daemon_refuses(const Machine& machine, const std::string& file) {
   const std::string program = machine.at(machine.programs) / "fairgvd";
   const auto apart = run_apart([&](int out) {
     ::dup2(out, STDERR_FILENO);
-    ::execl(program.c_str(), program.c_str(), "--config", file.c_str(), "--socket", kImpossibleSocket,
-            nullptr);
+    ::execl(program.c_str(), program.c_str(), "--check", "--config", file.c_str(), nullptr);
     return kNotExecutable;
   });
   if (!apart) return apart.error().message;
   if (!apart->died.empty()) return program + " " + apart->died;
   if (apart->status == kNotExecutable) return "cannot execute " + program;
-  return apart->said.find(kImpossibleFolder) != std::string::npos ? "" : apart->said;
+  return apart->status == 0 ? "" : apart->said;
 }
 
 }  // namespace fairgv::tools::doctor

@@ -21,8 +21,7 @@ struct Settings {
 
 Settings read_settings(const std::filesystem::path& file);
 
-/// What fairgvd says against the file, as one line; empty if nothing. It reads the file and ends: the socket
-/// that we ask for cannot be made.
+/// What fairgvd says against the file, as one line; empty if nothing.
 std::string daemon_refuses(const Machine& machine, const std::string& file);
 
 }  // namespace fairgv::tools::doctor
