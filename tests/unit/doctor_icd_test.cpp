@@ -72,7 +72,7 @@ TEST_F(IcdChecks, DriversAreLookedForAsTheLoaderDoes) {
   EXPECT_EQ(place(), "/etc/OpenCL/vendors/");
   set("OCL_ICD_VENDORS", "libgpu.so");
   EXPECT_EQ(place(), "libgpu.so");
-  EXPECT_EQ(driver_search(examination.machine).files.front().library, "libgpu.so");
+  EXPECT_EQ(driver_search(examination.machine).files.front().driver, "libgpu.so");
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ Finding finding_of(const Machine& machine, const DeviceFiles& files) {
 bool has_cpu_driver(const Examination& examination) {
   const auto files = icd_files_in(examination.machine, examination.settings.vendors);
   return std::any_of(files.begin(), files.end(), [](const IcdFile& file) {
-    return std::filesystem::path(file.library).filename().string().starts_with("libpocl");
+    return std::filesystem::path(file.driver).filename().string().starts_with("libpocl");
   });
 }
 

@@ -27,10 +27,10 @@ Finding opening(const Machine& machine, const IcdFile& file) {
   const std::string remedy = is_front_end(file)
                                  ? "build or install FairGV again"
                                  : fmt::format("install the driver again, or rm '{}'", file.path);
-  if (file.library.empty()) return wrong(subject, "it names no library", remedy);
-  const OpenedLibrary opened = machine.open_library(file.library);
+  if (file.driver.empty()) return wrong(subject, "it names no library", remedy);
+  const OpenedLibrary opened = machine.open_library(file.driver);
   if (opened.path.empty()) {
-    return wrong(subject, fmt::format("{} cannot be opened: {}", file.library, opened.error), remedy);
+    return wrong(subject, fmt::format("{} cannot be opened: {}", file.driver, opened.error), remedy);
   }
   if (!opened.is_opencl) return wrong(subject, opened.path + " is no OpenCL driver", remedy);
   return ok(subject, "leads to " + opened.path);
@@ -47,7 +47,7 @@ Findings check_front_end(const Examination& examination) {
   }
   const DriverSearch search = driver_search(machine);
   if (const IcdFile* file = search.front_end()) {
-    return {ok("front end", fmt::format("programs find {} by {}", file->library, file->path))};
+    return {ok("front end", fmt::format("programs find {} by {}", file->driver, file->path))};
   }
   return {note("front end",
                "programs are tenants only if 'fairgv run' starts them: no vendor file in " + search.place +
@@ -72,7 +72,7 @@ Findings check_drivers_once(const Examination& examination) {
   std::map<std::string, std::string> first;  // by what was opened
   Findings findings;
   for (const IcdFile& file : search.files) {
-    const OpenedLibrary opened = examination.machine.open_library(file.library);
+    const OpenedLibrary opened = examination.machine.open_library(file.driver);
     if (opened.path.empty()) continue;
     std::error_code ignored;
     const std::string real = std::filesystem::weakly_canonical(opened.path, ignored);
@@ -92,7 +92,7 @@ Findings check_worker_drivers(const Examination& examination) {
   const std::string& folder = examination.settings.vendors;
   std::string names;
   for (const IcdFile& file : icd_files_in(examination.machine, folder)) {
-    if (!file.library.empty() && !is_front_end(file)) names += (names.empty() ? "" : ", ") + file.library;
+    if (!file.driver.empty() && !is_front_end(file)) names += (names.empty() ? "" : ", ") + file.driver;
   }
   if (!names.empty()) return {ok("drivers to share", fmt::format("{} in {}", names, folder))};
   return {wrong(

@@ -28,7 +28,7 @@ std::vector<IcdFile> icd_files_in(const Machine& machine, const std::string& fol
 }
 
 bool is_front_end(const IcdFile& file) {
-  return fs::path(file.library).filename().string().starts_with("libfairgv-opencl");
+  return fs::path(file.driver).filename().string().starts_with("libfairgv-opencl");
 }
 
 std::string own_icd_file(const Machine& machine) {

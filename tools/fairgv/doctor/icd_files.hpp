@@ -11,8 +11,8 @@ namespace fairgv::tools::doctor {
 inline constexpr const char* kSystemVendors = "/etc/OpenCL/vendors";
 
 struct IcdFile {
-  std::string path;     // as the machine's programs see it
-  std::string library;  // the first line; empty: it names none
+  std::string path;    // as the machine's programs see it
+  std::string driver;  // the first line, a library; empty: it names none
 };
 
 /// By name. A folder that cannot be read has none.
