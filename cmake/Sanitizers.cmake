@@ -1,16 +1,22 @@
-# FAIRGV_SANITIZE=address | thread: what the asan and tsan presets set.
-set(FAIRGV_SANITIZE "" CACHE STRING "address (with undefined), thread, or empty")
+# FAIRGV_SANITIZE=address | thread | fuzzer: what the asan, tsan and fuzz presets set.
+set(FAIRGV_SANITIZE "" CACHE STRING "address (with undefined), thread, fuzzer (clang's, with both of the first), or empty")
 if(FAIRGV_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(FAIRGV_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
+elseif(FAIRGV_SANITIZE STREQUAL "fuzzer")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "libFuzzer is clang's: use the preset fuzz, or CMAKE_CXX_COMPILER=clang++")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
 elseif(NOT FAIRGV_SANITIZE STREQUAL "")
-  message(FATAL_ERROR "FAIRGV_SANITIZE is '${FAIRGV_SANITIZE}': use address, thread, or nothing")
+  message(FATAL_ERROR "FAIRGV_SANITIZE is '${FAIRGV_SANITIZE}': use address, thread, fuzzer, or nothing")
 endif()
 
 # With sanitizers GCC 12 takes parts of its own std::function for uninitialized (std::regex shows it).
-if(FAIRGV_SANITIZE)
+if(FAIRGV_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-maybe-uninitialized)
 endif()

@@ -3,5 +3,6 @@
 add_library(fairgv_warnings INTERFACE)
 target_compile_options(fairgv_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-  -Wold-style-cast -Woverloaded-virtual -Wduplicated-cond -Wlogical-op
+  -Wold-style-cast -Woverloaded-virtual
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
   -Werror)

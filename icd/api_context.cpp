@@ -39,8 +39,11 @@ cl_int read_devices(cl_uint count, const cl_device_id* handles, std::vector<Devi
 }
 
 Outcome<cl_context> make_context(std::vector<Device*> devices, ContextProperties properties) {
-  Connection* const connection = Connection::get();
+  Connection* const connection = Connection::get_live();
   if (connection == nullptr || connection->session().lost()) return CL_DEVICE_NOT_AVAILABLE;
+  // Sub-devices are lost with the worker that has split them off.
+  const auto elsewhere = [&](const Device* device) { return device->connection() != connection; };
+  if (std::any_of(devices.begin(), devices.end(), elsewhere)) return CL_DEVICE_NOT_AVAILABLE;
   return Ref<Context>::make(*connection, std::move(devices), std::move(properties.list)).publish();
 }
 

@@ -38,11 +38,11 @@ cl_int read_partition(const cl_device_partition_property* properties,
 
 /// `device_time` may be null: only the host's time is wanted.
 cl_int read_timers(const Device& device, cl_ulong* device_time, cl_ulong* host_time) {
-  Connection* const connection = Connection::get();
-  if (connection == nullptr) return CL_OUT_OF_RESOURCES;
+  Connection* const connection = device.connection();
+  if (connection == nullptr) return kSessionLost;
   const auto reply =
       connection->call(wire::GetTimers{device.index(), static_cast<std::uint8_t>(device_time == nullptr)});
-  if (!reply) return CL_OUT_OF_RESOURCES;
+  if (!reply) return kSessionLost;
   if (reply->error != CL_SUCCESS) return reply->error;
   if (device_time != nullptr) *device_time = reply->device;
   *host_time = reply->host;

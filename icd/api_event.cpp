@@ -63,7 +63,7 @@ cl_event clCreateUserEvent(cl_context context, cl_int* errcode_ret) {
   return create_entry<cl_event>(errcode_ret, [&]() -> Outcome<cl_event> {
     Context* const owner = downcast<Context>(context);
     if (owner == nullptr) return CL_INVALID_CONTEXT;
-    if (owner->session().lost()) return CL_OUT_OF_RESOURCES;
+    if (owner->session().lost()) return kSessionLost;
     const Ref<Event> event = Event::make_user(*owner);
     if (!event) return CL_OUT_OF_RESOURCES;
     return event.publish();

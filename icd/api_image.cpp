@@ -107,7 +107,7 @@ cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem
     if (owner == nullptr) return CL_INVALID_CONTEXT;
     if (num_entries == 0 && image_formats != nullptr) return CL_INVALID_VALUE;
     const wire::InfoReply* const reply = owner->image_formats(flags, image_type);
-    if (reply == nullptr) return CL_OUT_OF_RESOURCES;
+    if (reply == nullptr) return kSessionLost;
     if (reply->error != CL_SUCCESS) return reply->error;
     const std::size_t count = reply->value.size() / sizeof(cl_image_format);
     if (num_image_formats != nullptr) *num_image_formats = static_cast<cl_uint>(count);

@@ -10,7 +10,7 @@
 namespace fairgv::icd {
 namespace {
 
-/// The greatest allocation that some device of the context allows; 0 if the session is lost.
+/// The greatest allocation that some device of the context allows.
 std::uint64_t max_allocation(const Context& context) {
   std::uint64_t most = 0;
   for (Device* device : context.devices()) {
@@ -51,7 +51,7 @@ Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> p
   if (owner == nullptr) return CL_INVALID_CONTEXT;
   if (!are_buffer_flags(flags)) return CL_INVALID_VALUE;
   const std::uint64_t most = max_allocation(*owner);
-  if (most == 0 || owner->session().lost()) return CL_OUT_OF_RESOURCES;
+  if (owner->session().lost()) return kSessionLost;
   if (bytes == 0 || bytes > most) return CL_INVALID_BUFFER_SIZE;
   const bool uses_host = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
   if (uses_host != (host_ptr != nullptr)) return CL_INVALID_HOST_PTR;
@@ -62,7 +62,10 @@ Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> p
     if (!svm.memory->has_range(svm.offset, bytes)) return CL_INVALID_BUFFER_SIZE;
     return Ref<Memory>::make(*owner, std::move(shape), svm.memory, svm.offset).publish();
   }
-  if (const DirectMemory backing = allocate_direct(*owner, bytes)) {
+  MemoryReservation reservation;
+  if (const cl_int error = owner->reserve_memory(bytes, reservation)) return error;
+  if (DirectMemory backing = allocate_direct(*owner, bytes)) {
+    backing.charge = reservation.hand_over();
     if (uses_host) std::memcpy(owner->session().bytes(backing.range), host_ptr, bytes);
     return Ref<Memory>::make(*owner, std::move(shape), backing).publish();
   }
@@ -70,6 +73,7 @@ Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> p
   if (uses_host) {
     if (const cl_int error = stage_contents(*owner, host_ptr, bytes, initial)) return error;
   }
+  reservation.hand_over();
   const auto buffer = Ref<Memory>::make(*owner, std::move(shape), initial);
   if (uses_host) owner->session().free_when_consumed(initial);
   return buffer.publish();
@@ -80,7 +84,7 @@ Outcome<cl_mem> make_sub_buffer(Memory& parent, cl_mem_flags flags, const cl_buf
   if (region.size == 0) return CL_INVALID_BUFFER_SIZE;
   if (!parent.has_range(region.origin, region.size)) return CL_INVALID_VALUE;
   if (!is_aligned_for_some_device(parent.context(), region.origin)) return CL_MISALIGNED_SUB_BUFFER_OFFSET;
-  if (parent.context().session().lost()) return CL_OUT_OF_RESOURCES;
+  if (parent.context().session().lost()) return kSessionLost;
   std::byte* const host = parent.host_pointer() != nullptr ? parent.host_pointer() + region.origin : nullptr;
   Memory::Shape shape{inherited_flags(flags, parent.flags()), region.size, host, {}};
   return Ref<Memory>::make(parent, std::move(shape), std::uint64_t{region.origin}).publish();

@@ -44,13 +44,18 @@ Outcome<cl_mem> make_pipe(cl_context context, cl_mem_flags flags, cl_uint packet
   Context* const owner = downcast<Context>(context);
   if (owner == nullptr) return CL_INVALID_CONTEXT;
   const auto most = max_packet_bytes(*owner);
-  if (owner->session().lost()) return CL_OUT_OF_RESOURCES;
+  if (owner->session().lost()) return kSessionLost;
   if (!most) return CL_INVALID_OPERATION;
   if (!are_pipe_flags(flags) || properties != nullptr) return CL_INVALID_VALUE;
   if (packet_bytes == 0 || packet_bytes > *most || max_packets == 0) return CL_INVALID_PIPE_SIZE;
   // Pipes are never the host's (OpenCL 3.0, 5.4.1).
   flags = with_default_access(flags) | CL_MEM_HOST_NO_ACCESS;
+  MemoryReservation reservation;
+  if (const cl_int error = owner->reserve_memory(wire::pipe_bytes(packet_bytes, max_packets), reservation)) {
+    return error;
+  }
   const wire::ObjectId id = owner->session().new_object();
+  reservation.hand_over();
   owner->connection().send(wire::CreatePipe{id, owner->id(), flags, packet_bytes, max_packets});
   Memory::Shape shape{
       flags, std::uint64_t{packet_bytes} * max_packets, nullptr, {}, PipeShape{packet_bytes, max_packets}};

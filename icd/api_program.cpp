@@ -74,7 +74,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     if (owner == nullptr) return CL_INVALID_CONTEXT;
     std::string source;
     if (const cl_int error = join_source(count, strings, lengths, source)) return error;
-    if (owner->session().lost()) return CL_OUT_OF_RESOURCES;
+    if (owner->session().lost()) return kSessionLost;
     return Ref<Program>::make(*owner, std::move(source)).publish();
   });
 }
@@ -101,7 +101,7 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint num_devices, co
         std::copy_n(reply->statuses.begin(), std::min<std::size_t>(num_devices, reply->statuses.size()),
                     binary_status);
       }
-      return reply ? reply->error : CL_OUT_OF_RESOURCES;
+      return reply ? reply->error : kSessionLost;
     });
   });
 }
@@ -117,7 +117,7 @@ cl_program clCreateProgramWithIL(cl_context context, const void* il, size_t leng
         *owner, owner->devices(), ProgramOrigin::intermediate, std::move(copy),
         [&](wire::ObjectId id) -> cl_int {
           const auto reply = owner->connection().call(wire::CreateProgramWithIl{id, owner->id(), code});
-          return reply ? reply->error : CL_OUT_OF_RESOURCES;
+          return reply ? reply->error : kSessionLost;
         });
   });
 }
@@ -141,7 +141,7 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_dev
                         [&](wire::ObjectId id) -> cl_int {
                           const auto reply = owner->connection().call(
                               wire::CreateProgramWithBuiltInKernels{id, owner->id(), indices, kernel_names});
-                          return reply ? reply->error : CL_OUT_OF_RESOURCES;
+                          return reply ? reply->error : kSessionLost;
                         });
   });
 }
@@ -155,7 +155,7 @@ cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, s
     const std::span value(static_cast<const std::byte*>(spec_value), spec_size);
     const auto reply =
         object->connection().call(wire::SetSpecializationConstant{object->id(), spec_id, value});
-    return reply ? reply->error : CL_OUT_OF_RESOURCES;
+    return reply ? reply->error : kSessionLost;
   });
 }
 

@@ -21,7 +21,7 @@ Outcome<cl_command_queue> make_queue(cl_context context, cl_device_id device,
   if (target == nullptr || !owner->has_device(*target)) return CL_INVALID_DEVICE;
   if ((properties & ~kKnownProperties) != 0) return CL_INVALID_VALUE;
   const DeviceFacts* const facts = target->facts();
-  if (facts == nullptr || owner->session().lost()) return CL_OUT_OF_RESOURCES;
+  if (facts == nullptr || owner->session().lost()) return kSessionLost;
   if ((properties & ~(kHostQueueProperties & facts->queue_properties)) != 0)
     return CL_INVALID_QUEUE_PROPERTIES;
   return Ref<Queue>::make(*owner, *target, properties, std::move(property_list)).publish();

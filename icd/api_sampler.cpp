@@ -12,9 +12,9 @@ Outcome<cl_sampler> make_sampler(cl_context context, const Sampler::Settings& se
                                  std::vector<cl_sampler_properties> properties) {
   Context* const owner = downcast<Context>(context);
   if (owner == nullptr) return CL_INVALID_CONTEXT;
-  if (!has_images(*owner)) return owner->session().lost() ? CL_OUT_OF_RESOURCES : CL_INVALID_OPERATION;
+  if (!has_images(*owner)) return owner->session().lost() ? kSessionLost : CL_INVALID_OPERATION;
   if (!settings.are_valid()) return CL_INVALID_VALUE;
-  if (owner->session().lost()) return CL_OUT_OF_RESOURCES;
+  if (owner->session().lost()) return kSessionLost;
   return Ref<Sampler>::make(*owner, settings, std::move(properties)).publish();
 }
 

@@ -43,8 +43,11 @@ Outcome<void*> allocate(cl_context handle, cl_svm_mem_flags flags, std::uint64_t
   if (capabilities == 0) return CL_INVALID_OPERATION;
   if (!are_allocation_flags(flags, capabilities)) return CL_INVALID_VALUE;
   if (!is_allocatable(*context, bytes, alignment)) return CL_INVALID_VALUE;
-  const DirectMemory backing = context->connection().direct_memory().allocate(bytes);
+  MemoryReservation reservation;
+  if (const cl_int error = context->reserve_memory(bytes, reservation)) return error;
+  DirectMemory backing = context->connection().direct_memory().allocate(bytes);
   if (!backing) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  backing.charge = reservation.hand_over();
   Memory::Shape shape{with_default_access(flags & kAccessFlags), bytes, nullptr, {}};
   return context->svm().add(Ref<Memory>::make(*context, std::move(shape), backing));
 }

@@ -14,7 +14,7 @@ inline cl_int check_memory(const Queue& queue, const Memory* memory) {
   if (&memory->context() != &queue.context()) return CL_INVALID_CONTEXT;
   if (!memory->is_buffer() || memory->parent() == nullptr) return CL_SUCCESS;
   const DeviceFacts* const facts = queue.device().facts();
-  if (facts == nullptr) return CL_OUT_OF_RESOURCES;
+  if (facts == nullptr) return kSessionLost;
   return memory->origin() % facts->address_alignment == 0 ? CL_SUCCESS : CL_MISALIGNED_SUB_BUFFER_OFFSET;
 }
 

@@ -13,3 +13,11 @@
 #include <CL/cl_ext.h>
 #include <CL/cl_gl.h>
 #include <CL/cl_icd.h>
+
+namespace fairgv::icd {
+
+/// What calls answer when the worker behind their objects is gone. Few of them name it in the specification;
+/// the name fits, and no program takes it for a shortage that passes.
+inline constexpr cl_int kSessionLost = CL_DEVICE_NOT_AVAILABLE;
+
+}  // namespace fairgv::icd

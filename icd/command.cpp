@@ -37,7 +37,7 @@ bool WaitList::has_failed_event(Connection& connection) const {
 cl_int blocking_result(Queue& queue, const WaitList& wait_list, std::int32_t status) {
   if (status == CL_COMPLETE) return CL_SUCCESS;
   if (wait_list.has_failed_event(queue.connection())) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  return queue.connection().session().lost() ? CL_OUT_OF_RESOURCES : status;
+  return queue.connection().session().lost() ? kSessionLost : status;
 }
 
 }  // namespace fairgv::icd

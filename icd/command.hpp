@@ -36,13 +36,15 @@ class WaitList {
   std::span<const wire::EventId> ids_;
 };
 
-/// Sends `call` as a command of the queue; `completion` is null when nobody waits for it. CL_OUT_OF_RESOURCES
-/// if the session is lost.
+/// Sends `call` as a command of the queue; `completion` is null when nobody waits for it. kSessionLost if the
+/// session is lost; CL_OUT_OF_RESOURCES if it has as many commands as it may (with an event, that was refused
+/// before).
 template <class Call>
 cl_int send_command(Queue& queue, Call& call, std::span<const wire::EventId> wait_list,
                     const Event* completion) {
+  if (completion == nullptr && queue.connection().session().backlogged()) return CL_OUT_OF_RESOURCES;
   call.command = {queue.id(), completion != nullptr ? completion->id() : wire::EventId{}, wait_list};
-  if (!queue.connection().send(call)) return CL_OUT_OF_RESOURCES;
+  if (!queue.connection().send(call)) return kSessionLost;
   queue.count_command();
   return CL_SUCCESS;
 }

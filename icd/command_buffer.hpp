@@ -42,7 +42,7 @@ class CommandBuffer : public Object<CommandBuffer> {
 
   /// Records a command: fills `call.recording` and sends it. CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
   /// CL_INVALID_OPERATION if the buffer is no longer recording, what the driver says of calls with a reply,
-  /// or CL_OUT_OF_RESOURCES if the session is lost.
+  /// or kSessionLost.
   template <class Call>
   cl_int record(Call& call, const SyncPoints& points) {
     const std::lock_guard lock(mutex_);
@@ -68,10 +68,10 @@ class CommandBuffer : public Object<CommandBuffer> {
   template <class Call>
   cl_int send(const Call& call) {
     if constexpr (std::is_void_v<typename Call::Reply>) {
-      return queue_->connection().send(call) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+      return queue_->connection().send(call) ? CL_SUCCESS : kSessionLost;
     } else {
       const auto reply = queue_->connection().call(call);
-      return reply ? reply->error : CL_OUT_OF_RESOURCES;
+      return reply ? reply->error : kSessionLost;
     }
   }
 

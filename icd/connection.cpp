@@ -72,13 +72,32 @@ Connection* Connection::get() {
     if (!std::exchange(failure_reported, true)) say(session.error().message);
     return nullptr;
   }
+  failure_reported = false;
   auto* const connection = new Connection(std::move(session).value());
   current.store(connection, std::memory_order_release);
   return connection;
 }
 
+Connection* Connection::get_live() {
+  Connection* const known = get();
+  if (known == nullptr || !known->session_->lost()) return known;
+  {
+    const std::lock_guard lock(connect_mutex);
+    // Whoever comes second finds another one. What is lost lives on: objects refer to it.
+    if (current.load(std::memory_order_relaxed) == known) current.store(nullptr, std::memory_order_relaxed);
+  }
+  Connection* const next = get();
+  if (next == nullptr || Platform::are_those_of(*next)) return next;
+  say("fairgvd has other devices now than when this program began: start it again");
+  return nullptr;
+}
+
 Connection::Connection(std::unique_ptr<session::ClientSession> session)
-    : session_(std::move(session)), direct_memory_(*session_), transfers_(*this), callbacks_(*this) {}
+    : session_(std::move(session)),
+      memory_quota_(*this),
+      direct_memory_(*session_, memory_quota_),
+      transfers_(*this),
+      callbacks_(*this) {}
 
 std::int32_t Connection::status(wire::EventId event) {
   const std::int32_t status = session_->status(event);
@@ -109,9 +128,8 @@ void Connection::settle() {
 
 void Connection::report_loss() {
   if (!session_->lost() || loss_reported_.exchange(true)) return;
-  say("the worker of this process is gone (fairgvd stopped, or the worker was killed); OpenCL calls fail "
-      "from "
-      "now on: see the daemon's log, then start the program again");
+  say("the worker of this process is gone (fairgvd stopped, or the worker was killed): OpenCL calls fail, "
+      "except in contexts that are created from now on; the daemon's log has the reason");
 }
 
 }  // namespace fairgv::icd

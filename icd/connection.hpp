@@ -1,8 +1,10 @@
 // The process' connection to its worker, and what belongs to it: transfers under way and callbacks to come.
 //
-// Made at the first call that needs it, one per process, and never torn down: the application's last calls
-// may come from static destructors. In the child of a fork everything starts anew at the child's first call;
-// handles that the parent created are no objects there.
+// Made at the first call that needs it, one per process at a time, and never torn down: the application's
+// last calls may come from static destructors. When it is lost (its worker died, or was killed), what was
+// created on it stays lost, and the next context that the application creates begins a new one. In the child
+// of a fork everything starts anew at the child's first call; handles that the parent created are no objects
+// there.
 #pragma once
 
 #include <atomic>
@@ -13,6 +15,7 @@
 
 #include "icd/callbacks.hpp"
 #include "icd/direct_memory.hpp"
+#include "icd/memory_quota.hpp"
 #include "icd/transfers.hpp"
 #include "runtime/session/client.hpp"
 
@@ -24,11 +27,15 @@ class Connection {
   /// The connection, made if need be. nullptr if there is no daemon to connect to, of which one line on
   /// standard error has told (unless FAIRGV_LOG=off).
   static Connection* get();
+  /// The same, but never one that is lost: then a new one has taken its place. nullptr also if the daemon has
+  /// other devices by now.
+  static Connection* get_live();
 
   explicit Connection(std::unique_ptr<session::ClientSession> session);
 
   session::ClientSession& session() { return *session_; }
   Transfers& transfers() { return transfers_; }
+  MemoryQuota& memory_quota() { return memory_quota_; }
   DirectMemoryPool& direct_memory() { return direct_memory_; }
   Callbacks& callbacks() { return callbacks_; }
 
@@ -74,6 +81,7 @@ class Connection {
   void report_loss();
 
   const std::unique_ptr<session::ClientSession> session_;
+  MemoryQuota memory_quota_;
   DirectMemoryPool direct_memory_;
   Transfers transfers_;
   Callbacks callbacks_;

@@ -12,6 +12,7 @@ Context::Context(Connection& connection, std::vector<Device*> devices,
   std::vector<wire::DeviceIndex> indices;
   for (Device* device : devices_) {
     indices.push_back(device->index());
+    root_devices_ |= std::uint64_t{1} << device->root().index();
     device_handles_.push_back(device->handle());
   }
   connection_.send(wire::CreateContext{id_, indices});

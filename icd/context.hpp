@@ -37,6 +37,14 @@ class Context : public Object<Context> {
   /// wherever they take the whole.
   bool has_device(const Device& device) const;
 
+  /// What an object of the context is charged on: bit d is the device d of the topology that is one of the
+  /// context's, or has one as a part.
+  std::uint64_t root_devices() const { return root_devices_; }
+  /// Reserves device memory for an object of its own memory; see MemoryQuota::reserve().
+  cl_int reserve_memory(std::uint64_t bytes, MemoryReservation& reservation) const {
+    return connection_.memory_quota().reserve({root_devices_, bytes}, reservation);
+  }
+
   SvmAllocations& svm() { return svm_; }
 
   void add_destructor_callback(std::function<void(cl_context)> callback);
@@ -53,6 +61,7 @@ class Context : public Object<Context> {
   const wire::ObjectId id_;
   const std::vector<Device*> devices_;
   const std::vector<Ref<Device>> held_devices_;
+  std::uint64_t root_devices_ = 0;
   std::vector<cl_device_id> device_handles_;  // of the same, as queries return them
   const std::vector<cl_context_properties> properties_;
   InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;

@@ -19,8 +19,11 @@ cl_version parse_version(std::string_view text) {
 }
 
 Device::~Device() {
-  Connection* const connection = Connection::get();
-  if (parent_ && connection != nullptr) connection->send(wire::ReleaseSubDevice{index_});
+  if (owner_ != nullptr) owner_->send(wire::ReleaseSubDevice{index_});
+}
+
+Connection* Device::connection() const {
+  return owner_ != nullptr ? owner_ : Connection::get_live();
 }
 
 cl_int Device::retain_reference() {
@@ -34,20 +37,20 @@ cl_int Device::release_reference() {
 
 cl_int Device::partition(std::span<const cl_device_partition_property> properties, cl_uint room,
                          cl_device_id* made, cl_uint* count) {
-  Connection* const connection = Connection::get();
-  if (connection == nullptr) return CL_OUT_OF_RESOURCES;
+  Connection* const connection = this->connection();
+  if (connection == nullptr) return kSessionLost;
   const std::vector<std::int64_t> list(properties.begin(), properties.end());
   const auto counted = connection->call(wire::CreateSubDevices{index_, 1, list});
-  if (!counted) return CL_OUT_OF_RESOURCES;
+  if (!counted) return kSessionLost;
   if (counted->error != CL_SUCCESS) return counted->error;
   if (made != nullptr && room < counted->count) return CL_INVALID_VALUE;
   if (made != nullptr) {
     const auto split = connection->call(wire::CreateSubDevices{index_, 0, list});
-    if (!split) return CL_OUT_OF_RESOURCES;
+    if (!split) return kSessionLost;
     if (split->error != CL_SUCCESS) return split->error;
     const std::size_t devices = std::min<std::size_t>(split->devices.size(), room);
     for (std::size_t i = 0; i < devices; ++i) {
-      made[i] = Ref<Device>::make(*this, split->devices[i]).publish();
+      made[i] = Ref<Device>::make(*this, *connection, split->devices[i]).publish();
     }
   }
   if (count != nullptr) *count = counted->count;
@@ -56,10 +59,11 @@ cl_int Device::partition(std::span<const cl_device_partition_property> propertie
 
 const wire::InfoReply* Device::raw_info(cl_device_info param) {
   return info_.get(param, [&]() -> std::optional<wire::InfoReply> {
-    Connection* const connection = Connection::get();
+    Connection* const connection = this->connection();
     if (connection == nullptr) return std::nullopt;
     auto reply = connection->call(wire::GetDeviceInfo{index_, param});
     if (reply) mask_device_info(param, *reply);
+    if (reply) limit_memory(param, *connection, *reply);
     if (reply && param == CL_DEVICE_SVM_CAPABILITIES && !serves_svm(*connection)) {
       std::fill(reply->value.begin(), reply->value.end(), std::byte{0});
     }
@@ -78,11 +82,42 @@ cl_int Device::find_info(cl_device_info param, std::size_t size, void* value, st
       return sink.scalar(parent_ ? parent_->handle() : cl_device_id{nullptr});
     case CL_DEVICE_REFERENCE_COUNT:
       return sink.scalar(parent_ ? cl_uint{references()} : cl_uint{1});
+    case CL_DEVICE_GLOBAL_FREE_MEMORY_AMD:
+      return free_memory(sink);
     default: {
       const wire::InfoReply* const reply = raw_info(param);
-      return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);
+      return reply == nullptr ? kSessionLost : sink.reply(*reply);
     }
   }
+}
+
+void Device::limit_memory(cl_device_info param, Connection& connection, wire::InfoReply& reply) const {
+  if (param != CL_DEVICE_GLOBAL_MEM_SIZE && param != CL_DEVICE_MAX_MEM_ALLOC_SIZE) return;
+  const auto& limits = connection.session().memory_limits();
+  const std::size_t device = root().index();
+  cl_ulong bytes = 0;
+  if (!limits || device >= limits->size() || reply.value.size() != sizeof(bytes)) return;
+  std::memcpy(&bytes, reply.value.data(), sizeof(bytes));
+  bytes = std::min<cl_ulong>(bytes, (*limits)[device]);
+  std::memcpy(reply.value.data(), &bytes, sizeof(bytes));
+}
+
+cl_int Device::free_memory(InfoSink sink) {
+  Connection* const connection = this->connection();
+  if (connection == nullptr) return kSessionLost;
+  auto reply = connection->call(wire::GetDeviceInfo{index_, CL_DEVICE_GLOBAL_FREE_MEMORY_AMD});
+  if (reply && reply->error == CL_SUCCESS && connection->session().memory_limits()) {
+    const auto left = connection->call(wire::GetMemoryLeft{root().index()});
+    if (!left) return kSessionLost;
+    // In KiB: all that is free, and the largest piece.
+    for (std::size_t at = 0; at + sizeof(size_t) <= reply->value.size(); at += sizeof(size_t)) {
+      size_t free = 0;
+      std::memcpy(&free, reply->value.data() + at, sizeof(free));
+      free = std::min<size_t>(free, left->bytes / 1024);
+      std::memcpy(reply->value.data() + at, &free, sizeof(free));
+    }
+  }
+  return reply ? sink.reply(*reply) : kSessionLost;
 }
 
 template <class T>

@@ -48,15 +48,25 @@ class Device : public Object<Device> {
       : platform_(platform), index_(index), type_(type) {}
   /// A sub-device that the worker knows by `index`. It belongs to the connection: the child of a fork has
   /// none of its parent's.
-  Device(Device& parent, wire::DeviceIndex index)
-      : Object(false), platform_(parent.platform_), index_(index), type_(parent.type_), parent_(parent) {}
+  Device(Device& parent, Connection& connection, wire::DeviceIndex index)
+      : Object(false),
+        platform_(parent.platform_),
+        index_(index),
+        type_(parent.type_),
+        parent_(parent),
+        owner_(&connection) {}
   ~Device();
 
   Platform& platform() const { return platform_; }
   wire::DeviceIndex index() const { return index_; }
   cl_device_type type() const { return type_; }
+  /// The connection on which the device is known by its index: a sub-device's own, for a root device
+  /// whichever there is. nullptr if there is none.
+  Connection* connection() const;
   /// What a sub-device was split from; null for a root device.
   Device* parent() const { return parent_.get(); }
+  /// The device that it is, or is part of.
+  const Device& root() const { return parent_ ? parent_->root() : *this; }
 
   /// clRetainDevice, clReleaseDevice.
   cl_int retain_reference();
@@ -91,6 +101,10 @@ class Device : public Object<Device> {
  private:
   /// The sink in pieces: as one it would have to be in memory before anything is known.
   cl_int find_info(cl_device_info param, std::size_t size, void* value, std::size_t* size_ret);
+  /// Shows the tenant's share of the device instead of the whole.
+  void limit_memory(cl_device_info param, Connection& connection, wire::InfoReply& reply) const;
+  /// CL_DEVICE_GLOBAL_FREE_MEMORY_AMD: of what is free on the device, what the tenant may have of it.
+  cl_int free_memory(InfoSink sink);
   /// Shared virtual memory needs a device that shares memory with the host, and a worker that shares its
   /// addresses with this process.
   bool serves_svm(Connection& connection);
@@ -103,6 +117,7 @@ class Device : public Object<Device> {
   const wire::DeviceIndex index_;
   const cl_device_type type_;
   const Ref<Device> parent_;
+  Connection* const owner_ = nullptr;  // of a sub-device
   InfoCache<cl_device_info, 128> info_;
   std::mutex facts_mutex_;
   std::optional<DeviceFacts> facts_;  // guarded by facts_mutex_ until ready

@@ -24,8 +24,8 @@ bool enabled_by_environment() {
 
 }  // namespace
 
-DirectMemoryPool::DirectMemoryPool(session::ClientSession& session)
-    : session_(session), enabled_(enabled_by_environment()) {}
+DirectMemoryPool::DirectMemoryPool(session::ClientSession& session, MemoryQuota& quota)
+    : session_(session), quota_(quota), enabled_(enabled_by_environment()) {}
 
 DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
   if (!enabled_) return {};
@@ -34,7 +34,7 @@ DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
   if (!retired) return {};
   const std::uint64_t lead = bytes >= kLargeBytes ? kLead : 0;
   const auto range = session_.allocate(std::max(bytes, kPageBytes) + lead);
-  if (range) return {{range->offset + lead, range->bytes - lead}, retired};
+  if (range) return {{range->offset + lead, range->bytes - lead}, retired, {}};
   session_.forget_event(retired);
   return {};
 }
@@ -50,7 +50,9 @@ void DirectMemoryPool::retire(const DirectMemory& memory) {
 void DirectMemoryPool::reclaim() {
   const std::lock_guard lock(mutex_);
   std::erase_if(retired_, [this](const DirectMemory& memory) {
-    if (session_.status(memory.retired) > session::kComplete) return false;
+    const std::int32_t status = session_.status(memory.retired);
+    if (status > session::kComplete) return false;
+    if (status == session::kComplete) quota_.credit(memory.charge);
     session_.release_event(memory.retired);
     session_.free({memory.range.offset / kPageBytes * kPageBytes, memory.range.bytes});
     return true;

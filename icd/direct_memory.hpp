@@ -10,6 +10,7 @@
 #include <deque>
 #include <mutex>
 
+#include "icd/memory_quota.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
@@ -18,17 +19,18 @@ class ClientSession;
 
 namespace fairgv::icd {
 
-/// A piece, and the event that ends with the worker's buffer.
+/// A piece, the event that ends with the worker's buffer, and what the buffer was charged for.
 struct DirectMemory {
   wire::ArenaRange range = {};
   wire::EventId retired = {};
+  MemoryShare charge = {};
 
   explicit operator bool() const { return range.bytes != 0; }
 };
 
 class DirectMemoryPool {
  public:
-  explicit DirectMemoryPool(session::ClientSession& session);
+  DirectMemoryPool(session::ClientSession& session, MemoryQuota& quota);
 
   /// False if FAIRGV_DIRECT_MEMORY is "off": then there are no pieces.
   bool enabled() const { return enabled_; }
@@ -40,10 +42,12 @@ class DirectMemoryPool {
   /// The buffer has been released: ReleaseObject is sent.
   void retire(const DirectMemory& memory);
 
- private:
+  /// Takes back the pieces and the charges of buffers that are gone by now.
   void reclaim();
 
+ private:
   session::ClientSession& session_;
+  MemoryQuota& quota_;
   const bool enabled_;
   std::mutex mutex_;  // guards what follows
   std::deque<DirectMemory> retired_;

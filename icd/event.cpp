@@ -9,7 +9,7 @@ Ref<Event> make(Connection& connection, Ref<Context> context, Ref<Queue> queue, 
   try {
     return Ref<Event>::make(connection, id, std::move(context), std::move(queue), type);
   } catch (...) {
-    connection.session().release_event(id);
+    connection.session().forget_event(id);
     throw;
   }
 }
@@ -17,6 +17,7 @@ Ref<Event> make(Connection& connection, Ref<Context> context, Ref<Queue> queue, 
 }  // namespace
 
 Ref<Event> Event::make_command(Queue& queue, cl_command_type type) {
+  if (queue.connection().session().backlogged()) return {};
   return make(queue.connection(), Ref<Context>(queue.context()), Ref<Queue>(queue), type);
 }
 
@@ -44,7 +45,7 @@ cl_int Event::set_user_status(std::int32_t status) {
   const bool sent = connection_.send(wire::SetUserEventStatus{id_, status});
   connection_.session().set_local_status(id_, status);
   connection_.user_event_closed();
-  return sent ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  return sent ? CL_SUCCESS : kSessionLost;
 }
 
 cl_int Event::info(cl_event_info param, InfoSink sink) const {

@@ -33,13 +33,22 @@ std::uint64_t name_of(const Object& object) {
   return object.id().raw;
 }
 
+/// On which connection that name means something; nullptr: on any.
+Connection* owner_of(const Platform&) {
+  return nullptr;
+}
+Connection* owner_of(const Device& device) {
+  return device.parent() != nullptr ? device.connection() : nullptr;
+}
+Connection* owner_of(const Memory& memory) {
+  return &memory.context().connection();
+}
+Connection* owner_of(const Kernel& kernel) {
+  return &kernel.program().connection();
+}
 template <class Object>
-cl_int add_handle(const void* argument, cl_int error, std::vector<std::uint64_t>& scalars) {
-  const auto handle = read<typename Object::Handle>(argument);
-  const Object* const object = downcast<Object>(handle);
-  if (handle != nullptr && object == nullptr) return error;
-  scalars.push_back(object != nullptr ? name_of(*object) : 0);
-  return CL_SUCCESS;
+Connection* owner_of(const Object& object) {
+  return &object.connection();
 }
 
 std::uint64_t read_number(const wire::Parameter& parameter, const void* argument) {
@@ -56,6 +65,19 @@ ExtensionArguments::ExtensionArguments(const wire::ExtensionSignature& signature
   }
 }
 
+template <class Object>
+cl_int ExtensionArguments::add_handle(const void* argument, cl_int error) {
+  const auto handle = read<typename Object::Handle>(argument);
+  const Object* const object = downcast<Object>(handle);
+  if (handle != nullptr && object == nullptr) return error;
+  scalars_.push_back(object != nullptr ? name_of(*object) : 0);
+  Connection* const owner = object != nullptr ? owner_of(*object) : nullptr;
+  // Objects of a session that is lost mean nothing to the next one's worker.
+  if (owner != nullptr && connection_ != nullptr && connection_ != owner) return error;
+  if (owner != nullptr) connection_ = owner;
+  return CL_SUCCESS;
+}
+
 cl_int ExtensionArguments::add(const wire::Parameter& parameter, const void* argument) {
   switch (parameter.kind) {
     case ParameterKind::u32:
@@ -63,19 +85,19 @@ cl_int ExtensionArguments::add(const wire::Parameter& parameter, const void* arg
       scalars_.push_back(read_number(parameter, argument));
       return CL_SUCCESS;
     case ParameterKind::platform:
-      return add_handle<Platform>(argument, CL_INVALID_PLATFORM, scalars_);
+      return add_handle<Platform>(argument, CL_INVALID_PLATFORM);
     case ParameterKind::device:
-      return add_handle<Device>(argument, CL_INVALID_DEVICE, scalars_);
+      return add_handle<Device>(argument, CL_INVALID_DEVICE);
     case ParameterKind::context:
-      return add_handle<Context>(argument, CL_INVALID_CONTEXT, scalars_);
+      return add_handle<Context>(argument, CL_INVALID_CONTEXT);
     case ParameterKind::queue:
-      return add_handle<Queue>(argument, CL_INVALID_COMMAND_QUEUE, scalars_);
+      return add_handle<Queue>(argument, CL_INVALID_COMMAND_QUEUE);
     case ParameterKind::memory:
-      return add_handle<Memory>(argument, CL_INVALID_MEM_OBJECT, scalars_);
+      return add_handle<Memory>(argument, CL_INVALID_MEM_OBJECT);
     case ParameterKind::program:
-      return add_handle<Program>(argument, CL_INVALID_PROGRAM, scalars_);
+      return add_handle<Program>(argument, CL_INVALID_PROGRAM);
     case ParameterKind::kernel:
-      return add_handle<Kernel>(argument, CL_INVALID_KERNEL, scalars_);
+      return add_handle<Kernel>(argument, CL_INVALID_KERNEL);
     case ParameterKind::in:
     case ParameterKind::out:
       return add_pointer(parameter, read<void*>(argument));
@@ -143,7 +165,8 @@ cl_int ExtensionFunction::call(void* const* arguments, std::uint64_t& returned) 
   const ExtensionArguments packed(signature_, arguments);
   if (packed.error() != CL_SUCCESS) return packed.error();
   const auto reply = deliver_(signature_.function, packed);
-  if (!reply || !packed.take(reply->outputs)) return CL_OUT_OF_RESOURCES;
+  if (!reply) return kSessionLost;
+  if (!packed.take(reply->outputs)) return CL_OUT_OF_RESOURCES;
   returned = reply->returned;
   return CL_SUCCESS;
 }

@@ -17,6 +17,8 @@
 
 namespace fairgv::icd {
 
+class Connection;
+
 class ExtensionArguments {
  public:
   /// `arguments[i]` points to argument number i of the signature's type. Looks at what the in- and
@@ -26,6 +28,9 @@ class ExtensionArguments {
   /// CL_SUCCESS; the error that a handle of its kind gets when it is not one (null is); CL_OUT_OF_RESOURCES
   /// if the pointers lead to more than kMostExtensionBytes.
   cl_int error() const { return error_; }
+
+  /// Where the objects among the arguments live; nullptr if there are none.
+  Connection* connection() const { return connection_; }
 
   // For wire::CallExtension.
   std::span<const std::uint64_t> scalars() const { return scalars_; }
@@ -41,6 +46,8 @@ class ExtensionArguments {
   };
 
   cl_int add(const wire::Parameter& parameter, const void* argument);
+  template <class Object>
+  cl_int add_handle(const void* argument, cl_int error);
   cl_int add_pointer(const wire::Parameter& parameter, void* pointer);
 
   const wire::ExtensionSignature& signature_;
@@ -48,6 +55,7 @@ class ExtensionArguments {
   std::vector<std::uint64_t> scalars_;
   std::vector<std::byte> contents_;
   std::vector<Output> outputs_;
+  Connection* connection_ = nullptr;
   cl_int error_ = CL_SUCCESS;
 };
 

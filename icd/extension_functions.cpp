@@ -64,7 +64,7 @@ Answers& answers() {
 
 /// Nothing if the session is lost.
 std::optional<bool> driver_has(const Platform& platform, std::string_view name) {
-  Connection* const connection = Connection::get();
+  Connection* const connection = Connection::get_live();
   if (connection == nullptr) return std::nullopt;
   const auto reply = connection->call(wire::FindExtensionFunction{platform.index(), name});
   if (!reply) return std::nullopt;
@@ -77,7 +77,8 @@ std::unique_ptr<ExtensionFunction> make_function(wire::PlatformIndex platform,
       signature,
       [platform](std::string_view name,
                  const ExtensionArguments& arguments) -> std::optional<wire::ExtensionReply> {
-        Connection* const connection = Connection::get();
+        Connection* const own = arguments.connection();
+        Connection* const connection = own != nullptr ? own : Connection::get_live();
         if (connection == nullptr) return std::nullopt;
         return connection->call(
             wire::CallExtension{platform, name, arguments.scalars(), arguments.contents()});

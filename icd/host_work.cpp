@@ -16,7 +16,7 @@ cl_int work_here(const TransferRequest& request, const Event& event, const std::
   connection.settle();  // what commands before it have read must be in place
   if (granted != CL_RUNNING) return blocking_result(request.queue, request.wait_list, event.wait());
   work();
-  return end_work(connection, event.id()) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  return end_work(connection, event.id()) ? CL_SUCCESS : kSessionLost;
 }
 
 }  // namespace

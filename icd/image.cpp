@@ -5,6 +5,7 @@
 
 #include "icd/checks.hpp"
 #include "icd/memory_flags.hpp"
+#include "runtime/wire/image_format.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -60,11 +61,11 @@ bool has_format(const wire::InfoReply& formats, const cl_image_format& wanted) {
 /// Whether the driver has such images (OpenCL 3.0, 5.3.1).
 cl_int check_support(Context& context, const ImageShape& shape, cl_mem_flags flags) {
   if (!some_device(context, [&](Device& device) { return fits_device(device, shape); })) {
-    return context.session().lost() ? CL_OUT_OF_RESOURCES : CL_INVALID_IMAGE_SIZE;
+    return context.session().lost() ? kSessionLost : CL_INVALID_IMAGE_SIZE;
   }
   const wire::InfoReply* const formats =
       context.image_formats(device_access(with_default_access(flags)), shape.type);
-  if (formats == nullptr) return CL_OUT_OF_RESOURCES;
+  if (formats == nullptr) return kSessionLost;
   if (!has_format(*formats, shape.format)) return CL_IMAGE_FORMAT_NOT_SUPPORTED;
   const auto allows = [&](Device& device) { return may_allocate(device, shape.bytes()); };
   return some_device(context, allows) ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -97,8 +98,11 @@ Outcome<cl_mem> make_own_image(Context& context, ImageRequest request, const Ima
   if (const cl_int error = check_support(context, shape, request.flags)) return error;
   const bool uses_host = (request.flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
   if (uses_host != (request.host_pointer != nullptr)) return CL_INVALID_HOST_PTR;
-  if (context.session().lost()) return CL_OUT_OF_RESOURCES;
+  if (context.session().lost()) return kSessionLost;
 
+  const wire::ImageDescription description = on_the_wire(shape);
+  MemoryReservation reservation;
+  if (const cl_int error = context.reserve_memory(wire::image_bytes(description), reservation)) return error;
   wire::ArenaRange initial;
   if (uses_host) {
     if (const cl_int error = stage_contents(context, shape, request.host_pointer, initial)) return error;
@@ -106,8 +110,8 @@ Outcome<cl_mem> make_own_image(Context& context, ImageRequest request, const Ima
   const bool keeps_host = (request.flags & CL_MEM_USE_HOST_PTR) != 0;
   const cl_mem_flags flags = with_default_access(request.flags);
   const wire::ObjectId id = context.session().new_object();
-  context.connection().send(
-      wire::CreateImage{id, context.id(), device_access(flags), on_the_wire(shape), initial});
+  reservation.hand_over();
+  context.connection().send(wire::CreateImage{id, context.id(), device_access(flags), description, initial});
   if (uses_host) context.session().free_when_consumed(initial);
   auto* const kept = keeps_host ? static_cast<std::byte*>(request.host_pointer) : nullptr;
   Memory::Shape memory{flags, shape.bytes(), kept, std::move(request.properties), shape};
@@ -130,7 +134,7 @@ Outcome<cl_mem> make_shared_image(Context& context, ImageRequest request, const 
   // From here on the object releases the id, whether the driver made the image or not.
   Memory::Shape memory{flags, shape.bytes(), owner->host_pointer(), std::move(request.properties), shape};
   const auto image = Ref<Memory>::make(context, id, Ref<Memory>(*owner), std::move(memory));
-  if (!reply) return CL_OUT_OF_RESOURCES;
+  if (!reply) return kSessionLost;
   if (reply->error != CL_SUCCESS) return reply->error;
   return image.publish();
 }
@@ -144,7 +148,7 @@ bool has_images(const Context& context) {
 Outcome<cl_mem> make_image(Context& context, ImageRequest request) {
   ImageShape shape;
   if (const cl_int error = describe_image(request.format, request.description, shape)) return error;
-  if (!has_images(context)) return context.session().lost() ? CL_OUT_OF_RESOURCES : CL_INVALID_OPERATION;
+  if (!has_images(context)) return context.session().lost() ? kSessionLost : CL_INVALID_OPERATION;
   const bool is_shared = request.description->buffer != nullptr || shape.type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
   return is_shared ? make_shared_image(context, std::move(request), shape)
                    : make_own_image(context, std::move(request), shape);

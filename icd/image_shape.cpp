@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "icd/image_format.hpp"
+#include "runtime/wire/image_format.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -90,7 +90,7 @@ bool ImageShape::has_box(const ImageBox& box) const {
 cl_int describe_image(const cl_image_format* format, const cl_image_desc* description, ImageShape& shape) {
   if (format == nullptr) return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
   shape.format = *format;
-  shape.element_bytes = element_bytes(*format);
+  shape.element_bytes = wire::element_bytes(format->image_channel_order, format->image_channel_data_type);
   if (shape.element_bytes == 0) return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
   if (description == nullptr || !is_image_type(description->image_type)) return CL_INVALID_IMAGE_DESCRIPTOR;
   if (description->num_mip_levels != 0 || description->num_samples != 0) return CL_INVALID_IMAGE_DESCRIPTOR;

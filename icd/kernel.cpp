@@ -171,7 +171,7 @@ cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* valu
 /// float3 in 12 bytes. It is asked once for each size that is not what the type's name says.
 cl_int Kernel::ask_for_size(cl_uint index, std::size_t bytes) {
   const auto reply = program_->connection().call(wire::CheckArgumentSize{id_, index, bytes});
-  if (!reply) return CL_OUT_OF_RESOURCES;
+  if (!reply) return kSessionLost;
   if (reply->error == CL_SUCCESS) arguments_[index].accepted = bytes;
   return reply->error;
 }
@@ -405,17 +405,17 @@ cl_int Kernel::find_group_info(const Device& device, cl_kernel_work_group_info p
   if (param == CL_KERNEL_LOCAL_MEM_SIZE || device.parent() != nullptr) {
     send_arguments();
     const auto reply = program_->connection().call(wire::GetKernelWorkGroupInfo{id_, device.index(), param});
-    return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+    return reply ? sink.reply(*reply) : kSessionLost;
   }
   const wire::InfoReply* const reply = raw_group_info(device.index(), param);
-  return reply != nullptr ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+  return reply != nullptr ? sink.reply(*reply) : kSessionLost;
 }
 
 cl_int Kernel::sub_group_info(const Device& device, cl_kernel_sub_group_info param,
                               std::span<const std::byte> input, InfoSink sink) {
   const auto reply = program_->connection().call(
       wire::GetKernelSubGroupInfo{id_, device.index(), param, sink.value == nullptr ? 0 : sink.size, input});
-  return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+  return reply ? sink.reply(*reply) : kSessionLost;
 }
 
 }  // namespace fairgv::icd

@@ -55,7 +55,7 @@ cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space)
   if (&kernel.context() != &queue.context()) return CL_INVALID_CONTEXT;
   const DeviceFacts* const device = queue.device().facts();
   const KernelLimits* const limits = kernel.limits(queue.device());
-  if (device == nullptr || limits == nullptr) return CL_OUT_OF_RESOURCES;
+  if (device == nullptr || limits == nullptr) return kSessionLost;
   if (!limits->executable) return CL_INVALID_PROGRAM_EXECUTABLE;
   return check_index_space(space, *device, *limits);
 }

@@ -10,7 +10,8 @@ namespace fairgv::icd {
 namespace {
 
 constexpr std::string_view kSvm =
-    "the worker cannot reach all of the application's memory; 0 on devices that do not share memory with the host";
+    "the worker cannot reach all of the application's memory; 0 on devices that do not share memory with the "
+    "host";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
 constexpr std::string_view kNative =
     "a native kernel is a function of the application; the worker cannot call it";

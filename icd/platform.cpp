@@ -26,6 +26,17 @@ std::string_view text_of(const wire::InfoReply& reply) {
   return {text, strnlen(text, reply.value.size())};
 }
 
+/// Nothing if the session is lost.
+std::optional<wire::TopologyReply> topology_of(Connection& connection) {
+  auto topology = connection.call(wire::GetTopology{});
+  if (!topology) return std::nullopt;
+  const bool has_host_device =
+      std::any_of(topology->devices.begin(), topology->devices.end(),
+                  [](const auto& entry) { return (entry.type & CL_DEVICE_TYPE_CPU) != 0; });
+  if (has_host_device) connection.session().device_is_host();
+  return topology;
+}
+
 /// cl_khr_icd is the front end's own doing, whatever the driver says.
 std::string platform_extensions(std::string_view driver) {
   const std::string served = served_extensions(driver);
@@ -56,12 +67,8 @@ std::span<Platform* const> Platform::all() {
 std::vector<Platform*> Platform::fetch_all() {
   Connection* const connection = Connection::get();
   if (connection == nullptr) return {};
-  const auto topology = connection->call(wire::GetTopology{});
+  const auto topology = topology_of(*connection);
   if (!topology) return {};
-  const bool has_host_device =
-      std::any_of(topology->devices.begin(), topology->devices.end(),
-                  [](const auto& entry) { return (entry.type & CL_DEVICE_TYPE_CPU) != 0; });
-  if (has_host_device) connection->session().device_is_host();
   std::vector<Platform*> platforms;
   for (wire::PlatformIndex i = 0; i < topology->platform_count; ++i) platforms.push_back(new Platform(i));
   for (wire::DeviceIndex i = 0; i < topology->devices.size(); ++i) {
@@ -79,6 +86,21 @@ std::vector<Platform*> Platform::fetch_all() {
   return platforms;
 }
 
+bool Platform::are_those_of(Connection& connection) {
+  const auto topology = topology_of(connection);
+  if (!topology || topology->platform_count != all().size()) return false;
+  std::size_t known = 0;
+  for (const Platform* platform : all()) {
+    known += platform->devices_.size();
+    for (const Device* device : platform->devices_) {
+      if (device->index() >= topology->devices.size()) return false;
+      const wire::DeviceEntry& entry = topology->devices[device->index()];
+      if (entry.platform != platform->index_ || entry.type != device->type()) return false;
+    }
+  }
+  return known == topology->devices.size();
+}
+
 void Platform::forget_connection() {
   std::construct_at(&fetch_mutex);
   const auto* platforms = fetched.load(std::memory_order_relaxed);
@@ -91,7 +113,7 @@ void Platform::forget_connection() {
 
 const wire::InfoReply* Platform::raw_info(cl_platform_info param) {
   return info_.get(param, [&]() -> std::optional<wire::InfoReply> {
-    Connection* const connection = Connection::get();
+    Connection* const connection = Connection::get_live();
     if (connection == nullptr) return std::nullopt;
     auto reply = connection->call(wire::GetPlatformInfo{index_, param});
     if (reply) reply = adapt(param, std::move(*reply));
@@ -125,7 +147,7 @@ cl_int Platform::find_info(cl_platform_info param, InfoSink sink) {
       return sink.string("FAIRGV");
     default: {
       const wire::InfoReply* const reply = raw_info(param);
-      return reply == nullptr ? CL_OUT_OF_RESOURCES : sink.reply(*reply);
+      return reply == nullptr ? kSessionLost : sink.reply(*reply);
     }
   }
 }

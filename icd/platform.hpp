@@ -12,6 +12,8 @@
 
 namespace fairgv::icd {
 
+class Connection;
+
 class Platform : public Object<Platform> {
  public:
   using Handle = cl_platform_id;
@@ -22,6 +24,10 @@ class Platform : public Object<Platform> {
 
   /// All platforms, in the worker's order. Connects at the first call; empty if that fails.
   static std::span<Platform* const> all();
+
+  /// Whether a connection's worker has the devices of all(); the connection is told what it must know of
+  /// them.
+  static bool are_those_of(Connection& connection);
 
   /// In the child of a fork: what is cached stays out of reach of locks that other threads held.
   static void forget_connection();

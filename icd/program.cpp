@@ -130,7 +130,7 @@ std::shared_ptr<const KernelTable> Program::kernels() {
 cl_int Program::worker_info(cl_program_info param, InfoSink sink) {
   await_builds();
   const auto reply = connection().call(wire::GetProgramInfo{id_, param});
-  return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+  return reply ? sink.reply(*reply) : kSessionLost;
 }
 
 cl_int Program::kernel_names(InfoSink sink) {
@@ -152,7 +152,7 @@ cl_int Program::binaries(InfoSink sink) {
   await_builds();
   const auto sizes = connection().call(wire::GetProgramInfo{id_, CL_PROGRAM_BINARY_SIZES});
   const auto all = connection().call(wire::GetProgramInfo{id_, CL_PROGRAM_BINARIES});
-  if (!sizes || !all) return CL_OUT_OF_RESOURCES;
+  if (!sizes || !all) return kSessionLost;
   if (sizes->error != CL_SUCCESS) return sizes->error;
   if (all->error != CL_SUCCESS) return all->error;
   auto* const* const destinations = static_cast<unsigned char**>(sink.value);
@@ -208,7 +208,7 @@ cl_int Program::build_info(const Device& device, cl_program_build_info param, In
       return sink.string(build.options);
     default: {
       const auto reply = connection().call(wire::GetProgramBuildInfo{id_, device.index(), param});
-      return reply ? sink.reply(*reply) : CL_OUT_OF_RESOURCES;
+      return reply ? sink.reply(*reply) : kSessionLost;
     }
   }
 }

@@ -99,17 +99,16 @@ cl_int Program::run(BuildStep step, std::span<Device* const> devices, const char
   call.devices = indices;
   call.options = build.options;
   call.completion = end->id();
-  if (!connection().send(call)) return end_build(*end, CL_OUT_OF_RESOURCES);
+  if (!connection().send(call)) return end_build(*end, kSessionLost);
   if (!notify) {
     const std::int32_t status = end->wait();
-    return end_build(*end, connection().session().lost() ? CL_OUT_OF_RESOURCES : status);
+    return end_build(*end, connection().session().lost() ? kSessionLost : status);
   }
   const auto ended = [self = Ref<Program>(*this), end, notify = std::move(notify)](std::int32_t status) {
     self->end_build(*end, status);
     notify();
   };
-  return connection().callbacks().add(*end, CL_COMPLETE, ended) ? CL_SUCCESS
-                                                                : end_build(*end, CL_OUT_OF_RESOURCES);
+  return connection().callbacks().add(*end, CL_COMPLETE, ended) ? CL_SUCCESS : end_build(*end, kSessionLost);
 }
 
 cl_int Program::build(std::span<Device* const> devices, const char* options, std::function<void()> notify) {

@@ -22,7 +22,7 @@ cl_int Queue::flush() {
   const std::uint64_t sent = commands();
   // Relaxed: who is late sends a flush too many.
   if (flushed_.load(std::memory_order_relaxed) == sent) return CL_SUCCESS;
-  if (!connection().send(wire::FlushQueue{id_})) return CL_OUT_OF_RESOURCES;
+  if (!connection().send(wire::FlushQueue{id_})) return kSessionLost;
   flushed_.store(sent, std::memory_order_relaxed);
   return CL_SUCCESS;
 }
@@ -37,8 +37,8 @@ cl_int Queue::finish() {
   if (!marker) return CL_OUT_OF_RESOURCES;
   wire::EnqueueMarker call;
   call.command = {id_, marker->id(), {}};
-  if (!connection().send(call)) return CL_OUT_OF_RESOURCES;
-  if (marker->wait() < CL_COMPLETE) return CL_OUT_OF_RESOURCES;
+  if (!connection().send(call)) return kSessionLost;
+  if (marker->wait() < CL_COMPLETE) return kSessionLost;
   note_finished(sent);
   return CL_SUCCESS;
 }

@@ -165,7 +165,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   connection.transfers().settle();  // earlier reads reach their destinations first
   if (granted != CL_RUNNING) return blocking_result(request.queue, request.wait_list, event->wait());
   copy();
-  if (!connection.send(wire::EndAccess{event->id()})) return CL_OUT_OF_RESOURCES;
+  if (!connection.send(wire::EndAccess{event->id()})) return kSessionLost;
   connection.session().set_local_status(event->id(), CL_COMPLETE);
   request.queue.note_ended(before);
   if (request.event != nullptr) *request.event = event.publish();

@@ -58,11 +58,11 @@ __FAIRGV_FUNCTION size_t __fairgv_bits(size_t word, uint lowest, uint count) {
   return (word >> lowest) & ((1ul << count) - 1);
 }
 
-/* The sum is the offset alone, since a sub-launch has three dimensions. But compilers do not know that, so they can not
- * conclude anything from what they hold to be true of offsets: PoCL tells its own that those of small grids are below
- * 2^16, and every field above that would become zero. */
+/* The offset alone, since a sub-launch has three dimensions; but compilers do not know that. PoCL tells its own that the
+ * offsets of small grids are below 2^16, from which any later arithmetic may come out wrong (a sum becomes an `or`, a
+ * field zero). Of what was shifted by an unknown number of bits no compiler concludes anything. */
 __FAIRGV_FUNCTION size_t __fairgv_word(uint d) {
-  return get_global_offset(d) + (get_work_dim() - 3ul);
+  return get_global_offset(d) << ((get_work_dim() - 3) & 63);
 }
 
 /* The fields of a dimension that the launch has. */

@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "runtime/daemon/config_memory.hpp"
 #include "runtime/daemon/config_table.hpp"
 #include "runtime/daemon/user.hpp"
 #include "runtime/session/core_set.hpp"
@@ -19,14 +20,21 @@ namespace {
 constexpr double kLongestIdle = 31'536'000;  // a year, in seconds
 constexpr double kShortestSlice = 0.1;       // milliseconds; below it switching costs more than it shares
 constexpr double kLongestSlice = 1'000;
+constexpr double kLongestHold = 1'000'000;  // seconds
 // FairGV, section 3.2.1.
 constexpr std::chrono::milliseconds kNonPreemptiveSlice{6};
 constexpr std::chrono::milliseconds kPreemptiveSlice{30};
-constexpr std::int64_t kMostSessions = 10'000;
+constexpr std::int64_t kMostConnections = 1'024;
 constexpr std::int64_t kMostSamples = 1'000;
 constexpr std::int64_t kLargestFloor = 1'000'000'000;  // work-groups
 constexpr std::size_t kMostNeverSliced = 1'000;
 constexpr std::size_t kLongestKernelName = 256;
+constexpr std::int64_t kMostObjects = 1 << 22;  // that a worker's table holds
+constexpr std::int64_t kMostCommands = 1 << 24;
+constexpr std::uint64_t kLeastSharedMemory = std::uint64_t{64} << 20;
+constexpr std::size_t kMostReadable = 64;
+constexpr std::uint64_t kLeastWorkerMemory = std::uint64_t{64} << 20;  // a driver with its compiler
+constexpr std::uint64_t kMostWorkerMemory = std::uint64_t{1} << 50;
 
 std::optional<std::uint32_t> weight(ConfigTable& table, const char* key) {
   const auto value = table.integer(key, sched::kMinWeight, sched::kMaxWeight);
@@ -34,16 +42,36 @@ std::optional<std::uint32_t> weight(ConfigTable& table, const char* key) {
   return static_cast<std::uint32_t>(*value);
 }
 
-void read_daemon(ConfigTable table, Config& config) {
+std::optional<std::uint32_t> count(ConfigTable& table, const char* key, std::int64_t most) {
+  const auto value = table.integer(key, 1, most);
+  if (!value) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+std::optional<gid_t> group(const toml::table& source, ConfigTable& table, const char* key,
+                           ConfigErrors& errors) {
+  const auto name = table.text(key);
+  if (!name) return std::nullopt;
+  const auto found = find_group(*name);
+  if (!found) errors.add(source.get(key)->source(), "there is no group '" + *name + "' on this system");
+  return found;
+}
+
+void read_daemon(const toml::table& source, Config& config, ConfigErrors& errors) {
+  ConfigTable table(source, "[daemon]", errors);
   if (auto socket = table.text("socket")) config.socket = *socket;
   const std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
   if (auto level = table.one_of("log_level", levels)) config.log_level = *level;
   if (auto idle = table.number("exit_idle_s", 0, kLongestIdle)) {
     config.exit_idle = std::chrono::duration<double>(*idle);
   }
-  if (auto limit = table.integer("session_limit", 1, kMostSessions)) {
-    config.session_limit = static_cast<std::uint32_t>(*limit);
-  }
+  config.session_limit = count(table, "session_limit", kMostSessions).value_or(config.session_limit);
+  config.user_session_limit =
+      count(table, "user_session_limit", kMostSessions).value_or(config.user_session_limit);
+  config.user_connection_limit =
+      count(table, "user_connection_limit", kMostConnections).value_or(config.user_connection_limit);
+  config.group = group(source, table, "group", errors);
+  config.admin_group = group(source, table, "admin_group", errors);
   table.finish();
 }
 
@@ -55,9 +83,13 @@ void read_device_rule(ConfigTable& table, DeviceRule& rule) {
   if (auto discipline = table.one_of("discipline", {"non-preemptive", "preemptive"})) {
     rule.slice = *discipline == "preemptive" ? kPreemptiveSlice : kNonPreemptiveSlice;
   }
+  if (auto memory = table.memory("memory")) rule.memory = *memory;
   if (auto slice = table.number("slice_ms", kShortestSlice, kLongestSlice)) {
     rule.slice =
         std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double, std::milli>(*slice));
+  }
+  if (auto limit = table.number("hold_limit_s", 0, kLongestHold)) {
+    rule.hold_limit = std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double>(*limit));
   }
 }
 
@@ -130,6 +162,35 @@ void read_device(const toml::table& source, Config& config, ConfigErrors& errors
   table.finish();
 }
 
+void read_session(ConfigTable table, SessionRule& rule) {
+  rule.objects = count(table, "objects", kMostObjects).value_or(rule.objects);
+  rule.commands = count(table, "commands", kMostCommands).value_or(rule.commands);
+  rule.shared_memory = table.bytes("shared_memory", kLeastSharedMemory, kMostSharedMemory);
+  table.finish();
+}
+
+bool is_folder_name(std::string_view path) {
+  return path.size() > 1 && path.starts_with('/');
+}
+
+void read_worker(const toml::table& source, WorkerRule& rule, ConfigErrors& errors) {
+  ConfigTable table(source, "[worker]", errors);
+  if (auto view = table.one_of("mount_view", {"private", "shared"})) rule.private_view = *view == "private";
+  rule.syscall_filter = table.truth("syscall_filter").value_or(rule.syscall_filter);
+  rule.core_dumps = table.truth("core_dumps").value_or(rule.core_dumps);
+  rule.memory = table.bytes("memory", kLeastWorkerMemory, kMostWorkerMemory);
+  if (auto paths = table.texts("readable", kMostReadable, is_folder_name, "absolute paths")) {
+    rule.readable = std::move(*paths);
+  }
+  if (auto cache = table.text("cache")) {
+    rule.cache = *cache;
+    if (!is_folder_name(rule.cache)) {
+      errors.add(source.get("cache")->source(), "cache in [worker] must be an absolute path");
+    }
+  }
+  table.finish();
+}
+
 void read_opencl(ConfigTable table, Config& config) {
   if (auto vendors = table.text("vendors")) config.vendors = *vendors;
   table.finish();
@@ -139,6 +200,9 @@ void read_tenants(const toml::table& source, TenantRules& rules, ConfigErrors& e
   ConfigTable table(source, "[tenants]", errors);
   rules.max_weight = weight(table, "max_weight").value_or(rules.max_weight);
   rules.default_weight = weight(table, "default_weight").value_or(rules.default_weight);
+  rules.default_memory = table.memory("default_memory").value_or(rules.default_memory);
+  if (auto names = table.one_of("names", {"free", "own"})) rules.free_names = *names == "free";
+  rules.session_limit = count(table, "session_limit", kMostSessions).value_or(rules.session_limit);
   table.finish();
   if (rules.default_weight > rules.max_weight) {
     errors.add(source.source(), "default_weight in [tenants] must not be larger than max_weight");
@@ -150,6 +214,9 @@ TenantRule read_tenant(const toml::table& source, const std::string& name, Confi
   TenantRule rule;
   rule.weight = weight(table, "weight");
   rule.max_weight = weight(table, "max_weight");
+  rule.memory = table.memory("memory");
+  rule.memory_reserve = table.memory("memory_reserve");
+  rule.session_limit = count(table, "session_limit", kMostSessions);
   if (auto uid = table.integer("uid", 0, std::numeric_limits<uid_t>::max() - 1)) {
     rule.uid = static_cast<uid_t>(*uid);
   }
@@ -200,12 +267,15 @@ Result<Config> parse_config(const std::string& text, const std::string& path) {
   }
   Config config;
   ConfigTable top(document, "the file", errors);
-  if (const auto* table = top.table("daemon")) read_daemon({*table, "[daemon]", errors}, config);
+  if (const auto* table = top.table("daemon")) read_daemon(*table, config, errors);
   if (const auto* table = top.table("device")) read_device(*table, config, errors);
+  if (const auto* table = top.table("session")) read_session({*table, "[session]", errors}, config.session);
+  if (const auto* table = top.table("worker")) read_worker(*table, config.worker, errors);
   if (const auto* table = top.table("opencl")) read_opencl({*table, "[opencl]", errors}, config);
   if (const auto* table = top.table("tenants")) read_tenants(*table, config.tenants, errors);
   if (const auto* table = top.table("tenant")) read_tenant_rules(*table, config.tenants, errors);
   top.finish();
+  check_memory(config, document.source(), errors);
   if (errors.first()) return *errors.first();
   return config;
 }

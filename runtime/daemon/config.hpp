@@ -14,22 +14,31 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/memory_size.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::daemon {
 
+inline constexpr std::uint32_t kMostSessions = 10'000;
+
 /// [tenant."name"]: what the administrator has decided about one tenant.
 struct TenantRule {
-  std::optional<std::uint32_t> weight;      // pinned: what programs ask for is ignored
-  std::optional<std::uint32_t> max_weight;  // caps what programs ask for
-  std::optional<uid_t> uid;                 // only this user may use the name
+  std::optional<std::uint32_t> weight{};                // pinned: what programs ask for is ignored
+  std::optional<std::uint32_t> max_weight{};            // caps what programs ask for
+  std::optional<uid_t> uid{};                           // only this user may use the name
+  std::optional<session::MemorySize> memory{};          // the most that it may hold of a device
+  std::optional<session::MemorySize> memory_reserve{};  // kept free of others while it does not hold it
+  std::optional<std::uint32_t> session_limit{};
 };
 
 /// [tenants] and [tenant.*]
 struct TenantRules {
-  std::uint32_t default_weight = sched::kDefaultWeight;  // for who asks for none
-  std::uint32_t max_weight = sched::kMaxWeight;          // the most that programs may ask for
+  std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
+  std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
+  session::MemorySize default_memory = session::kWholeDevice;  // of tenants of whom nothing is said
+  bool free_names = true;                       // else only the user's own and those that are reserved
+  std::uint32_t session_limit = kMostSessions;  // of each tenant
   std::map<std::string, TenantRule> by_name;
 
   /// The rule for this tenant; an empty one when nothing was said.
@@ -40,6 +49,8 @@ struct TenantRules {
 struct DeviceRule {
   std::string policy{sched::kDefaultPolicy};
   std::chrono::nanoseconds slice = std::chrono::milliseconds(6);
+  std::optional<session::MemorySize> memory{};  // to share out; none: all that the device has
+  std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
 };
 
 /// [device] and [device.N]
@@ -57,18 +68,46 @@ struct SlicingRule {
   std::vector<std::string> never;      // functions that run whole
 };
 
+/// How workers are confined (docs/SECURITY.md).
+struct WorkerRule {
+  bool private_view = true;  // of the file system
+  bool syscall_filter = true;
+  bool core_dumps = false;
+  std::optional<std::uint64_t> memory;  // bytes of a worker's private memory
+  std::vector<std::string> readable;    // more folders that workers see
+  std::string cache;                    // folder of the workers' caches; empty: the system's place
+};
+
+/// Address space is set aside for no more.
+inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
+
+/// What one session may have at a time.
+struct SessionRule {
+  std::uint32_t objects = 1 << 20;
+  std::uint32_t commands = 1 << 18;  // pending, while only the program can make progress possible
+  std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
+};
+
 struct Config {
   // [daemon]
   std::optional<std::string> socket;
   std::string log_level = "info";
   std::chrono::duration<double> exit_idle{0};  // 0: never
   std::uint32_t session_limit = 256;
+  std::uint32_t user_session_limit = 64;     // of each user but root and the daemon's own
+  std::uint32_t user_connection_limit = 64;  // the same, of connections that are no sessions
+  std::optional<gid_t> group;                // who may connect; none: root's daemon serves everybody
+  std::optional<gid_t> admin_group;          // who may do what root may by `fairgv`
   // [device]
   DeviceRules devices;
   std::uint32_t samples = 5;  // commands measured one by one after a switch
   std::string device_cores;   // where a CPU device's threads run, and workers' own do not; empty: anywhere
   bool coscheduling = true;   // interactive programs are woken with their turns, on devices apart
   SlicingRule slicing;
+  // [session]
+  SessionRule session;
+  // [worker]
+  WorkerRule worker;
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
   // [tenants], [tenant.*]

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/memory_size.hpp"
 
 namespace fairgv::daemon {
 
@@ -66,6 +67,32 @@ class ConfigTable {
     const auto value = node->is_number() ? node->value<double>() : std::nullopt;
     if (value && *value >= smallest && *value <= largest) return value;
     return wrong(*node, key, "a number from " + short_number(smallest) + " to " + short_number(largest));
+  }
+
+  /// Bytes as an integer, or what session::parse_memory_size() reads.
+  std::optional<session::MemorySize> memory(const char* key) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return std::nullopt;
+    if (const auto* bytes = node->as_integer(); bytes != nullptr && bytes->get() >= 0) {
+      return session::MemorySize{static_cast<std::uint64_t>(bytes->get())};
+    }
+    const auto* const text = node->as_string();
+    if (text == nullptr) return wrong(*node, key, "bytes, or text such as \"512MiB\" or \"25%\"");
+    const auto size = session::parse_memory_size(text->get(), std::string(key) + " in " + title_);
+    if (size) return size.value();
+    errors_.add(node->source(), size.error().message);
+    return std::nullopt;
+  }
+
+  /// Bytes, as "8GiB" or the like.
+  std::optional<std::uint64_t> bytes(const char* key, std::uint64_t smallest, std::uint64_t largest) {
+    const auto value = text(key);
+    if (!value) return std::nullopt;
+    const auto size = session::parse_memory_size(*value, key);
+    if (size && !size->percent && size->bytes >= smallest && size->bytes <= largest) return size->bytes;
+    return wrong(*table_.get(key), key,
+                 "an amount of memory in quotes, from \"" + to_text(session::MemorySize{smallest}) +
+                     "\" to \"" + to_text(session::MemorySize{largest}) + "\"");
   }
 
   std::optional<bool> truth(const char* key) {

@@ -8,8 +8,8 @@
 namespace fairgv::daemon {
 namespace {
 
-bool is_administrator(const session::PeerCredentials& peer) {
-  return peer.uid == 0 || peer.uid == ::geteuid();
+std::string only_administrators(const std::string& what) {
+  return session::failure_text("only root, the user that runs the daemon and its admin_group may " + what);
 }
 
 }  // namespace
@@ -20,41 +20,46 @@ Control::Control(Host& host, const SessionTable& sessions, std::string socket)
       socket_(std::move(socket)),
       started_(std::chrono::steady_clock::now()) {}
 
-std::string Control::answer(const std::string& text, const session::PeerCredentials& peer) {
+std::string Control::answer(const std::string& text, const session::PeerCredentials& peer,
+                            bool administrator) {
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
   switch (request->command) {
     case session::ControlRequest::Command::ps:
       return to_text(make_report(host_, sessions_, socket_, started_));
     case session::ControlRequest::Command::set:
-      return set_weight(request.value(), peer);
+      return request->memory ? set_memory(request.value(), peer.uid, administrator)
+                             : set_weight(request.value(), peer.uid, administrator);
     case session::ControlRequest::Command::set_policy:
-      return set_policy(request.value(), peer);
+      return administrator ? set_policy(request.value(), peer.uid) : only_administrators("choose a policy");
     case session::ControlRequest::Command::stop:
+    case session::ControlRequest::Command::restart:
       break;
   }
-  if (!is_administrator(peer)) {
-    return session::failure_text("only root and the user that runs the daemon may stop it");
-  }
-  stop_requested_ = true;
+  const bool restart = request->command == session::ControlRequest::Command::restart;
+  if (!administrator) return only_administrators(restart ? "restart it" : "stop it");
+  (restart ? restart_requested_ : stop_requested_) = true;
   return session::success_text();
 }
 
-std::string Control::set_weight(const session::ControlRequest& request,
-                                const session::PeerCredentials& peer) {
-  const auto tenant =
-      host_.tenants.set_weight(request.tenant, request.weight, peer.uid, is_administrator(peer));
+std::string Control::set_weight(const session::ControlRequest& request, uid_t by, bool administrator) {
+  const auto tenant = host_.tenants.set_weight(request.tenant, request.weight, by, administrator);
   if (!tenant) return session::failure_text(tenant.error().message);
   host_.dispatch.set_weight(tenant->id, tenant->weight);
-  spdlog::info("tenant {}: weight {}, set by user {}", tenant->name, tenant->weight, peer.uid);
+  spdlog::info("tenant {}: weight {}, set by user {}", tenant->name, tenant->weight, by);
   return session::success_text();
 }
 
-std::string Control::set_policy(const session::ControlRequest& request,
-                                const session::PeerCredentials& peer) {
-  if (!is_administrator(peer)) {
-    return session::failure_text("only root and the user that runs the daemon may choose a policy");
-  }
+std::string Control::set_memory(const session::ControlRequest& request, uid_t by, bool administrator) {
+  const auto tenant =
+      host_.tenants.set_memory(request.tenant, *request.memory, by, administrator, host_.memory.capacities());
+  if (!tenant) return session::failure_text(tenant.error().message);
+  host_.memory.refresh(host_.config.devices, host_.tenants);
+  spdlog::info("tenant {}: memory {}, set by user {}", tenant->name, to_text(*request.memory), by);
+  return session::success_text();
+}
+
+std::string Control::set_policy(const session::ControlRequest& request, uid_t by) {
   if (sched::find_policy(request.policy) == nullptr) {
     return session::failure_text("there is no policy '" + request.policy + "': there are " +
                                  sched::policy_names());
@@ -65,7 +70,7 @@ std::string Control::set_policy(const session::ControlRequest& request,
   }
   host_.dispatch.set_policy(request.policy, request.device);
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
-  spdlog::info("{}: policy {}, set by user {}", where, request.policy, peer.uid);
+  spdlog::info("{}: policy {}, set by user {}", where, request.policy, by);
   return session::success_text();
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/session/control_protocol.hpp"
@@ -14,21 +15,26 @@ class Control {
   /// All outlive it. `socket` is for the report.
   Control(Host& host, const SessionTable& sessions, std::string socket);
 
-  /// The answer's text. `peer` decides what is allowed: root and the daemon's own user may do everything.
-  std::string answer(const std::string& request, const session::PeerCredentials& peer);
+  /// The answer's text. Administrators may do everything: root, the daemon's own user, and whoever was in its
+  /// admin_group when connecting. Others may look, and set their own tenants' weights within the rules.
+  std::string answer(const std::string& request, const session::PeerCredentials& peer, bool administrator);
 
   /// Somebody who may has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
+  /// The same for a restart; asking takes it.
+  bool take_restart_request() { return std::exchange(restart_requested_, false); }
 
  private:
-  std::string set_weight(const session::ControlRequest& request, const session::PeerCredentials& peer);
-  std::string set_policy(const session::ControlRequest& request, const session::PeerCredentials& peer);
+  std::string set_weight(const session::ControlRequest& request, uid_t by, bool administrator);
+  std::string set_memory(const session::ControlRequest& request, uid_t by, bool administrator);
+  std::string set_policy(const session::ControlRequest& request, uid_t by);
 
   Host& host_;
   const SessionTable& sessions_;
   const std::string socket_;
   const std::chrono::steady_clock::time_point started_;
   bool stop_requested_ = false;
+  bool restart_requested_ = false;
 };
 
 }  // namespace fairgv::daemon

@@ -62,10 +62,14 @@ Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules) {
   }
   std::unique_ptr<DispatchLoop> loop(
       new DispatchLoop(std::move(rules), std::move(epoll), std::move(wake), std::move(broken)));
-  const SignalsBlocked quiet;
-  loop->thread_ = std::thread([raw = loop.get()] { raw->run(); });
-  ::pthread_setname_np(loop->thread_.native_handle(), "dispatcher");
+  loop->start_thread();
   return loop;
+}
+
+void DispatchLoop::start_thread() {
+  const SignalsBlocked quiet;
+  thread_ = std::thread([this] { run(); });
+  ::pthread_setname_np(thread_.native_handle(), "dispatcher");
 }
 
 DispatchLoop::DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake,
@@ -76,9 +80,18 @@ DispatchLoop::DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::Unique
       broken_event_(std::move(broken)) {}
 
 DispatchLoop::~DispatchLoop() {
+  freeze();
+}
+
+void DispatchLoop::freeze() {
   stopping_.store(true, std::memory_order_release);
   wake();
   if (thread_.joinable()) thread_.join();
+}
+
+void DispatchLoop::thaw() {
+  stopping_.store(false, std::memory_order_relaxed);  // before the thread begins
+  start_thread();
 }
 
 void DispatchLoop::set_rules(DeviceRules rules) {
@@ -109,6 +122,7 @@ void DispatchLoop::set_policy(const std::string& policy, std::optional<std::uint
 void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
   const DeviceRule& rule = rules_.of(device);
   Dispatcher& dispatcher = dispatchers_[device];
+  dispatcher.set_hold_limit(rule.hold_limit);
   if (rule.policy == before.policy) {
     dispatcher.set_slice(rule.slice);
   } else {
@@ -121,7 +135,7 @@ void DispatchLoop::reset_devices(std::size_t count) {
   dispatchers_.clear();
   for (std::uint32_t device = 0; device < count; ++device) {
     const DeviceRule& rule = rules_.of(device);
-    dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice));
+    dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice)).set_hold_limit(rule.hold_limit);
   }
 }
 
@@ -134,12 +148,61 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
     dispatcher.set_weight(session.tenant, session.weight, now);
     dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header);
   }
+  return watch_knocks(session);
+}
+
+Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
   knock_fds_[session.id] = session.knock_fd;
   // A knock from before is still in the eventfd.
   if (!watch(epoll_.get(), session.knock_fd, session.id.value)) {
     return system_error("cannot watch a worker's knocks");
   }
   return {};
+}
+
+Result<void> DispatchLoop::adopt_session(const DispatchedSession& session,
+                                         const std::vector<std::uint64_t>& used_ns) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (std::size_t device = 0; device < dispatchers_.size(); ++device) {
+    dispatchers_[device].add_tenant(session.tenant, session.weight, now);
+    dispatchers_[device].adopt_session(session.id, session.tenant, session.turns->devices[device],
+                                       *session.header, device < used_ns.size() ? used_ns[device] : 0, now);
+  }
+  return watch_knocks(session);
+}
+
+void DispatchLoop::resume() {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.resume(now);
+  collect_broken();
+  wake();
+}
+
+std::vector<TenantBooks> DispatchLoop::books(TenantId id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<TenantBooks> list;
+  for (Dispatcher& dispatcher : dispatchers_) {
+    dispatcher.charge_holder(Clock::now());
+    list.push_back(dispatcher.knows(id) ? dispatcher.books(id) : TenantBooks{});
+  }
+  return list;
+}
+
+void DispatchLoop::restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t device = 0; device < std::min(dispatchers_.size(), books.size()); ++device) {
+    dispatchers_[device].add_tenant(id, weight, Clock::now());
+    dispatchers_[device].restore_books(id, books[device]);
+  }
+}
+
+std::vector<std::uint64_t> DispatchLoop::charged_ns(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> list;
+  for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.charged_ns(id));
+  return list;
 }
 
 void DispatchLoop::remove_session(SessionId id) {

@@ -59,6 +59,20 @@ class DispatchLoop {
   void reset_devices(std::size_t count);
 
   Result<void> add_session(const DispatchedSession& session);
+  /// The same for a session that another process has served before: `used_ns` by device, as from freeze().
+  /// Then resume().
+  Result<void> adopt_session(const DispatchedSession& session, const std::vector<std::uint64_t>& used_ns);
+  /// Grants and asks from now on, after the last adopt_session().
+  void resume();
+  /// Stops the thread: turns stay as they are, and nobody grants or asks until thaw(). For a process that
+  /// is about to be replaced; looking is allowed meanwhile.
+  void freeze();
+  void thaw();
+  /// By device, of a tenant or session that is known; and the tenant's past given back.
+  std::vector<TenantBooks> books(TenantId id);
+  void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight);
+  std::vector<std::uint64_t> charged_ns(SessionId id);
+
   /// The session's worker is dead. Its turn, if it had one, is the next one's when this returns.
   void remove_session(SessionId id);
   void set_weight(TenantId id, std::uint32_t weight);
@@ -67,7 +81,8 @@ class DispatchLoop {
 
   /// Readable when there are sessions to take.
   int broken_fd() const { return broken_event_.get(); }
-  /// Sessions that broke the turn protocol. Kill their workers, then remove them.
+  /// Sessions that broke the turn protocol, or held a device for too long. Kill their workers, then remove
+  /// them.
   std::vector<BrokenSession> take_broken();
 
   /// How each device is shared.
@@ -85,6 +100,8 @@ class DispatchLoop {
   using Time = Dispatcher::Time;
 
   DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake, ring::UniqueFd broken);
+  void start_thread();
+  Result<void> watch_knocks(const DispatchedSession& session);
   void run();
   std::optional<timespec> time_left();
   void handle_knock(std::uint64_t key, Time now);

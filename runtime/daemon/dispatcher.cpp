@@ -1,5 +1,7 @@
 #include "runtime/daemon/dispatcher.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -90,6 +92,46 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
 void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header) {
   sessions_[id] = Session{tenant, &turn, &header};
   ++tenants_.at(tenant).sessions;
+}
+
+void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
+                               std::uint64_t used_ns, Time now) {
+  add_session(id, tenant, turn, header);
+  Session& session = sessions_.at(id);
+  session.used_ns = used_ns;
+  count_user(session, used_ns != 0);
+  const State state = load(session);
+  if (state == State::idle) return;
+  count_user(session, true);
+  if (state == State::wanting) {
+    session.waiting = true;
+    ++waiting_;
+    tenants_.at(tenant).waiting.push_back(id);
+    policy_->wake(tenant, now);
+    return;
+  }
+  if (turn_) return report_broken(id, session, "took the device without a turn", now);
+  // Relaxed: the dispatcher before wrote it, and a worker that did since only shortens or lengthens its turn.
+  const bool endless = turn.slice_ns.load(std::memory_order_relaxed) == 0;
+  turn_ = Turn{.session = id,
+               .commands = turn.commands.load(std::memory_order_relaxed),
+               .granted = now,
+               .charged_until = now,
+               .asked = state == State::busy_asked};
+  if (endless) turn_->ends = now;
+  policy_->wake(tenant, now);
+}
+
+void Dispatcher::resume(Time now) {
+  if (!turn_) return grant_next(now);
+  policy_->begin(sessions_.at(turn_->session).tenant, now);
+  if (waiting_ > 0) deadline_ = now + kPatience;
+}
+
+void Dispatcher::restore_books(TenantId id, const TenantBooks& books) {
+  Tenant& tenant = tenants_.at(id);
+  tenant.device_time = books.device_time;
+  tenant.ended = books.ended;
 }
 
 void Dispatcher::remove_session(SessionId id, Time now) {
@@ -247,7 +289,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
 void Dispatcher::stop_waiting(SessionId id, Session& session) {
   std::erase(tenants_.at(session.tenant).waiting, id);
   session.waiting = false;
-  --waiting_;
+  if (--waiting_ == 0 && turn_) turn_->obstructs_since.reset();
 }
 
 void Dispatcher::count_user(Session& session, bool user) {
@@ -288,6 +330,7 @@ void Dispatcher::reclaim_turn(Time now) {
   Session& session = *find(id);
   deadline_ = now + kPatience;
   if (session.broken) return;  // remove_session() ends its turn
+  watch_obstruction(session, now);
   // The worker may move between our look and our move, any number of times; a few tries are enough for an
   // honest one, and a busy one is asked again after the patience.
   for (int attempt = 0; attempt < 16; ++attempt) {
@@ -310,6 +353,20 @@ void Dispatcher::reclaim_turn(Time now) {
       return look_at_holder(session, now);
     }
   }
+}
+
+/// The watchdog. What the worker has done since does not matter: honest ones give back within a slice, unless
+/// a single command lasts longer.
+void Dispatcher::watch_obstruction(Session& session, Time now) {
+  if (!turn_->obstructs_since) turn_->obstructs_since = now;
+  const State state = load(session);
+  if (state != State::busy && state != State::busy_asked) return;
+  if (hold_limit_ == Duration(0) || now - *turn_->obstructs_since <= hold_limit_) return;
+  const double seconds = std::chrono::duration<double>(hold_limit_).count();
+  report_broken(
+      turn_->session, session,
+      fmt::format("held a device for more than {:g} s while others waited for it (hold_limit_s)", seconds),
+      now);
 }
 
 bool Dispatcher::fresh(const Session& session, Time now) const {

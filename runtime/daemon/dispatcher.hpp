@@ -18,6 +18,10 @@
 // Nothing that a worker writes is believed: a state that the protocol does not allow makes the session
 // broken; the time it reports may not go backwards and is capped by the time that it had the turn.
 //
+// A device cannot be taken from a command that runs. Whoever holds it for longer than the hold limit while
+// somebody else wants it counts as broken, too, so that its worker is killed: one kernel that never ends must
+// not end the device for everybody.
+//
 // Pure logic beside the shared page: no threads and no clock of its own. Not thread-safe; the owner is
 // DispatchLoop. Workers move their turn's state at the same time, on the atomics of the page.
 #pragma once
@@ -51,7 +55,13 @@ struct WorkCounters {
   WorkCounters& operator+=(const WorkCounters& other);
 };
 
-/// A session that broke the turn protocol, and how.
+/// What is known of a tenant's past on a device beside what is in its sessions' shared pages.
+struct TenantBooks {
+  std::chrono::nanoseconds device_time{0};
+  WorkCounters ended;  // of its sessions that are gone
+};
+
+/// A session that broke the turn protocol, or held a device for too long, and how.
 struct BrokenSession {
   SessionId session;
   std::string reason;
@@ -73,6 +83,8 @@ class Dispatcher {
 
   /// For turns granted from now on.
   void set_slice(Duration slice) { policy_->set_slice(slice); }
+  /// How long a session may keep others waiting in one turn; 0: for ever.
+  void set_hold_limit(Duration limit) { hold_limit_ = limit; }
   /// From now on. Tenants carry over with their weights, but without what they owed: policies keep different
   /// books. A turn in progress goes on as it began.
   void set_policy(std::unique_ptr<sched::Policy> policy, Time now);
@@ -90,6 +102,11 @@ class Dispatcher {
   /// `turn` and `header` are the session's; they must stay valid until remove_session(). The tenant must be
   /// known.
   void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header);
+  /// The same for a session that a dispatcher before this one has served, with whatever turn it has now;
+  /// `used_ns` of what its worker has counted is charged. After the last one, call resume().
+  void adopt_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
+                     std::uint64_t used_ns, Time now);
+  void resume(Time now);
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(SessionId id, Time now);
   /// Its worker knocked. Spurious and unknown knocks do no harm.
@@ -115,6 +132,10 @@ class Dispatcher {
   /// Device time of late (see UsageWindow). A turn in progress counts as used so far.
   Duration recent_device_time(TenantId id, Time now) const;
   WorkCounters counters(TenantId id) const;
+  /// For a dispatcher after this one.
+  TenantBooks books(TenantId id) const { return {tenants_.at(id).device_time, tenants_.at(id).ended}; }
+  void restore_books(TenantId id, const TenantBooks& books);
+  std::uint64_t charged_ns(SessionId id) const { return sessions_.at(id).used_ns; }
   /// Charges what the holder has used so far.
   void charge_holder(Time now);
 
@@ -144,13 +165,14 @@ class Dispatcher {
   /// The turn in progress.
   struct Turn {
     SessionId session;
-    std::optional<Time> ends{};  // when it may be asked back; none: its worker ends it
-    std::uint64_t commands;      // the worker's counter at the grant
-    Time granted;                // wall time since then is the most that can be charged
-    Time charged_until;          // what was used before then is charged
-    Duration charged{0};         // in this turn
-    bool asked = false;          // busy_asked
-    bool taken_back = false;     // not given back by its worker
+    std::optional<Time> ends{};             // when it may be asked back; none: its worker ends it
+    std::uint64_t commands;                 // the worker's counter at the grant
+    Time granted;                           // wall time since then is the most that can be charged
+    Time charged_until;                     // what was used before then is charged
+    Duration charged{0};                    // in this turn
+    bool asked = false;                     // busy_asked
+    bool taken_back = false;                // not given back by its worker
+    std::optional<Time> obstructs_since{};  // somebody waits since then, without a pause
   };
 
   static State load(const Session& session);
@@ -165,6 +187,7 @@ class Dispatcher {
   void block_if_idle(TenantId id, Time now);
   void stop_keeping(Time now);
   void reclaim_turn(Time now);
+  void watch_obstruction(Session& session, Time now);
   bool fresh(const Session& session, Time now) const;
   void end_turn(Session& session, State state, Time now);
   void grant_next(Time now);
@@ -172,6 +195,7 @@ class Dispatcher {
   bool charge(SessionId id, Session& session, Time now);
 
   std::unique_ptr<sched::Policy> policy_;
+  Duration hold_limit_{0};
   std::unordered_map<TenantId, Tenant> tenants_;
   std::unordered_map<SessionId, Session> sessions_;
   std::size_t waiting_ = 0;  // sessions, of all tenants

@@ -57,7 +57,9 @@ void EventLoop::wait(std::optional<Time> deadline) {
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  milliseconds_until(deadline));
   for (int i = 0; i < count; ++i) {
-    const auto found = callbacks_.find(events[static_cast<std::size_t>(i)].data.u64);
+    // A copy: the kernel's record is packed, and may lie where no reference to it may point.
+    const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
+    const auto found = callbacks_.find(key);
     if (found == callbacks_.end()) continue;  // removed by a callback before it
     const std::shared_ptr<Callback> keep = found->second;
     (*keep)();

@@ -15,6 +15,10 @@ class LockFile {
  public:
   /// Empty if another process holds it; an Error if the file cannot be used at all.
   static Result<std::optional<LockFile>> acquire(const std::filesystem::path& path);
+  /// A lock that the program before this one, in the same process, has acquired.
+  static LockFile adopt(ring::UniqueFd fd) { return LockFile(std::move(fd)); }
+
+  int fd() const { return fd_.get(); }
 
  private:
   explicit LockFile(ring::UniqueFd fd) : fd_(std::move(fd)) {}

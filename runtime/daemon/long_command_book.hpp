@@ -13,6 +13,10 @@ namespace fairgv::daemon {
 
 class LongCommandBook {
  public:
+  LongCommandBook() = default;
+  /// What a daemon before this one had in its own.
+  explicit LongCommandBook(std::vector<session::LongCommand> all) : all_(std::move(all)) {}
+
   /// Replaces what was told of the same name on the same device, of which there are `devices`. Returns
   /// whether it is the first of its name there. An Error is for what no worker of ours says.
   Result<bool> take(session::LongCommand command, std::size_t devices);

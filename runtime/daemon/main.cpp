@@ -29,6 +29,7 @@ struct CommandLine {
   std::optional<std::string> log_level;
   bool daemonize = false;
   bool check = false;
+  std::optional<int> resume_fd;  // of a handover, from the program before this one
 };
 
 int fail(const std::string& message, int status = kFailure) {
@@ -94,26 +95,43 @@ int serve(const CommandLine& command) {
   auto worker = find_worker();
   if (!worker) return fail(worker.error().message);
 
+  std::optional<Handover> handover;
+  if (command.resume_fd) {
+    auto taken = take(ring::UniqueFd(*command.resume_fd));
+    if (!taken) return fail("cannot go on where the daemon before has stopped: " + taken.error().message);
+    handover = std::move(taken).value();
+  }
   std::optional<Background> background;
   if (command.daemonize) {
     auto entered = Background::enter();
     if (!entered) return fail(entered.error().message);
     background.emplace(std::move(entered).value());
   }
-  const auto lock = LockFile::acquire(fs::path(socket).replace_extension("lock"));
+  const auto lock = handover
+                        ? Result<std::optional<LockFile>>(LockFile::adopt(ring::UniqueFd(handover->lock)))
+                        : LockFile::acquire(fs::path(socket).replace_extension("lock"));
   if (!lock) return fail(lock.error().message);
   if (!lock.value()) return fail("another fairgvd already serves " + socket.string(), kAlreadyServed);
 
-  ServerSettings settings{socket, config_path, std::nullopt, command.log_level, worker.value()};
+  const auto folder = session::program_directory();
+  if (!folder) return fail(folder.error().message);
+  ServerSettings settings{socket,
+                          config_path,
+                          std::nullopt,
+                          command.log_level,
+                          worker.value(),
+                          folder.value() / "fairgvd",
+                          lock.value()->fd()};
   if (command.exit_idle_s) settings.exit_idle = std::chrono::duration<double>(*command.exit_idle_s);
-  auto server = Server::create(std::move(settings), std::move(config));
+  if (handover) start_logging();
+  auto server = Server::create(std::move(settings), std::move(config), handover);
   if (!server) return fail(server.error().message);
   if (background) {
     if (auto done = background->ready(fs::path(socket).replace_extension("log")); !done) {
       return fail(done.error().message);
     }
   }
-  start_logging();
+  if (!handover) start_logging();
   server.value()->run();
   return 0;
 }
@@ -134,6 +152,7 @@ int main_of(int argc, char** argv) {
   auto* const in_front = app.add_flag("--foreground", foreground, "Stay in the foreground (the default)");
   app.add_flag("--daemonize", command.daemonize, "Go into the background once the socket is served")
       ->excludes(in_front);
+  app.add_option("--resume-fd", command.resume_fd)->group("");  // the daemon's own: see succession.hpp
   app.set_version_flag("--version", std::string("fairgvd ") + FAIRGV_VERSION);
   try {
     app.parse(argc, argv);

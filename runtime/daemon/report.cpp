@@ -36,6 +36,10 @@ std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessi
   for (std::uint32_t index = 0; index < host.devices.size(); ++index) {
     Report::Device device{index,        host.devices[index].platform, host.devices[index].name,
                           std::nullopt, rules[index].policy,          in_ms(rules[index].slice)};
+    const memquota::Ledger& ledger = host.memory.ledger();
+    device.memory = ledger.capacity(index);
+    device.memory_used = ledger.charged(index);
+    device.memory_reserved = ledger.reserved(index);
     const auto& holder = holders[index];
     if (holder && sessions.all().contains(*holder)) device.holder = sessions.all().at(*holder)->tenant_name;
     list.push_back(std::move(device));
@@ -78,6 +82,15 @@ void fill_usage(Report::Tenant& report, const TenantUsage& usage, const std::vec
   report.by_events_ns = usage.counters.by_events_ns;
 }
 
+void fill_memory(Report::Tenant& report, const memquota::Ledger& ledger) {
+  for (std::uint32_t device = 0; device < ledger.devices(); ++device) {
+    const memquota::Allowance allowance = ledger.allowance(report.tenant, device);
+    report.memory_used.push_back(ledger.charged(report.tenant, device));
+    report.memory_limit.push_back(allowance.limit);
+    report.memory_reserve.push_back(allowance.reserve);
+  }
+}
+
 bool is_worth_showing(const Report::Tenant& tenant) {
   return !tenant.sessions.empty() ||
          std::any_of(tenant.share.begin(), tenant.share.end(), [](double share) { return share > 0; });
@@ -114,6 +127,7 @@ Report make_report(Host& host, const SessionTable& sessions, const std::string& 
     each.sessions = session_reports(host, sessions, tenant.id);
     const auto used = usage.find(tenant.id);
     if (used != usage.end()) fill_usage(each, used->second, sums);
+    fill_memory(each, host.memory.ledger());
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
   }
   fill_ideal_shares(report.tenants);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "runtime/daemon/succession.hpp"
 #include "runtime/session/core_set.hpp"
 
 namespace fairgv::daemon {
@@ -19,13 +20,16 @@ constexpr std::chrono::seconds kHelloPatience{10};
 constexpr std::chrono::seconds kAcceptRest{1};
 constexpr std::chrono::seconds kShutDownPatience{10};
 constexpr std::size_t kMostConnections = 1'024;
+constexpr std::size_t kRememberedRefusals = 1'024;
+/// At once, so that who connects without end does not keep the daemon from its sessions.
+constexpr int kMostAccepted = 64;
 constexpr rlim_t kDescriptorsPerSession = 8;
 constexpr rlim_t kOtherDescriptors = kMostConnections + 64;
 
 Result<ring::UniqueFd> take_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) ::sigaddset(&set, signal);
   ::signal(SIGPIPE, SIG_IGN);
   if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) return Error{"cannot block signals"};
   ring::UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -43,8 +47,14 @@ void raise_descriptor_limit(std::uint32_t sessions) {
 }
 
 /// Others than the daemon's own user may come to root's daemon only: it alone can run workers as them.
-mode_t socket_mode() {
+mode_t socket_mode(const Config& config) {
+  if (config.group) return 0660;
   return ::geteuid() == 0 ? 0666 : 0600;
+}
+
+Result<void> give_to_group(const std::string& socket, std::optional<gid_t> group) {
+  if (!group || ::chown(socket.c_str(), static_cast<uid_t>(-1), *group) == 0) return {};
+  return system_error("cannot give " + socket + " to the group of [daemon]");
 }
 
 template <class Point>
@@ -54,7 +64,8 @@ void keep_earlier(std::optional<Point>& first, const std::optional<Point>& other
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config config) {
+Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config config,
+                                               const std::optional<Handover>& handover) {
   auto signals = take_signals();
   if (!signals) return signals.error();
   raise_descriptor_limit(config.session_limit);
@@ -65,12 +76,18 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
   if (!vendors) return vendors.error();
   auto dispatch = DispatchLoop::start(config.devices);
   if (!dispatch) return dispatch.error();
-  auto listener = session::Listener::bind(settings.socket_path, socket_mode());
+  auto listener = handover
+                      ? session::Listener::adopt(ring::UniqueFd(handover->listener), settings.socket_path)
+                      : session::Listener::bind(settings.socket_path, socket_mode(config));
   if (!listener) return listener.error();
+  if (!handover) {
+    if (auto given = give_to_group(settings.socket_path, config.group); !given) return given.error();
+  }
   std::unique_ptr<Server> server(new Server(std::move(settings), std::move(config), std::move(events).value(),
                                             std::move(dispatch).value(), std::move(vendors).value(),
                                             std::move(listener).value(), std::move(signals).value()));
   if (auto watched = server->watch_everything(); !watched) return watched.error();
+  if (handover) go_on(*handover, server->host_, server->sessions_);
   return server;
 }
 
@@ -81,8 +98,14 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       events_(std::move(events)),
       dispatch_(std::move(dispatch)),
       vendors_(std::move(vendors)),
-      host_{config,          *events_, *dispatch_, TenantRegistry(config.tenants), settings_.worker_program,
-            vendors_.path(), {}},
+      host_{config,
+            *events_,
+            *dispatch_,
+            TenantRegistry(config.tenants),
+            settings_.worker_program,
+            vendors_.path(),
+            {},
+            vendors_.drivers()},
       sessions_(host_),
       control_(host_, sessions_, settings_.socket_path),
       listener_(std::move(listener)),
@@ -91,15 +114,20 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
 Server::~Server() = default;
 
 Result<void> Server::watch_everything() {
-  auto listener = events_->watch(listener_.fd(), [this] { accept_all(); });
-  if (!listener) return listener.error();
-  listener_watch_ = std::move(listener).value();
+  if (auto listens = listen_again(); !listens) return listens;
   auto signals = events_->watch(signals_.get(), [this] { on_signal(); });
   if (!signals) return signals.error();
   signal_watch_ = std::move(signals).value();
   auto broken = events_->watch(dispatch_->broken_fd(), [this] { sessions_.end_broken(); });
   if (!broken) return broken.error();
   broken_watch_ = std::move(broken).value();
+  return {};
+}
+
+Result<void> Server::listen_again() {
+  auto listener = events_->watch(listener_.fd(), [this] { accept_all(); });
+  if (!listener) return listener.error();
+  listener_watch_ = std::move(listener).value();
   return {};
 }
 
@@ -111,16 +139,19 @@ void Server::run() {
     spdlog::warn("no OpenCL driver is registered in {}: install one, for instance pocl-opencl-icd",
                  host_.config.vendors);
   }
+  if (const auto weakness = cage_weakness(host_.config.worker)) spdlog::warn("{}", *weakness);
   while (!stopping_) {
     events_->wait(next_deadline());
     expire(Clock::now());
     if (control_.stop_requested()) stopping_ = true;
+    if (control_.take_restart_request()) begin_restart();
+    if (ready_to_restart()) restart();
   }
   shut_down();
 }
 
 void Server::accept_all() {
-  for (;;) {
+  for (int left = kMostAccepted; left > 0; --left) {
     auto accepted = listener_.accept();
     if (!accepted) {
       spdlog::error("{}", accepted.error().message);
@@ -137,11 +168,27 @@ void Server::accept_all() {
 void Server::add_connection(session::Socket socket) {
   const auto peer = socket.peer();
   if (!peer) return;
+  if (has_too_many_connections(peer->uid)) {
+    const std::string reason =
+        "user " + std::to_string(peer->uid) + " has too many connections to fairgvd that are no sessions";
+    tell_refused(peer.value(), reason);
+    (void)socket.send(to_text(session::Refused{reason}));
+    return;
+  }
   const std::uint64_t key = ++last_connection_;
   auto watch = events_->watch(socket.fd(), [this, key] { on_connection(key); });
   if (!watch) return;
   connections_.emplace(key, Connection{std::move(socket), peer.value(), Clock::now() + kHelloPatience,
                                        std::move(watch).value()});
+  // Its hello may be there: then it takes no room in the crowd of a program start.
+  on_connection(key);
+}
+
+bool Server::has_too_many_connections(uid_t uid) const {
+  if (is_administrator(uid)) return false;
+  const auto has = std::count_if(connections_.begin(), connections_.end(),
+                                 [&](const auto& entry) { return entry.second.peer.uid == uid; });
+  return static_cast<std::uint64_t>(has) >= host_.config.user_connection_limit;
 }
 
 void Server::on_connection(std::uint64_t key) {
@@ -155,7 +202,11 @@ void Server::on_connection(std::uint64_t key) {
   } else if (connection.hello_by) {
     greet(key, packet->text);
   } else {
-    const auto sent = session::send_answer(connection.socket, control_.answer(packet->text, connection.peer));
+    const bool administrator =
+        is_administrator(connection.peer.uid) ||
+        (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
+    const auto sent = session::send_answer(connection.socket,
+                                           control_.answer(packet->text, connection.peer, administrator));
     if (!sent) connections_.erase(found);
   }
 }
@@ -178,9 +229,17 @@ void Server::greet(std::uint64_t key, const std::string& text) {
 
 void Server::refuse(std::uint64_t key, const std::string& reason) {
   const Connection& connection = connections_.at(key);
-  spdlog::warn("refused process {} of user {}: {}", connection.peer.pid, connection.peer.uid, reason);
+  tell_refused(connection.peer, reason);
   (void)connection.socket.send(to_text(session::Refused{reason}));
   connections_.erase(key);
+}
+
+/// A program that tries again and again does not fill the log.
+void Server::tell_refused(const session::PeerCredentials& peer, const std::string& reason) {
+  if (last_refusals_.size() >= kRememberedRefusals) last_refusals_.clear();
+  const bool again = std::exchange(last_refusals_[peer.uid], reason) == reason;
+  spdlog::log(again ? spdlog::level::debug : spdlog::level::warn, "refused process {} of user {}: {}",
+              peer.pid, peer.uid, reason);
 }
 
 void Server::on_signal() {
@@ -188,6 +247,8 @@ void Server::on_signal() {
   while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     if (info.ssi_signo == SIGHUP) {
       reload();
+    } else if (info.ssi_signo == SIGUSR2) {
+      begin_restart();
     } else {
       spdlog::info("stopping: {}", ::sigdescr_np(static_cast<int>(info.ssi_signo)));
       stopping_ = true;
@@ -212,8 +273,43 @@ void Server::reload() {
   dispatch_->set_rules(host_.config.devices);
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
+  host_.memory.refresh(host_.config.devices, host_.tenants);
   if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);
+  host_.drivers = vendors_.drivers();
   spdlog::info("read {} again; a new socket path holds from the next start on", *settings_.config_path);
+}
+
+void Server::begin_restart() {
+  restarting_ = true;
+  listener_watch_.reset();  // who comes now is accepted afterwards
+  accept_again_.reset();
+}
+
+/// Sessions that are starting or ending, and programs that are about to say hello, are waited for: each of
+/// them has a limit of its own.
+bool Server::ready_to_restart() const {
+  return restarting_ && !stopping_ && sessions_.settled() &&
+         std::none_of(connections_.begin(), connections_.end(),
+                      [](const auto& entry) { return entry.second.hello_by.has_value(); });
+}
+
+void Server::restart() {
+  std::vector<std::string> arguments{"--socket", settings_.socket_path};
+  const auto add = [&](const char* option, const std::string& value) {
+    arguments.insert(arguments.end(), {option, value});
+  };
+  if (settings_.config_path) add("--config", *settings_.config_path);
+  if (settings_.exit_idle) add("--exit-idle", std::to_string(settings_.exit_idle->count()));
+  if (settings_.log_level) add("--log-level", *settings_.log_level);
+  spdlog::info("restarting as {} with {} sessions", settings_.program.string(), sessions_.all().size());
+  dispatch_->freeze();
+  const Handover handover = gather(host_, sessions_, listener_.fd(), settings_.lock_fd);
+  const Error error = replace_program(settings_.program, arguments, handover);
+  dispatch_->thaw();
+  spdlog::error("goes on as before: {}", error.message);
+  restarting_ = false;
+  connections_.clear();  // whoever waits for the restart may look what has come of it
+  if (auto listens = listen_again(); !listens) accept_again_ = Clock::now() + kAcceptRest;
 }
 
 void Server::apply_log_level() const {
@@ -246,8 +342,7 @@ void Server::expire(Time now) {
                 [&](const auto& entry) { return entry.second.hello_by && now >= *entry.second.hello_by; });
   if (accept_again_ && now >= *accept_again_) {
     accept_again_.reset();
-    auto watch = events_->watch(listener_.fd(), [this] { accept_all(); });
-    if (watch) listener_watch_ = std::move(watch).value();
+    (void)listen_again();
   }
   if (idle_for_too_long(now)) {
     spdlog::info("stopping: idle");

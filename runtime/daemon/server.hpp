@@ -1,8 +1,10 @@
 // fairgvd itself: the socket, the connections that are no sessions, signals, and the end.
 //
 // One thread runs it. SIGTERM and SIGINT (and `fairgv stop`) end every session and then the daemon; SIGHUP
-// reads the configuration again. Nothing runs while nothing happens: the only timeouts are those of a client
-// that has not said hello, a worker that is not ready yet, and the exit of an idle daemon that was asked to.
+// reads the configuration again; SIGUSR2 (and `fairgv restart`) replaces the daemon by the program that now
+// lies at its path, while sessions go on (succession.hpp). Nothing runs while nothing happens: the only
+// timeouts are those of a client that has not said hello, a worker that is not ready yet, and the exit of an
+// idle daemon that was asked to.
 #pragma once
 
 #include <chrono>
@@ -25,12 +27,16 @@ struct ServerSettings {
   std::optional<std::chrono::duration<double>> exit_idle;  // of the command line; over the configuration
   std::optional<std::string> log_level;                    // the same
   std::filesystem::path worker_program;
+  std::filesystem::path program;  // of the daemon; what a restart starts
+  int lock_fd = -1;               // the caller's; for a restart
 };
 
 class Server {
  public:
-  /// Blocks the signals that it handles in the calling thread: call it before other threads start.
-  static Result<std::unique_ptr<Server>> create(ServerSettings settings, Config config);
+  /// Blocks the signals that it handles in the calling thread: call it before other threads start. With a
+  /// handover it goes on with what the program before it in this process has left.
+  static Result<std::unique_ptr<Server>> create(ServerSettings settings, Config config,
+                                                const std::optional<Handover>& handover = {});
   ~Server();
 
   /// Serves until told to stop; afterwards no worker is left.
@@ -55,9 +61,15 @@ class Server {
   void add_connection(session::Socket socket);
   void on_connection(std::uint64_t key);
   void greet(std::uint64_t key, const std::string& text);
+  bool has_too_many_connections(uid_t uid) const;
   void refuse(std::uint64_t key, const std::string& reason);
+  void tell_refused(const session::PeerCredentials& peer, const std::string& reason);
   void on_signal();
   void reload();
+  Result<void> listen_again();
+  void begin_restart();
+  bool ready_to_restart() const;
+  void restart();
   void apply_log_level() const;
   void place_dispatcher() const;
   std::optional<Time> next_deadline();
@@ -77,9 +89,11 @@ class Server {
   session::Listener listener_;
   ring::UniqueFd signals_;
   std::uint64_t last_connection_ = 0;
+  std::map<uid_t, std::string> last_refusals_;
   std::optional<Time> accept_again_;  // accepting failed, for want of descriptors: rest until then
   std::optional<Time> idle_since_;
   bool stopping_ = false;
+  bool restarting_ = false;  // nobody new is accepted, and as soon as all is settled, the program is replaced
   EventLoop::Watch listener_watch_;
   EventLoop::Watch signal_watch_;
   EventLoop::Watch broken_watch_;

@@ -40,15 +40,18 @@ struct Session {
 
   session::Socket client;
   session::Socket channel;  // to the worker, which alone speaks; its hang-up says that the daemon is gone
+  session::Socket ledger;   // to the worker, about memory: it asks and is answered (MemoryBook)
   ring::UniqueFd knock;     // eventfd; see DispatchLoop
   session::TurnMemory turns;
   std::optional<ring::Segment> segment;  // until it is handed to the client
+  ring::UniqueFd segment_fd;             // from then on: only a daemon after this one needs it
   ring::UniqueFd output;  // read end of the worker's standard output, until it is handed to the client
   ring::HeaderView header;
   WorkerProcess worker;
 
   EventLoop::Watch client_watch;
   EventLoop::Watch channel_watch;
+  EventLoop::Watch ledger_watch;
   EventLoop::Watch worker_watch;
 };
 

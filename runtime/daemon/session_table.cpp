@@ -5,6 +5,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "runtime/daemon/worker_arguments.hpp"
 
 namespace fairgv::daemon {
@@ -26,6 +28,14 @@ constexpr std::uint64_t kPlaces = 6;
 
 std::uint64_t place_of(SessionId session) {
   return kFirstPlace + session.value % kPlaces * kPlaceBytes;
+}
+
+/// Nothing but its size keeps a memory file from being filled.
+std::uint64_t arena_bytes(const SessionRule& rule) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page;
+  const std::uint64_t bytes = std::min(rule.shared_memory.value_or(machine), kMostSharedMemory);
+  return bytes / ring::kPageBytes * ring::kPageBytes;
 }
 
 /// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
@@ -58,6 +68,15 @@ Result<OutputPipe> make_output_pipe() {
   return pipe;
 }
 
+/// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
+/// and its end follows.
+std::optional<std::string> next_packet(const session::Socket& socket, EventLoop::Watch& watch) {
+  auto packet = socket.receive();
+  if (packet && packet->kind == session::Packet::Kind::message) return std::move(packet->text);
+  if (!packet || packet->kind == session::Packet::Kind::closed) watch.reset();
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<void> SessionTable::start(const session::Hello& hello, const session::PeerCredentials& peer,
@@ -66,31 +85,39 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
     return Error{"the daemon already serves " + std::to_string(sessions_.size()) +
                  " sessions: wait for one to end, or raise session_limit in its configuration"};
   }
+  if (auto allowed = may_have_another(peer.uid); !allowed) return allowed;
   const std::string name = hello.tenant.value_or(default_tenant(look_up_user(peer.uid, peer.gid)));
-  const auto tenant = host_.tenants.join(name, peer.uid, hello.weight);
+  const TenantRegistry::Applicant applicant{peer.uid, is_administrator(peer.uid), namesake(name)};
+  const auto tenant = host_.tenants.join(name, applicant, hello.weight, hello.memory);
   if (!tenant) return tenant.error();
+  host_.memory.refresh(host_.config.devices, host_.tenants);
   auto session = prepare(tenant.value(), peer, hello);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();
   }
   if (!session) {
+    host_.tenants.retire(tenant->id);
     host_.tenants.leave(tenant->id);
     return session.error();
   }
   Session& started = *session.value();
   started.client = std::move(client);
-  auto client_watch = host_.events.watch(started.client.fd(), [this, id = started.id] {
-    // A tenant has nothing to say after its hello: this is the end, one way or the other.
-    if (const auto found = sessions_.find(id); found != sessions_.end())
-      end(*found->second, "its program ended");
-  });
-  if (client_watch) started.client_watch = std::move(client_watch).value();
+  (void)watch_client(started);
   // A program that asked for a new weight asked for its whole tenant.
   host_.dispatch.set_weight(tenant->id, tenant->weight);
   spdlog::info("session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value, name,
                tenant->weight, started.program, peer.pid, started.worker.pid());
   sessions_.emplace(started.id, std::move(session).value());
   return {};
+}
+
+Result<void> SessionTable::may_have_another(uid_t uid) const {
+  if (is_administrator(uid)) return {};
+  const auto has = std::count_if(sessions_.begin(), sessions_.end(),
+                                 [&](const auto& entry) { return entry.second->peer.uid == uid; });
+  if (static_cast<std::uint64_t>(has) < host_.config.user_session_limit) return {};
+  return Error{"user " + std::to_string(uid) + " already has " + std::to_string(has) +
+               " sessions: wait for one to end, or ask for a higher user_session_limit"};
 }
 
 /// Everything that the worker inherits, and the worker.
@@ -100,16 +127,23 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   auto identity = identity_for(peer);
   if (!identity) return identity.error();
   const SessionId id{++last_id_};
-  auto segment = ring::Segment::create({}, place_of(id));
+  ring::SegmentSizes sizes;
+  sizes.arena_bytes = arena_bytes(host_.config.session);
+  auto segment = ring::Segment::create(sizes, place_of(id));
   if (!segment) return segment.error();
   auto header = ring::HeaderView::attach(segment->fd());
   if (!header) return header.error();
+  header->header().limits.objects.store(host_.config.session.objects, std::memory_order_relaxed);
   auto turns = session::TurnMemory::create();
   if (!turns) return turns.error();
   auto channel = session::Socket::pair();
   if (!channel) return channel.error();
   auto& [ours, theirs] = channel.value();
   if (auto done = ours.set_nonblocking(); !done) return done.error();
+  auto ledger = session::Socket::pair();
+  if (!ledger) return ledger.error();
+  auto& [ledger_ours, ledger_theirs] = ledger.value();
+  if (auto done = ledger_ours.set_nonblocking(); !done) return done.error();
   OutputPipe output;
   if ((hello.features & session::kKernelOutput) != 0) {
     auto made = make_output_pipe();
@@ -131,23 +165,32 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .give_up = Clock::now() + kWorkerPatience,
                                                .client = {},
                                                .channel = std::move(ours),
+                                               .ledger = std::move(ledger_ours),
                                                .knock = std::move(knock),
                                                .turns = std::move(turns).value(),
                                                .segment = std::move(segment).value(),
+                                               .segment_fd = {},
                                                .output = std::move(output.reader),
                                                .header = std::move(header).value(),
                                                .worker = {},
                                                .client_watch = {},
                                                .channel_watch = {},
+                                               .ledger_watch = {},
                                                .worker_watch = {}});
   WorkerCommand command;
   command.program = host_.worker_program;
-  command.arguments = worker_arguments(*session, theirs.fd(), host_.config);
-  command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), session->knock.get()};
+  command.arguments = worker_arguments(*session, {theirs.fd(), ledger_theirs.fd()}, host_.config);
+  command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
+                       session->knock.get()};
   command.output = output.writer.get();
+  command.channel = theirs.fd();
   command.vendors = host_.vendors;
   command.run_as = identity.value();
-  auto worker = WorkerProcess::spawn(command);
+  auto cage = plan_cage(host_.config.worker, host_.config.vendors,
+                        {command.program, command.vendors, host_.drivers, command.run_as, peer.pid});
+  if (!cage) return cage.error();
+  command.cage = std::move(cage).value();
+  auto worker = WorkerProcess::spawn(std::move(command));
   if (!worker) return worker.error();
   session->worker = std::move(worker).value();
   return session;
@@ -157,23 +200,39 @@ Result<void> SessionTable::watch(Session& session) {
   auto channel = host_.events.watch(session.channel.fd(), [this, id = session.id] { on_worker_message(id); });
   if (!channel) return channel.error();
   session.channel_watch = std::move(channel).value();
+  auto ledger = host_.events.watch(session.ledger.fd(), [this, id = session.id] { on_ledger_message(id); });
+  if (!ledger) return ledger.error();
+  session.ledger_watch = std::move(ledger).value();
   auto worker = host_.events.watch(session.worker.pidfd(), [this, id = session.id] { on_worker_end(id); });
   if (!worker) return worker.error();
   session.worker_watch = std::move(worker).value();
   return {};
 }
 
+Result<void> SessionTable::watch_client(Session& session) {
+  auto client = host_.events.watch(session.client.fd(), [this, id = session.id] {
+    // A tenant has nothing to say after its hello: this is the end, one way or the other.
+    if (const auto found = sessions_.find(id); found != sessions_.end())
+      end(*found->second, "its program ended");
+  });
+  if (!client) return client.error();
+  session.client_watch = std::move(client).value();
+  return {};
+}
+
 void SessionTable::on_worker_message(SessionId id) {
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return;
-  Session& session = *found->second;
-  const auto packet = session.channel.receive();
-  if (packet && packet->kind == session::Packet::Kind::nothing) return;
-  if (!packet || packet->kind == session::Packet::Kind::closed) {
-    session.channel_watch.reset();  // on_worker_end() follows
-    return;
-  }
-  const auto message = session::parse_worker_message(packet->text);
+  if (const auto found = sessions_.find(id); found != sessions_.end()) hear_worker(*found->second);
+}
+
+/// False when the worker has nothing more to say now.
+bool SessionTable::hear_worker(Session& session) {
+  const auto text = next_packet(session.channel, session.channel_watch);
+  if (text) on_worker_text(session, *text);
+  return text.has_value();
+}
+
+void SessionTable::on_worker_text(Session& session, const std::string& text) {
+  const auto message = session::parse_worker_message(text);
   if (!message) return end(session, message.error().message);
   const auto* const ready = std::get_if<session::WorkerReady>(&message.value());
   const auto* const failed = std::get_if<session::WorkerFailed>(&message.value());
@@ -181,13 +240,29 @@ void SessionTable::on_worker_message(SessionId id) {
   const bool starting = session.stage == Session::Stage::starting;
   if (starting && ready != nullptr) {
     on_ready(session, *ready);
-  } else if (starting && failed != nullptr) {
+  } else if (failed != nullptr) {
     end(session, failed->reason);
   } else if (session.stage == Session::Stage::running && command != nullptr) {
     on_long_command(session, *command);
   } else {
     end(session, "its worker spoke out of turn");
   }
+}
+
+/// One packet at a time, so that a worker that floods the daemon keeps nobody waiting; and one that does not
+/// read its answers is told so once its socket is full.
+void SessionTable::on_ledger_message(SessionId id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  Session& session = *found->second;
+  const auto text = next_packet(session.ledger, session.ledger_watch);
+  if (!text || session.stage == Session::Stage::ending) return;
+  if (session.stage != Session::Stage::running) return end(session, "its worker spoke out of turn");
+  const auto answer = host_.memory.take(id, *text);
+  if (!answer) return end(session, answer.error().message);
+  if (!answer.value()) return;
+  if (!session.ledger.send(*answer.value()))
+    end(session, "its worker does not listen to answers about memory");
 }
 
 void SessionTable::on_ready(Session& session, const session::WorkerReady& ready) {
@@ -222,6 +297,8 @@ Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
   // The first worker decides. Also when a driver was changed since, once nobody uses the old one.
   host_.devices = ready.devices;
   host_.dispatch.reset_devices(host_.devices.size());
+  host_.memory.set_devices(host_.devices);
+  host_.memory.refresh(host_.config.devices, host_.tenants);
   for (const auto& device : host_.devices) spdlog::info("device: {} ({})", device.name, device.platform);
   return {};
 }
@@ -235,16 +312,21 @@ Result<void> SessionTable::admit(Session& session) {
                                            .header = &session.header.header(),
                                            .knock_fd = session.knock.get()});
   if (!added) return added;
+  host_.memory.begin(session.id, session.tenant_name);
   session::Welcome welcome;
   welcome.session = session.id.value;
   welcome.tenant = session.tenant_name;
   welcome.weight = tenant->weight;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |= session.features & session::kQuietSlots;
+  welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota);
+  if ((welcome.features & session::kMemoryQuota) != 0) {
+    welcome.memory_limits = host_.memory.limits(session.tenant_name);
+  }
   const auto sent = session.output ? session.client.send(to_text(welcome), {segment, session.output.get()})
                                    : session.client.send(to_text(welcome), {segment});
   if (!sent) return sent;
+  session.segment_fd.reset(::fcntl(segment, F_DUPFD_CLOEXEC, 0));
   session.segment.reset();  // only the header stays mapped here
   session.output.reset();
   session.stage = Session::Stage::running;
@@ -255,10 +337,14 @@ void SessionTable::on_worker_end(SessionId id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   Session& session = *found->second;
+  // Why it has ended may still lie in its channel.
+  while (session.stage != Session::Stage::ending && hear_worker(session)) {
+  }
   const bool expected = session.stage == Session::Stage::ending;
   const std::string how = session.worker.reap();
   if (!expected) end(session, "its worker " + how + " (see the daemon's log)");
   host_.dispatch.remove_session(id);
+  host_.memory.end(id);
   const TenantId tenant = session.tenant;
   sessions_.erase(found);
   leave_tenant(tenant);
@@ -274,6 +360,7 @@ void SessionTable::end(Session& session, const std::string& reason) {
     (void)session.client.send(to_text(session::Refused{reason}));
   }
   session.stage = Session::Stage::ending;
+  host_.tenants.retire(session.tenant);
   session.header.close();
   session.client_watch.reset();
   session.client.close();
@@ -282,11 +369,110 @@ void SessionTable::end(Session& session, const std::string& reason) {
 
 void SessionTable::leave_tenant(TenantId id) {
   host_.tenants.leave(id);
+  host_.memory.refresh(host_.config.devices, host_.tenants);
   const std::vector<Tenant> tenants = host_.tenants.all();
   if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
   for (const Tenant& tenant : tenants) {
     if (tenant.sessions == 0 && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
   }
+}
+
+bool SessionTable::settled() const {
+  return std::all_of(sessions_.begin(), sessions_.end(),
+                     [](const auto& entry) { return entry.second->stage == Session::Stage::running; });
+}
+
+std::vector<HandedSession> SessionTable::handed() const {
+  std::vector<HandedSession> list;
+  for (const auto& [id, session] : sessions_) {
+    list.push_back({.id = id.value,
+                    .tenant = session->tenant_name,
+                    .peer = session->peer,
+                    .program = session->program,
+                    .features = session->features,
+                    .slicing = session::to_text(session->slicing),
+                    .long_commands = session->long_commands.all(),
+                    .worker = session->worker.pid(),
+                    .client = session->client.fd(),
+                    .channel = session->channel.fd(),
+                    .ledger = session->ledger.fd(),
+                    .knock = session->knock.get(),
+                    .turns = session->turns.fd(),
+                    .segment = session->segment_fd.get(),
+                    .used_ns = host_.dispatch.charged_ns(id),
+                    .memory = host_.memory.granted(id)});
+  }
+  return list;
+}
+
+Result<void> SessionTable::adopt(const HandedSession& handed) {
+  // First of all what must not be lost, whatever else fails.
+  auto worker = WorkerProcess::adopt(handed.worker);
+  session::Socket client{ring::UniqueFd(handed.client)}, channel{ring::UniqueFd(handed.channel)},
+      ledger{ring::UniqueFd(handed.ledger)};
+  ring::UniqueFd knock(handed.knock), segment(handed.segment);
+  auto turns = session::TurnMemory::attach(ring::UniqueFd(handed.turns));
+  auto header = ring::HeaderView::attach(segment.get());
+  auto slicing = session::parse_slicing_wish(handed.slicing, "the session's slicing");
+  const auto tenant = host_.tenants.join(
+      handed.tenant, {.uid = handed.peer.uid, .administrator = true, .runs_already = true}, std::nullopt);
+  if (!tenant) return tenant.error();
+  auto usable = worker ? Result<void>() : Result<void>(worker.error());
+  if (usable && !turns) usable = turns.error();
+  if (usable && !header) usable = header.error();
+  if (usable && !slicing) usable = slicing.error();
+  if (!usable) {
+    host_.tenants.retire(tenant->id);
+    host_.tenants.leave(tenant->id);
+    return usable;
+  }
+  std::unique_ptr<Session> session(new Session{.id = SessionId{handed.id},
+                                               .tenant = tenant->id,
+                                               .tenant_name = handed.tenant,
+                                               .peer = handed.peer,
+                                               .program = handed.program,
+                                               .features = handed.features,
+                                               .slicing = slicing.value(),
+                                               .long_commands = LongCommandBook(handed.long_commands),
+                                               .stage = Session::Stage::running,
+                                               .give_up = {},
+                                               .client = std::move(client),
+                                               .channel = std::move(channel),
+                                               .ledger = std::move(ledger),
+                                               .knock = std::move(knock),
+                                               .turns = std::move(turns).value(),
+                                               .segment = {},
+                                               .segment_fd = std::move(segment),
+                                               .output = {},
+                                               .header = std::move(header).value(),
+                                               .worker = std::move(worker).value(),
+                                               .client_watch = {},
+                                               .channel_watch = {},
+                                               .ledger_watch = {},
+                                               .worker_watch = {}});
+  auto done = watch(*session);
+  if (done) done = watch_client(*session);
+  if (done) {
+    done = host_.dispatch.adopt_session({.id = session->id,
+                                         .tenant = session->tenant,
+                                         .weight = tenant->weight,
+                                         .turns = &session->turns.page(),
+                                         .header = &session->header.header(),
+                                         .knock_fd = session->knock.get()},
+                                        handed.used_ns);
+  }
+  if (done && !host_.memory.adopt(session->id, handed.tenant, handed.memory)) {
+    done = Error{"what it was granted of the devices' memory cannot be"};
+  }
+  if (!done) {
+    session->header.close();
+    host_.dispatch.remove_session(session->id);
+    host_.tenants.retire(tenant->id);
+    host_.tenants.leave(tenant->id);
+    return done;
+  }
+  sessions_.emplace(session->id, std::move(session));
+  return {};
 }
 
 void SessionTable::end_broken() {

@@ -13,6 +13,8 @@
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/event_loop.hpp"
+#include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/memory_book.hpp"
 #include "runtime/daemon/session.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/session/protocol.hpp"
@@ -28,7 +30,9 @@ struct Host {
   std::filesystem::path worker_program;
   std::filesystem::path vendors;  // the workers' OCL_ICD_VENDORS
   std::vector<session::DeviceDescription>
-      devices;  // as all workers see them; empty before the first is ready
+      devices;                         // as all workers see them; empty before the first is ready
+  std::vector<std::string> drivers{};  // that the vendor files name
+  MemoryBook memory{};
 };
 
 class SessionTable {
@@ -45,6 +49,16 @@ class SessionTable {
   Result<void> start(const session::Hello& hello, const session::PeerCredentials& peer,
                      session::Socket& client);
 
+  /// Whether no session is starting or ending: only then it can be handed over.
+  bool settled() const;
+  /// What a daemon after this one needs to know of all sessions. Descriptors stay this table's.
+  std::vector<HandedSession> handed() const;
+  std::uint32_t last_id() const { return last_id_; }
+  /// Goes on with a session of the daemon before, whose tenant is known; takes its descriptors. On an Error
+  /// its worker is killed.
+  Result<void> adopt(const HandedSession& handed);
+  void continue_after(std::uint32_t last_id) { last_id_ = last_id; }
+
   /// Ends sessions that broke the turn protocol.
   void end_broken();
   /// Kills every worker; the table is empty when all are reaped.
@@ -59,10 +73,15 @@ class SessionTable {
   bool empty() const { return sessions_.empty(); }
 
  private:
+  Result<void> may_have_another(uid_t uid) const;
   Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
                                            const session::Hello& hello);
   Result<void> watch(Session& session);
+  Result<void> watch_client(Session& session);
   void on_worker_message(SessionId id);
+  void on_ledger_message(SessionId id);
+  bool hear_worker(Session& session);
+  void on_worker_text(Session& session, const std::string& text);
   void on_ready(Session& session, const session::WorkerReady& ready);
   void on_long_command(Session& session, const session::LongCommand& command);
   Result<void> agree_on_devices(const session::WorkerReady& ready);

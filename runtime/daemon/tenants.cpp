@@ -19,53 +19,87 @@ std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
   return std::min(tenant.asked.value_or(rules_.default_weight), cap);
 }
 
-Result<Tenant> TenantRegistry::join(const std::string& name, uid_t uid,
-                                    std::optional<std::uint32_t> asked_weight) {
+Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& who) const {
+  const auto refuse = [&](const std::string& why) {
+    return Error{"tenant '" + name + "' " + why + " and you are " + user_text(who.uid) +
+                 ": choose another name with FAIRGV_TENANT"};
+  };
   const TenantRule& rule = rules_.of(name);
-  if (rule.uid && *rule.uid != uid) {
-    return Error{"tenant '" + name + "' is reserved for " + user_text(*rule.uid) + " and you are " +
-                 user_text(uid) + ": choose another name with FAIRGV_TENANT"};
+  if (rule.uid) {
+    if (*rule.uid != who.uid) return refuse("is reserved for " + user_text(*rule.uid));
+  } else if (!who.administrator && who.namesake != who.uid) {
+    if (who.namesake) return refuse("is named after " + user_text(*who.namesake));
+    if (!rules_.free_names) return refuse("is not reserved for anybody (names in [tenants])");
   }
   const auto found = tenants_.find(name);
-  if (found != tenants_.end() && found->second.sessions > 0 && found->second.uid != uid) {
-    return Error{"tenant '" + name + "' is in use by " + user_text(found->second.uid) + " and you are " +
-                 user_text(uid) + ": choose another name with FAIRGV_TENANT"};
+  if (found == tenants_.end() || found->second.sessions == 0) return {};
+  if (found->second.uid != who.uid) return refuse("is in use by " + user_text(found->second.uid));
+  const std::uint32_t limit = rule.session_limit.value_or(rules_.session_limit);
+  if (found->second.sessions >= limit && !who.runs_already) {
+    return Error{"tenant '" + name + "' already has " + std::to_string(found->second.sessions) +
+                 " sessions, which is its limit: wait for one to end"};
   }
+  return {};
+}
+
+Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
+                                    std::optional<std::uint32_t> asked_weight,
+                                    std::optional<session::MemorySize> asked_memory) {
+  if (auto allowed = may_join(name, who); !allowed) return allowed.error();
   Tenant& tenant = tenants_[name];
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
   tenant.name = name;
-  tenant.uid = uid;
+  tenant.uid = who.uid;
   ++tenant.sessions;
   if (asked_weight) tenant.asked = asked_weight;
+  if (asked_memory) tenant.asked_memory = asked_memory;
   tenant.weight = weight_of(tenant);
   return tenant;
 }
 
-void TenantRegistry::leave(TenantId id) {
+void TenantRegistry::retire(TenantId id) {
   for (auto& [name, tenant] : tenants_) {
-    if (tenant.id != id || tenant.sessions == 0) continue;
-    if (--tenant.sessions > 0) return;
+    if (tenant.id != id || !tenant.runs()) continue;
+    ++tenant.ending;
+    if (tenant.runs()) return;
     tenant.asked.reset();
     tenant.set.reset();
+    tenant.asked_memory.reset();
+    tenant.set_memory.reset();
     return;
   }
 }
 
-Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t weight, uid_t by,
-                                          bool administrator) {
+void TenantRegistry::leave(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id || tenant.ending == 0) continue;
+    --tenant.ending;
+    --tenant.sessions;
+    return;
+  }
+}
+
+Result<Tenant*> TenantRegistry::find_for_change(const std::string& name, uid_t by, bool administrator,
+                                                const char* what) {
   const auto found = tenants_.find(name);
-  if (found == tenants_.end() || found->second.sessions == 0) {
+  if (found == tenants_.end() || !found->second.runs()) {
     return Error{"there is no tenant '" + name + "' with a running program: see 'fairgv ps'"};
   }
   Tenant& tenant = found->second;
+  if (administrator || by == tenant.uid) return &tenant;
+  return Error{"tenant '" + name + "' belongs to " + user_text(tenant.uid) +
+               ": only that user or the administrator may set its " + what};
+}
+
+Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t weight, uid_t by,
+                                          bool administrator) {
+  const auto found = find_for_change(name, by, administrator, "weight");
+  if (!found) return found.error();
+  Tenant& tenant = *found.value();
   if (administrator) {
     tenant.set = weight;
     tenant.weight = weight;
     return tenant;
-  }
-  if (by != tenant.uid) {
-    return Error{"tenant '" + name + "' belongs to " + user_text(tenant.uid) +
-                 ": only that user or the administrator may set its weight"};
   }
   Tenant wish = tenant;
   wish.asked = weight;
@@ -78,9 +112,56 @@ Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t
   return tenant;
 }
 
+Result<Tenant> TenantRegistry::set_memory(const std::string& name, session::MemorySize memory, uid_t by,
+                                          bool administrator, std::span<const std::uint64_t> capacities) {
+  const auto found = find_for_change(name, by, administrator, "memory");
+  if (!found) return found.error();
+  Tenant& tenant = *found.value();
+  if (administrator) {
+    tenant.set_memory = memory;
+    return tenant;
+  }
+  for (const std::uint64_t capacity : capacities) {
+    const std::uint64_t most =
+        tenant.set_memory ? tenant.set_memory->of(capacity) : configured_memory(name, capacity);
+    if (memory.of(capacity) <= most) continue;
+    return Error{"tenant '" + name + "' may not have " + to_text(memory) +
+                 " of memory: the administrator allows " + session::readable_bytes(most)};
+  }
+  (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
+  return tenant;
+}
+
+std::uint64_t TenantRegistry::configured_memory(const std::string& name, std::uint64_t capacity) const {
+  return rules_.of(name).memory.value_or(rules_.default_memory).of(capacity);
+}
+
+std::uint64_t TenantRegistry::memory_limit(const std::string& name, std::uint64_t capacity) const {
+  const auto found = tenants_.find(name);
+  const Tenant* const tenant = found == tenants_.end() ? nullptr : &found->second;
+  if (tenant != nullptr && tenant->set_memory) return tenant->set_memory->of(capacity);
+  const std::uint64_t most = configured_memory(name, capacity);
+  return tenant != nullptr && tenant->asked_memory ? std::min(most, tenant->asked_memory->of(capacity))
+                                                   : most;
+}
+
+std::uint64_t TenantRegistry::memory_reserve(const std::string& name, std::uint64_t capacity) const {
+  const auto& reserve = rules_.of(name).memory_reserve;
+  return reserve ? reserve->of(capacity) : 0;
+}
+
 void TenantRegistry::configure(TenantRules rules) {
   rules_ = std::move(rules);
   for (auto& [name, tenant] : tenants_) tenant.weight = weight_of(tenant);
+}
+
+Tenant TenantRegistry::restore(const Tenant& known) {
+  Tenant& tenant = tenants_[known.name];
+  tenant = known;
+  tenant.id = TenantId{++last_id_};
+  tenant.sessions = 0;
+  tenant.weight = weight_of(tenant);
+  return tenant;
 }
 
 const Tenant* TenantRegistry::find(TenantId id) const {
@@ -94,6 +175,13 @@ std::vector<Tenant> TenantRegistry::all() const {
   std::vector<Tenant> list;
   list.reserve(tenants_.size());
   for (const auto& [name, tenant] : tenants_) list.push_back(tenant);
+  return list;
+}
+
+std::set<std::string> TenantRegistry::names() const {
+  std::set<std::string> list;
+  for (const auto& [name, tenant] : tenants_) list.insert(name);
+  for (const auto& [name, rule] : rules_.by_name) list.insert(name);
   return list;
 }
 

@@ -5,7 +5,9 @@
 // nothing.
 //
 // A weight is, in this order: what an administrator has set while the tenant runs (`fairgv set`); what the
-// configuration pins; what its latest program asked for, capped by the configuration; the default.
+// configuration pins; what its latest program asked for, capped by the configuration; the default. A limit of
+// memory is what an administrator has set, or else the smaller of what the configuration allows and what the
+// latest program asked for.
 //
 // Pure logic, not thread-safe: the server's thread owns it.
 #pragma once
@@ -13,12 +15,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/ring/result.hpp"
+#include "runtime/session/memory_size.hpp"
 
 namespace fairgv::daemon {
 
@@ -28,35 +33,75 @@ struct Tenant {
   uid_t uid = 0;             // of its sessions
   std::uint32_t weight = 1;  // in force
   std::uint32_t sessions = 0;
+  std::uint32_t ending = 0;            // of them: their programs are gone, their workers not yet
   std::optional<std::uint32_t> asked;  // by its latest program that asked
-  std::optional<std::uint32_t> set;    // by an administrator; holds until the last session ends
+  std::optional<std::uint32_t> set;    // by an administrator; holds as long as it runs
+  // The same two of its memory.
+  std::optional<session::MemorySize> asked_memory{};
+  std::optional<session::MemorySize> set_memory{};
+
+  bool runs() const { return sessions > ending; }
 };
 
 class TenantRegistry {
  public:
   explicit TenantRegistry(TenantRules rules) : rules_(std::move(rules)) {}
 
-  /// One more session of user `uid` for this name. Refused if the configuration gives the name to somebody
-  /// else, or another user's sessions are using it now.
-  Result<Tenant> join(const std::string& name, uid_t uid, std::optional<std::uint32_t> asked_weight);
-  /// One session less.
+  /// Who wants to join a tenant.
+  struct Applicant {
+    uid_t uid = 0;
+    /// Root or the daemon's own user, who may take any name that is not reserved.
+    bool administrator = false;
+    /// The user whose default tenant the name is, if there is one.
+    std::optional<uid_t> namesake{};
+    /// Its session comes from the daemon before this one, which has let it in.
+    bool runs_already = false;
+  };
+
+  /// One more session for this name. Refused if the name is another user's, by the configuration, as a login,
+  /// or because that user's sessions are using it now; and if the tenant has all the sessions that it may.
+  Result<Tenant> join(const std::string& name, const Applicant& who,
+                      std::optional<std::uint32_t> asked_weight,
+                      std::optional<session::MemorySize> asked_memory = {});
+  /// One of its sessions ends; it counts until it leaves. With the last one that runs go the wishes: what
+  /// comes next starts afresh, also beside workers that take their time to die.
+  void retire(TenantId id);
+  /// One session less, which has been retired.
   void leave(TenantId id);
 
   /// `fairgv set`. Only an administrator may go beyond what the configuration allows programs to ask for, and
   /// only the tenant's own user or an administrator may ask at all. The tenant must have a session.
   Result<Tenant> set_weight(const std::string& name, std::uint32_t weight, uid_t by, bool administrator);
 
+  /// The same for its memory; its own user can lower what an administrator has set, and not raise it again.
+  /// `capacities`: what each device has to share out, for comparing sizes.
+  Result<Tenant> set_memory(const std::string& name, session::MemorySize memory, uid_t by, bool administrator,
+                            std::span<const std::uint64_t> capacities);
+
   /// New rules from a configuration that was read again. Weights follow.
   void configure(TenantRules rules);
+
+  /// A tenant that a daemon before this one knew, with its name, user and wishes; its sessions join anew.
+  Tenant restore(const Tenant& known);
 
   const Tenant* find(TenantId id) const;
   /// All, also those without sessions, by name.
   std::vector<Tenant> all() const;
+  /// Those, and the tenants that the configuration names.
+  std::set<std::string> names() const;
+  /// What a tenant, known or not, may hold of a device with `capacity` bytes to share out, and what is kept
+  /// free for it.
+  std::uint64_t memory_limit(const std::string& name, std::uint64_t capacity) const;
+  std::uint64_t memory_reserve(const std::string& name, std::uint64_t capacity) const;
   /// Forgets a tenant without sessions.
   void forget(TenantId id);
 
  private:
+  Result<void> may_join(const std::string& name, const Applicant& who) const;
   std::uint32_t weight_of(const Tenant& tenant) const;
+  /// The tenant, if it has a session and `by` may change what holds for it; `what` is that, in words.
+  Result<Tenant*> find_for_change(const std::string& name, uid_t by, bool administrator, const char* what);
+  std::uint64_t configured_memory(const std::string& name, std::uint64_t capacity) const;
 
   TenantRules rules_;
   std::map<std::string, Tenant> tenants_;

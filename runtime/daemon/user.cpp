@@ -2,8 +2,14 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
 
 #include "runtime/session/protocol.hpp"
 
@@ -12,8 +18,10 @@ namespace {
 
 constexpr std::size_t kEntryBytes = 16 << 10;
 
+constexpr std::string_view kNumbered = "uid-";
+
 std::string numbered(uid_t uid) {
-  return "uid-" + std::to_string(uid);
+  return std::string(kNumbered) + std::to_string(uid);
 }
 
 std::vector<gid_t> groups_of(const std::string& name, gid_t gid) {
@@ -48,8 +56,48 @@ std::optional<uid_t> find_user(const std::string& name) {
   return entry.pw_uid;
 }
 
+std::optional<gid_t> find_group(const std::string& name) {
+  std::vector<char> text(kEntryBytes);
+  group entry{};
+  group* found = nullptr;
+  int code = 0;
+  // A group lists its members, which may be many.
+  while ((code = ::getgrnam_r(name.c_str(), &entry, text.data(), text.size(), &found)) == ERANGE) {
+    text.resize(2 * text.size());
+  }
+  if (code != 0 || found == nullptr) return std::nullopt;
+  return entry.gr_gid;
+}
+
 std::string default_tenant(const User& user) {
   return session::is_tenant_name(user.name) ? user.name : numbered(user.uid);
+}
+
+std::optional<uid_t> namesake(const std::string& tenant) {
+  uid_t uid = 0;
+  const std::string_view name = tenant;
+  if (name.starts_with(kNumbered)) {
+    const char* const end = name.data() + name.size();
+    const auto [stop, code] = std::from_chars(name.data() + kNumbered.size(), end, uid);
+    if (code == std::errc{} && stop == end) return uid;
+  }
+  return find_user(tenant);
+}
+
+bool is_administrator(uid_t uid) {
+  return uid == 0 || uid == ::geteuid();
+}
+
+bool peer_is_in(gid_t group, int socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.gid == group) return true;
+  bytes = 0;
+  // Tells how much room it needs.
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &bytes) == 0 || errno != ERANGE) return false;
+  std::vector<gid_t> groups(bytes / sizeof(gid_t));
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) != 0) return false;
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 }  // namespace fairgv::daemon

@@ -20,8 +20,17 @@ struct User {
 /// May ask a name service over the network.
 User look_up_user(uid_t uid, gid_t gid);
 std::optional<uid_t> find_user(const std::string& name);
+std::optional<gid_t> find_group(const std::string& name);
 
 /// The tenant that a user's programs belong to when they name none: the user's name, if it can be one.
 std::string default_tenant(const User& user);
+/// Whose default_tenant() this is: the user of that name or number, if there can be one.
+std::optional<uid_t> namesake(const std::string& tenant);
+
+/// Root and the daemon's own user: nothing is refused to them.
+bool is_administrator(uid_t uid);
+
+/// Whether the process that connected a socket was in the group then, as its first or another one.
+bool peer_is_in(gid_t group, int socket);
 
 }  // namespace fairgv::daemon

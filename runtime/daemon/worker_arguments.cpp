@@ -4,17 +4,21 @@
 
 namespace fairgv::daemon {
 
-std::vector<std::string> worker_arguments(const Session& session, int daemon_fd, const Config& config) {
+std::vector<std::string> worker_arguments(const Session& session, const WorkerEnds& ends,
+                                          const Config& config) {
   const auto number = [](auto value) { return std::to_string(value); };
   std::vector<std::string> arguments{
       "--session",    number(session.id.value),
       "--segment-fd", number(session.segment->fd()),
       "--turn-fd",    number(session.turns.fd()),
-      "--daemon-fd",  number(daemon_fd),
+      "--daemon-fd",  number(ends.channel),
+      "--ledger-fd",  number(ends.ledger),
       "--knock-fd",   number(session.knock.get()),
       "--client-pid", number(session.peer.pid),
       "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
       "--samples",    number(config.samples)};
+  arguments.insert(arguments.end(), {"--object-limit", number(config.session.objects), "--command-limit",
+                                     number(config.session.commands)});
   if (!config.device_cores.empty()) {
     arguments.insert(arguments.end(), {"--device-cores", config.device_cores});
   }

@@ -9,8 +9,14 @@
 
 namespace fairgv::daemon {
 
-/// Without the program. `daemon_fd` is the worker's end of the session's channel. What is as the worker has
-/// it by itself is left out.
-std::vector<std::string> worker_arguments(const Session& session, int daemon_fd, const Config& config);
+/// The worker's ends of the session's sockets.
+struct WorkerEnds {
+  int channel = -1;
+  int ledger = -1;
+};
+
+/// Without the program. What is as the worker has it by itself is left out.
+std::vector<std::string> worker_arguments(const Session& session, const WorkerEnds& ends,
+                                          const Config& config);
 
 }  // namespace fairgv::daemon

@@ -1,8 +1,6 @@
 #include "runtime/daemon/worker_process.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,8 +12,6 @@
 
 namespace fairgv::daemon {
 namespace {
-
-constexpr int kCannotStart = 127;
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
   for (const std::string_view prefix : prefixes) {
@@ -33,14 +29,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// Everything below runs in the child between fork and exec, where only async-signal-safe calls are allowed:
 /// all memory was prepared by the parent.
-[[noreturn]] void give_up(const char* what) {
-  const char* const parts[] = {"fairgvd: a worker cannot ", what, ": ", ::strerrordesc_np(errno), "\n"};
-  for (const char* part : parts) {
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, part, std::strlen(part));
-  }
-  ::_exit(kCannotStart);
-}
-
 void reset_signals() {
   sigset_t none;
   ::sigemptyset(&none);
@@ -48,58 +36,56 @@ void reset_signals() {
   ::signal(SIGPIPE, SIG_DFL);
 }
 
-void keep_only(const std::vector<int>& inherited, int output) {
+void keep_only(const std::vector<int>& inherited, int output, const StartFailure& failure) {
   const int null = ::open("/dev/null", O_RDWR);
-  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) give_up("open /dev/null");
+  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) failure.give_up("open /dev/null");
   // Never the daemon's own, which nobody reads.
-  if (::dup2(output >= 0 ? output : STDERR_FILENO, STDOUT_FILENO) < 0) give_up("redirect its output");
-  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up("close what it must not inherit");
+  if (::dup2(output >= 0 ? output : STDERR_FILENO, STDOUT_FILENO) < 0) failure.give_up("redirect its output");
+  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) failure.give_up("close what it must not inherit");
   for (const int fd : inherited) {
-    if (::fcntl(fd, F_SETFD, 0) != 0) give_up("keep what it must inherit");
+    if (::fcntl(fd, F_SETFD, 0) != 0) failure.give_up("keep what it must inherit");
   }
 }
 
-void become(const User& user) {
-  if (::setgroups(user.groups.size(), user.groups.data()) != 0 || ::setgid(user.gid) != 0 ||
-      ::setuid(user.uid) != 0) {
-    give_up("become its user");
-  }
-  if (::chdir("/") != 0) give_up("change to the root folder");
-}
-
-[[noreturn]] void run_worker(const WorkerCommand& command, pid_t daemon, char* const* arguments,
+[[noreturn]] void run_worker(WorkerCommand& command, pid_t daemon, char* const* arguments,
                              char* const* environment) {
+  const StartFailure failure(command.channel);
   reset_signals();
-  keep_only(command.inherited, command.output);
-  if (command.run_as) become(*command.run_as);
-  // After the change of user, which would clear it. If the daemon died before, nobody sends the signal any
-  // more.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != daemon) give_up("find its daemon");
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("renounce further rights");
+  keep_only(command.inherited, command.output, failure);
+  enter_cage(command.cage, command.run_as, daemon, failure);
   ::execve(command.program.c_str(), arguments, environment);
-  give_up("start its program");
+  failure.give_up("start its program", command.program.c_str());
 }
 
 }  // namespace
 
 std::vector<std::string> worker_environment(char* const* environment, const WorkerCommand& command) {
   std::vector<std::string> result{"OCL_ICD_VENDORS=" + command.vendors.string()};
+  const std::filesystem::path& cache = command.cage.cache;
   for (char* const* each = environment; *each != nullptr; ++each) {
     const std::string_view variable = *each;
     if (starts_with_any(variable, {"FAIRGV_", "OCL_ICD_", "OPENCL_", "OPEN_CL_"})) continue;
     // Where the daemon's own user keeps things.
-    if (command.run_as && starts_with_any(variable, {"HOME=", "USER=", "LOGNAME=", "XDG_", "PWD="})) continue;
+    if (command.run_as && starts_with_any(variable, {"USER=", "LOGNAME="})) continue;
+    if ((command.run_as || !cache.empty()) && starts_with_any(variable, {"HOME=", "XDG_", "PWD="})) continue;
+    if (!cache.empty() && starts_with_any(variable, {"TMPDIR="})) continue;
     result.emplace_back(variable);
   }
   if (command.run_as) {
-    result.push_back("HOME=" + command.run_as->home);
     result.push_back("USER=" + command.run_as->name);
     result.push_back("LOGNAME=" + command.run_as->name);
+    if (cache.empty()) result.push_back("HOME=" + command.run_as->home);
+  }
+  if (!cache.empty()) {
+    result.push_back("HOME=" + cache.string());
+    result.push_back("XDG_CACHE_HOME=" + cache.string());
+    // Only where it mounts has it a /tmp.
+    if (command.cage.means != ViewMeans::mounts) result.push_back("TMPDIR=" + cache.string());
   }
   return result;
 }
 
-Result<WorkerProcess> WorkerProcess::spawn(const WorkerCommand& command) {
+Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command) {
   std::vector<std::string> arguments = command.arguments;
   arguments.insert(arguments.begin(), command.program.string());
   std::vector<std::string> environment = worker_environment(environ, command);
@@ -113,6 +99,13 @@ Result<WorkerProcess> WorkerProcess::spawn(const WorkerCommand& command) {
   ring::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   WorkerProcess process(pid, std::move(pidfd));
   if (!process.pidfd_) return system_error("cannot watch a worker process");
+  return process;
+}
+
+Result<WorkerProcess> WorkerProcess::adopt(pid_t pid) {
+  // A child that nobody has waited for keeps its number.
+  WorkerProcess process(pid, ring::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
+  if (!process.pidfd_) return system_error("cannot watch a worker process of the daemon before");
   return process;
 }
 

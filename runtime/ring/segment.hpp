@@ -117,6 +117,17 @@ struct alignas(64) Coscheduling {
 };
 static_assert(sizeof(Coscheduling) == 64);
 
+/// What the session may have at a time, so that the client can refuse more by itself. Hints: the worker keeps
+/// its own copy, and ends a session that goes on. All relaxed: nothing is ordered by them.
+struct alignas(64) SessionLimits {
+  /// The daemon, before it hands the segment over: how many objects; 0: as many as ids allow.
+  std::atomic<uint32_t> objects{0};
+  /// The worker: 1 while it holds as many commands as it may, and none of them is under way. The client sends
+  /// no further command until some have ended.
+  std::atomic<uint32_t> backlogged{0};
+};
+static_assert(sizeof(SessionLimits) == 64);
+
 /// The first page of the segment.
 struct SegmentHeader {
   SegmentPreamble preamble;  // for attach() only, which copies and checks it; never read it again
@@ -133,6 +144,7 @@ struct SegmentHeader {
 
   // Later than layout 2 began: an older client leaves it alone, and is never taken for interactive.
   Coscheduling coscheduling;
+  SessionLimits limits;
 };
 static_assert(sizeof(SegmentHeader) <= kPageBytes);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
 
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
@@ -39,6 +40,8 @@ struct Reception {
   ring::Segment segment;
   ring::UniqueFd output;  // if the daemon has such a pipe
   bool quiet_slots = false;
+  bool memory_quota = false;
+  std::vector<std::uint64_t> memory_limits;
 };
 
 Result<Reception> receive_welcome(const Socket& socket) {
@@ -48,7 +51,8 @@ Result<Reception> receive_welcome(const Socket& socket) {
   auto answer = parse_hello_answer(packet->text);
   if (!answer) return answer.error();
   if (const auto* refused = std::get_if<Refused>(&answer.value())) return Error{refused->reason};
-  const std::uint64_t features = std::get<Welcome>(answer.value()).features;
+  auto& welcome = std::get<Welcome>(answer.value());
+  const std::uint64_t features = welcome.features;
   const bool has_output = (features & kKernelOutput) != 0;
   if (packet->fds.size() != (has_output ? 2 : 1)) {
     return Error{"the daemon's welcome came without its descriptors"};
@@ -56,7 +60,13 @@ Result<Reception> receive_welcome(const Socket& socket) {
   auto segment = ring::Segment::attach(std::move(packet->fds[0]));
   if (!segment) return segment.error();
   return Reception{std::move(segment).value(), has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
-                   (features & kQuietSlots) != 0};
+                   (features & kQuietSlots) != 0, (features & kMemoryQuota) != 0,
+                   std::move(welcome.memory_limits)};
+}
+
+std::uint32_t object_limit(const ring::Segment& segment) {
+  const std::uint32_t told = segment.header().limits.objects.load(std::memory_order_relaxed);
+  return told != 0 ? told : std::numeric_limits<std::uint32_t>::max();
 }
 
 }  // namespace
@@ -68,6 +78,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   hello.tenant = identity.tenant;
   hello.weight = identity.weight;
   hello.slicing = identity.slicing;
+  hello.memory = identity.memory;
   hello.program = identity.program.substr(0, kLongestProgramName);
   hello.pid = ::getpid();
   if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
@@ -76,6 +87,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
                                                  std::move(received->output));
   if (received->quiet_slots) session->use_quiet_slots();
+  if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
   return session;
 }
 
@@ -86,6 +98,7 @@ ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring:
       stop_(::eventfd(0, EFD_CLOEXEC)),
       arena_(segment_.arena()),
       board_(segment_),
+      objects_(object_limit(segment_)),
       requests_(segment_.requests()),
       responses_(segment_.responses()) {
   watcher_ = quiet_thread([this] { watch_socket(); });

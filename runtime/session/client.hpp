@@ -67,6 +67,13 @@ class ClientSession {
     if (!apart) board_.spin_at_most(kHostSpin);
   }
 
+  /// What the daemon said that the tenant may hold on each device, in bytes. Nothing: this daemon knows no
+  /// quotas, and the worker is not to be asked for memory.
+  const std::optional<std::vector<std::uint64_t>>& memory_limits() const { return memory_limits_; }
+
+  /// The worker holds as many commands as it may, and they wait for something that the program has to do.
+  bool backlogged() const { return segment_.header().limits.backlogged.load(std::memory_order_relaxed) != 0; }
+
   /// The worker or the daemon is gone; it does not come back.
   bool lost() const { return segment_.closed(); }
 
@@ -94,6 +101,7 @@ class ClientSession {
 
   // -- objects
 
+  /// Throws std::bad_alloc when the session has as many objects as it may.
   wire::ObjectId new_object() { return objects_.acquire(); }
   /// Tells the worker that the front end is done with the object, and recycles the id.
   void release_object(wire::ObjectId id);
@@ -195,6 +203,7 @@ class ClientSession {
   ring::ArenaAllocator arena_;
   CompletionBoard board_;
   ObjectIds objects_;
+  std::optional<std::vector<std::uint64_t>> memory_limits_;  // written by connect() only
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

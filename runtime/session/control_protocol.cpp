@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <limits>
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/json_fields.hpp"
@@ -15,16 +14,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongestText = 4096;
-constexpr std::size_t kLongestPolicyName = 64;
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
-constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
 std::string to_text(const ControlRequest& request) {
   switch (request.command) {
     case ControlRequest::Command::set:
+      if (request.memory) {
+        return to_text(
+            json{{"command", "set"}, {"tenant", request.tenant}, {"memory", to_text(*request.memory)}});
+      }
       return to_text(json{{"command", "set"}, {"tenant", request.tenant}, {"weight", request.weight}});
     case ControlRequest::Command::set_policy: {
       json message{{"command", "policy"}, {"policy", request.policy}};
@@ -33,6 +33,8 @@ std::string to_text(const ControlRequest& request) {
     }
     case ControlRequest::Command::stop:
       return to_text(json{{"command", "stop"}});
+    case ControlRequest::Command::restart:
+      return to_text(json{{"command", "restart"}});
     case ControlRequest::Command::ps:
       break;
   }
@@ -46,19 +48,24 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   if (command == "set") {
     request.command = ControlRequest::Command::set;
     request.tenant = fields.string("tenant", kLongestText);
-    request.weight = static_cast<std::uint32_t>(fields.integer("weight", kMinWeight, kMaxWeight));
+    if (fields.has("memory")) {
+      request.memory = fields.memory_size("memory", "the memory");
+    } else {
+      request.weight = static_cast<std::uint32_t>(fields.integer("weight", kMinWeight, kMaxWeight));
+    }
     if (fields.ok() && !is_tenant_name(request.tenant)) {
       return tenant_name_error(request.tenant, "the tenant's name");
     }
   } else if (command == "policy") {
     request.command = ControlRequest::Command::set_policy;
     request.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
-    if (fields.has("device"))
-      request.device = static_cast<std::uint32_t>(fields.integer("device", 0, kLargest32));
+    if (fields.has("device")) request.device = fields.integer32("device");
   } else if (command == "stop") {
     request.command = ControlRequest::Command::stop;
+  } else if (command == "restart") {
+    request.command = ControlRequest::Command::restart;
   } else if (command != "ps") {
-    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy' and 'stop'");
+    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy', 'stop' and 'restart'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -1,15 +1,19 @@
 // What is said on a control connection after its welcome: requests of the `fairgv` command and the answers.
 //
 //   {"command":"ps"} {"ok":true,"daemon":{...},"devices":[...],"tenants":[...]}
-//   {"command":"set","tenant":"a","weight":3}       {"ok":true,"tenant":"a","weight":3}
+//   {"command":"set","tenant":"a","weight":3}       {"ok":true}; or with "memory":"1GiB" instead
 //   {"command":"policy","policy":"fair"}            {"ok":true}; of all devices, or with "device":N of one
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
+//   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
+//   one, or
+//                                                   cannot: its uptime tells
 //   anything that cannot be done                    {"ok":false,"error":"one line"}
 //
 // An answer that is too long for a packet travels in a memory file attached to the packet
 // {"ok":true,"bytes":N}.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,13 +26,16 @@
 
 namespace fairgv::session {
 
+inline constexpr std::size_t kLongestPolicyName = 64;
+
 struct ControlRequest {
-  enum class Command { ps, set, set_policy, stop };
+  enum class Command { ps, set, set_policy, stop, restart };
   Command command = Command::ps;
   std::string tenant;                     // set
-  std::uint32_t weight = 0;               // set
+  std::uint32_t weight = 0;               // set, unless there is `memory`
   std::string policy{};                   // set_policy
   std::optional<std::uint32_t> device{};  // set_policy; none: all devices
+  std::optional<MemorySize> memory{};     // set
 };
 
 /// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of
@@ -48,6 +55,9 @@ struct Report {
     std::optional<std::string> holder;  // the tenant whose turn it is
     std::string policy{};               // how it is shared; empty: an older daemon
     double slice_ms = 0;
+    std::uint64_t memory = 0;           // bytes to share out; 0: an older daemon
+    std::uint64_t memory_used = 0;      // of it, what all tenants hold
+    std::uint64_t memory_reserved = 0;  // the sum of all reserves
   };
   struct Session {
     std::uint32_t session = 0;
@@ -72,6 +82,10 @@ struct Report {
     std::uint64_t syncs = 0;
     std::uint64_t checked_ns = 0;    // measured where there were event timestamps as well
     std::uint64_t by_events_ns = 0;  // what those say of the same commands
+    // In bytes, by device; empty: an older daemon.
+    std::vector<std::uint64_t> memory_used{};
+    std::vector<std::uint64_t> memory_limit{};
+    std::vector<std::uint64_t> memory_reserve{};
   };
   Daemon daemon;
   std::vector<Device> devices;

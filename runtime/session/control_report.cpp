@@ -1,5 +1,4 @@
 // The report of `ps` as text.
-#include <limits>
 
 #include "runtime/session/control_protocol.hpp"
 #include "runtime/session/long_command_json.hpp"
@@ -10,15 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongestText = 4096;
-constexpr std::size_t kLongestPolicyName = 64;
 constexpr std::size_t kLongestList = 1'000'000;
-constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kLargest64 = std::numeric_limits<std::uint64_t>::max();
-
-std::uint32_t integer32(JsonFields& fields, const char* key) {
-  return static_cast<std::uint32_t>(fields.integer(key, 0, kLargest32));
-}
 
 json to_json(const Report::Session& session) {
   json long_commands = json::array();
@@ -47,14 +38,17 @@ json to_json(const Report::Tenant& tenant) {
           {"samples", tenant.samples},
           {"syncs", tenant.syncs},
           {"checked_ns", tenant.checked_ns},
-          {"by_events_ns", tenant.by_events_ns}};
+          {"by_events_ns", tenant.by_events_ns},
+          {"memory_used", tenant.memory_used},
+          {"memory_limit", tenant.memory_limit},
+          {"memory_reserve", tenant.memory_reserve}};
 }
 
 Result<Report::Session> session_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "session");
-  Report::Session session{integer32(fields, "session"), integer32(fields, "pid"),
+  Report::Session session{fields.integer32("session"), fields.integer32("pid"),
                           printable(fields.string("program", kLongestText), kLongestProgramName),
-                          integer32(fields, "worker_pid"), fields.string("state", kLongestText)};
+                          fields.integer32("worker_pid"), fields.string("state", kLongestText)};
   // Not from an older daemon: what follows.
   if (fields.has("interactive")) session.interactive = fields.boolean("interactive");
   if (fields.has("long_commands")) {
@@ -72,19 +66,22 @@ Result<Report::Tenant> tenant_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "tenant");
   Report::Tenant tenant;
   tenant.tenant = fields.string("tenant", kLongestTenantName);
-  tenant.weight = integer32(fields, "weight");
-  tenant.uid = integer32(fields, "uid");
+  tenant.weight = fields.integer32("weight");
+  tenant.uid = fields.integer32("uid");
   tenant.ideal_share = fields.number("ideal_share");
-  tenant.commands = fields.integer("commands", 0, kLargest64);
-  tenant.launches = fields.integer("launches", 0, kLargest64);
-  tenant.samples = fields.integer("samples", 0, kLargest64);
-  tenant.syncs = fields.integer("syncs", 0, kLargest64);
+  tenant.commands = fields.integer("commands");
+  tenant.launches = fields.integer("launches");
+  tenant.samples = fields.integer("samples");
+  tenant.syncs = fields.integer("syncs");
   if (fields.has("checked_ns")) {  // not from an older daemon
-    tenant.checked_ns = fields.integer("checked_ns", 0, kLargest64);
-    tenant.by_events_ns = fields.integer("by_events_ns", 0, kLargest64);
+    tenant.checked_ns = fields.integer("checked_ns");
+    tenant.by_events_ns = fields.integer("by_events_ns");
   }
-  for (const json& time : fields.list("device_time_ns", kLongestList)) {
-    tenant.device_time_ns.push_back(time.is_number_unsigned() ? time.get<std::uint64_t>() : 0);
+  tenant.device_time_ns = fields.integers("device_time_ns", kLongestList);
+  if (fields.has("memory_used")) {  // not from an older daemon
+    tenant.memory_used = fields.integers("memory_used", kLongestList);
+    tenant.memory_limit = fields.integers("memory_limit", kLongestList);
+    tenant.memory_reserve = fields.integers("memory_reserve", kLongestList);
   }
   for (const json& share : fields.list("share", kLongestList)) {
     tenant.share.push_back(share.is_number() ? share.get<double>() : 0);
@@ -100,7 +97,7 @@ Result<Report::Tenant> tenant_from(json object) {
 
 Result<Report::Device> device_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "device");
-  Report::Device device{integer32(fields, "index"),
+  Report::Device device{fields.integer32("index"),
                         printable(fields.string("platform", kLongestText), kLongestText),
                         printable(fields.string("name", kLongestText), kLongestText),
                         {},
@@ -110,13 +107,18 @@ Result<Report::Device> device_from(json object) {
     device.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
     device.slice_ms = fields.number("slice_ms");
   }
+  if (fields.has("memory")) {
+    device.memory = fields.integer("memory");
+    device.memory_used = fields.integer("memory_used");
+    device.memory_reserved = fields.integer("memory_reserved");
+  }
   if (fields.has("holder")) device.holder = fields.string("holder", kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
 }
 
 Report::Daemon daemon_from(JsonFields fields) {
-  return {integer32(fields, "pid"), fields.string("version", kLongestText),
+  return {fields.integer32("pid"), fields.string("version", kLongestText),
           fields.string("socket", kLongestText), fields.number("uptime_s"), fields.number("slice_ms")};
 }
 
@@ -130,6 +132,9 @@ std::string to_text(const Report& report) {
                        {"name", device.name},
                        {"policy", device.policy},
                        {"slice_ms", device.slice_ms},
+                       {"memory", device.memory},
+                       {"memory_used", device.memory_used},
+                       {"memory_reserved", device.memory_reserved},
                        {"holder", device.holder ? json(*device.holder) : json()}});
   }
   json tenants = json::array();

@@ -44,6 +44,11 @@ Result<ClientIdentity> identity_from_environment() {
   auto slicing = parse_slicing_wish(variable("FAIRGV_SLICE").value_or(""), "FAIRGV_SLICE");
   if (!slicing) return slicing.error();
   identity.slicing = slicing.value();
+  if (const auto text = variable("FAIRGV_MEM")) {
+    auto memory = parse_memory_size(*text, "FAIRGV_MEM");
+    if (!memory) return memory.error();
+    identity.memory = memory.value();
+  }
   identity.program = program_invocation_short_name;
   return identity;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/memory_size.hpp"
 #include "runtime/session/slicing_wish.hpp"
 
 namespace fairgv::session {
@@ -18,15 +19,16 @@ struct ClientIdentity {
   std::optional<std::string> tenant;    // none: the daemon takes the user's name
   std::optional<std::uint32_t> weight;  // none: the configuration decides
   SlicingWish slicing;
-  std::string program;  // for people to read, as in `fairgv ps`
+  std::optional<MemorySize> memory;  // none: the configuration decides
+  std::string program;               // for people to read, as in `fairgv ps`
 };
 
 /// A weight as people write it: an integer from kMinWeight to kMaxWeight. `source` names where it came from,
 /// for the error's text.
 Result<std::uint32_t> parse_weight(const std::string& text, const std::string& source);
 
-/// FAIRGV_SOCKET, FAIRGV_TENANT, FAIRGV_WEIGHT, FAIRGV_SLICE and the name of the running program. An empty
-/// variable counts as not set.
+/// FAIRGV_SOCKET, FAIRGV_TENANT, FAIRGV_WEIGHT, FAIRGV_SLICE, FAIRGV_MEM and the name of the running program.
+/// An empty variable counts as not set.
 Result<ClientIdentity> identity_from_environment();
 
 }  // namespace fairgv::session

@@ -66,6 +66,10 @@ std::string JsonFields::string(const char* key, std::size_t longest) {
   return {};
 }
 
+std::uint32_t JsonFields::integer32(const char* key, std::uint32_t smallest, std::uint32_t largest) {
+  return static_cast<std::uint32_t>(integer(key, smallest, largest));
+}
+
 std::uint64_t JsonFields::integer(const char* key, std::uint64_t smallest, std::uint64_t largest) {
   const nlohmann::json* const value = find(key, "integer");
   if (value == nullptr) return smallest;
@@ -85,6 +89,15 @@ double JsonFields::number(const char* key) {
   if (value->is_number()) return value->get<double>();
   fail(std::string("has a '") + key + "' that is not a number");
   return 0;
+}
+
+MemorySize JsonFields::memory_size(const char* key, const std::string& source) {
+  const std::string text = string(key, kLongestMemorySize);
+  if (!ok()) return {};
+  const auto size = parse_memory_size(text, source);
+  if (size) return size.value();
+  fail("is refused: " + size.error().message);
+  return {};
 }
 
 bool JsonFields::boolean(const char* key) {
@@ -108,15 +121,30 @@ std::vector<nlohmann::json> JsonFields::list(const char* key, std::size_t longes
   return {};
 }
 
+std::vector<std::uint64_t> JsonFields::integers(const char* key, std::size_t longest) {
+  std::vector<std::uint64_t> numbers;
+  for (const nlohmann::json& element : list(key, longest)) {
+    const auto* const number = element.get_ptr<const std::uint64_t*>();
+    if (number == nullptr)
+      fail(std::string("has a '") + key + "' with something else than integers from 0 on");
+    numbers.push_back(number == nullptr ? 0 : *number);
+  }
+  return numbers;
+}
+
 std::string to_text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string printable(std::string_view text, std::size_t longest) {
   std::string result(text.substr(0, longest));
+  bool after_c2 = false;
   for (char& character : result) {
     const auto byte = static_cast<unsigned char>(character);
-    if (byte < 0x20 || byte == 0x7f) character = '?';
+    // C2 80 to C2 9F are UTF-8 for the control characters that some terminals obey, too.
+    const bool is_control = byte < 0x20 || byte == 0x7f || (after_c2 && byte < 0xa0);
+    after_c2 = byte == 0xc2;
+    if (is_control) character = '?';
   }
   return result;
 }

@@ -1,10 +1,12 @@
 // Reading a JSON object that somebody else wrote: every field is checked, nothing throws, and the first thing
 // that is wrong is kept as one line.
 //
-// Private to this room: the protocol's parsers are made of it.
+// What the protocols' parsers are made of, and the daemon's hand-over.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -12,8 +14,12 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/memory_size.hpp"
 
 namespace fairgv::session {
+
+/// The longest text of a field whose reader has no limit of its own: paths, reasons, versions.
+inline constexpr std::size_t kLongestText = 4096;
 
 class JsonFields {
  public:
@@ -28,12 +34,19 @@ class JsonFields {
 
   bool has(const char* key) const;  // present and not null
   std::string string(const char* key, std::size_t longest);
-  std::uint64_t integer(const char* key, std::uint64_t smallest, std::uint64_t largest);
+  std::uint64_t integer(const char* key, std::uint64_t smallest = 0,
+                        std::uint64_t largest = std::numeric_limits<std::uint64_t>::max());
+  std::uint32_t integer32(const char* key, std::uint32_t smallest = 0,
+                          std::uint32_t largest = std::numeric_limits<std::uint32_t>::max());
   double number(const char* key);
+  /// Text that parse_memory_size() reads; `source` as there.
+  MemorySize memory_size(const char* key, const std::string& source);
   bool boolean(const char* key);
   nlohmann::json object(const char* key);
   /// The elements of an array field.
   std::vector<nlohmann::json> list(const char* key, std::size_t longest);
+  /// The same of an array of integers from 0 on.
+  std::vector<std::uint64_t> integers(const char* key, std::size_t longest);
 
  private:
   JsonFields() = default;

@@ -7,14 +7,12 @@ namespace fairgv::session {
 namespace {
 
 // Text that was not UTF-8 has grown on its way.
-constexpr std::size_t kLongestText = 3 * kLongestCommandText;
-constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kLargest64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t kLongestOnItsWay = 3 * kLongestCommandText;
 /// What std::chrono::nanoseconds can hold.
 constexpr std::uint64_t kLongestTime = std::numeric_limits<std::int64_t>::max();
 
 std::string text(JsonFields& fields, const char* key) {
-  return printable(fields.string(key, kLongestText), kLongestCommandText);
+  return printable(fields.string(key, kLongestOnItsWay), kLongestCommandText);
 }
 
 }  // namespace
@@ -26,10 +24,10 @@ nlohmann::json to_json(const LongCommand& command) {
 }
 
 LongCommand long_command_from(JsonFields& fields) {
-  LongCommand command{static_cast<std::uint32_t>(fields.integer("device", 0, kLargest32)),
+  LongCommand command{fields.integer32("device"),
                       text(fields, "name"),
                       text(fields, "reason"),
-                      fields.integer("count", 1, kLargest64),
+                      fields.integer("count", 1),
                       fields.integer("longest_ns", 0, kLongestTime),
                       fields.integer("total_ns", 0, kLongestTime)};
   if (fields.ok() && command.longest_ns > command.total_ns) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "runtime/wire/ids.hpp"
@@ -12,9 +13,14 @@ namespace fairgv::session {
 /// Any thread may call any method.
 class ObjectIds {
  public:
+  /// `limit`: how many ids there are at a time.
+  explicit ObjectIds(std::uint32_t limit) : limit_(limit) {}
+
+  /// Throws std::bad_alloc when all are in use.
   wire::ObjectId acquire() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) {
+      if (generations_.size() >= limit_) throw std::bad_alloc();
       generations_.push_back(1);
       return wire::ObjectId::make(static_cast<std::uint32_t>(generations_.size() - 1), 1);
     }
@@ -33,7 +39,8 @@ class ObjectIds {
   }
 
  private:
-  std::mutex mutex_;
+  const std::uint32_t limit_;
+  std::mutex mutex_;  // guards what follows
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> generations_;
 };

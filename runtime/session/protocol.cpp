@@ -1,7 +1,6 @@
 #include "runtime/session/protocol.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/json_fields.hpp"
@@ -15,13 +14,6 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestReason = 4096;
 constexpr std::size_t kLongestDeviceName = 256;
-constexpr std::uint64_t kLargest32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kLargest64 = std::numeric_limits<std::uint64_t>::max();
-
-std::uint32_t integer32(JsonFields& fields, const char* key, std::uint64_t smallest = 0,
-                        std::uint64_t largest = kLargest32) {
-  return static_cast<std::uint32_t>(fields.integer(key, smallest, largest));
-}
 
 Error protocol_error(std::uint32_t theirs) {
   const std::string ours = kOldestProtocol == kProtocolVersion
@@ -39,13 +31,14 @@ void read_tenant_fields(JsonFields& fields, Hello& hello) {
       fields.fail("is refused: " + tenant_name_error(*hello.tenant, "the tenant's name").message);
     }
   }
-  if (fields.has("weight")) hello.weight = integer32(fields, "weight", kMinWeight, kMaxWeight);
+  if (fields.has("weight")) hello.weight = fields.integer32("weight", kMinWeight, kMaxWeight);
   if (fields.has("program")) hello.program = printable(fields.string("program", 4096), kLongestProgramName);
   if (fields.has("slice")) {
     const auto slicing = parse_slicing_wish(fields.string("slice", kLongestReason), "FAIRGV_SLICE");
     if (slicing) hello.slicing = slicing.value();
     if (!slicing) fields.fail("is refused: " + slicing.error().message);
   }
+  if (fields.has("memory")) hello.memory = fields.memory_size("memory", "FAIRGV_MEM");
 }
 
 }  // namespace
@@ -75,6 +68,7 @@ std::string to_text(const Hello& hello) {
   message["program"] = hello.program;
   message["pid"] = hello.pid;
   if (hello.slicing != SlicingWish{}) message["slice"] = to_text(hello.slicing);
+  if (hello.memory) message["memory"] = to_text(*hello.memory);
   return to_text(message);
 }
 
@@ -84,6 +78,7 @@ std::string to_text(const Welcome& welcome) {
     message["session"] = welcome.session;
     message["tenant"] = welcome.tenant;
     message["weight"] = welcome.weight;
+    if (!welcome.memory_limits.empty()) message["memory_limits"] = welcome.memory_limits;
   }
   return to_text(message);
 }
@@ -95,13 +90,16 @@ std::string to_text(const Refused& refused) {
 std::string to_text(const WorkerReady& ready) {
   json devices = json::array();
   for (const DeviceDescription& device : ready.devices) {
-    devices.push_back({{"platform", device.platform}, {"name", device.name}, {"type", device.type}});
+    devices.push_back({{"platform", device.platform},
+                       {"name", device.name},
+                       {"type", device.type},
+                       {"memory", device.memory}});
   }
   return to_text(json{{"worker", "ready"}, {"devices", std::move(devices)}});
 }
 
 std::string to_text(const WorkerFailed& failed) {
-  return to_text(json{{"worker", "failed"}, {"reason", failed.reason}});
+  return to_text(json{{"worker", "failed"}, {"reason", failed.reason.substr(0, kLongestFailure)}});
 }
 
 std::string to_text(const LongCommand& command) {
@@ -114,13 +112,13 @@ Result<Hello> parse_hello(std::string_view text) {
   JsonFields fields(text, "hello");
   if (fields.ok() && fields.string("fairgv", kLongestReason) != "hello") fields.fail("is not a hello");
   Hello hello;
-  hello.protocol = integer32(fields, "protocol");
+  hello.protocol = fields.integer32("protocol");
   if (!fields.ok()) return fields.error();
   // Before anything else is looked at: another protocol may say the rest in other words.
   if (hello.protocol < kOldestProtocol || hello.protocol > kProtocolVersion) {
     return protocol_error(hello.protocol);
   }
-  hello.features = fields.has("features") ? fields.integer("features", 0, kLargest64) : 0;
+  hello.features = fields.has("features") ? fields.integer("features") : 0;
   const std::string role = fields.string("role", kLongestReason);
   if (role == "control") {
     hello.role = Hello::Role::control;
@@ -144,12 +142,13 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
   }
   if (fields.ok() && kind != "welcome") fields.fail("is neither 'welcome' nor 'refused'");
   Welcome welcome;
-  welcome.protocol = integer32(fields, "protocol");
-  welcome.features = fields.integer("features", 0, kLargest64);
+  welcome.protocol = fields.integer32("protocol");
+  welcome.features = fields.integer("features");
   if (fields.has("session")) {
-    welcome.session = integer32(fields, "session");
+    welcome.session = fields.integer32("session");
     welcome.tenant = fields.string("tenant", kLongestTenantName);
-    welcome.weight = integer32(fields, "weight", kMinWeight, kMaxWeight);
+    welcome.weight = fields.integer32("weight", kMinWeight, kMaxWeight);
+    if (fields.has("memory_limits")) welcome.memory_limits = fields.integers("memory_limits", kMaxDevices);
   }
   if (!fields.ok()) return fields.error();
   return Answer(std::move(welcome));
@@ -160,7 +159,7 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
   JsonFields fields(text, "worker's");
   const std::string kind = fields.string("worker", kLongestReason);
   if (kind == "failed") {
-    WorkerFailed failed{printable(fields.string("reason", kLongestReason), kLongestReason)};
+    WorkerFailed failed{printable(fields.string("reason", kLongestReason), kLongestFailure)};
     if (!fields.ok()) return fields.error();
     return Message(std::move(failed));
   }
@@ -175,7 +174,7 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
     auto device = JsonFields::nested(std::move(element), "worker's device");
     ready.devices.push_back({printable(device.string("platform", kLongestDeviceName), kLongestDeviceName),
                              printable(device.string("name", kLongestDeviceName), kLongestDeviceName),
-                             device.integer("type", 0, kLargest64)});
+                             device.integer("type"), device.has("memory") ? device.integer("memory") : 0});
     if (!device.ok()) return device.error();
   }
   if (!fields.ok()) return fields.error();

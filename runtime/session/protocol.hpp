@@ -4,7 +4,7 @@
 //   daemon  -> client   welcome       for tenants with descriptors: the segment, the kernels' output;
 //                       or refused    with the reason
 //   worker  -> daemon   ready         which devices I see;
-//                       or failed     with the reason
+//                       or failed     with the reason; also later, when the session cannot go on
 //   worker  -> daemon   long command  now and then after ready: what held a device beyond its slice
 //
 // A tenant's socket then stays open without traffic: when either side hangs up, the session is over. A
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/memory_size.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/wire/calls.hpp"
 
@@ -37,8 +38,12 @@ enum Feature : std::uint64_t {
   kKernelOutput = 1U << 0,
   /// Ends that nobody waits for wake nobody (ring::SlotState::kQuiet).
   kQuietSlots = 1U << 1,
+  /// The client asks for device memory before it makes what lies in it (wire::ReserveMemory); the welcome
+  /// says
+  /// how much its tenant may hold.
+  kMemoryQuota = 1U << 2,
 };
-inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots;
+inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -59,6 +64,7 @@ struct Hello {
   std::string program;                  // for people to read
   std::int64_t pid = 0;                 // for people to read: the daemon asks the kernel
   SlicingWish slicing{};
+  std::optional<MemorySize> memory{};  // none: the configuration decides
 };
 
 struct Welcome {
@@ -68,6 +74,9 @@ struct Welcome {
   std::uint32_t session = 0;
   std::string tenant;
   std::uint32_t weight = 0;  // after caps and pins
+  /// With kMemoryQuota: the bytes that the tenant may hold, by device. What the program is told of the
+  /// devices.
+  std::vector<std::uint64_t> memory_limits{};
 };
 
 struct Refused {
@@ -78,9 +87,13 @@ struct Refused {
 struct DeviceDescription {
   std::string platform;
   std::string name;
-  std::uint64_t type = 0;  // cl_device_type
+  std::uint64_t type = 0;    // cl_device_type
+  std::uint64_t memory = 0;  // bytes; 0: unknown
 
-  bool operator==(const DeviceDescription&) const = default;
+  /// Whether it is the same device. What memory it has is left out: drivers may count what is free just then.
+  bool operator==(const DeviceDescription& other) const {
+    return platform == other.platform && name == other.name && type == other.type;
+  }
 };
 
 struct WorkerReady {
@@ -88,8 +101,10 @@ struct WorkerReady {
 };
 
 struct WorkerFailed {
-  std::string reason;
+  std::string reason;  // at most kLongestFailure bytes
 };
+
+inline constexpr std::size_t kLongestFailure = 1024;
 
 /// The most names under which a worker tells of long commands; all further commands are kOtherCommands.
 inline constexpr std::size_t kMostLongCommands = 16;

@@ -81,6 +81,8 @@ class Listener {
   /// Replaces whatever socket file lies at `path`: make sure first that nobody serves it. Non-blocking.
   /// `mode` holds the file's permissions.
   static Result<Listener> bind(const std::string& path, mode_t mode);
+  /// A socket that already listens at `path`, from the program before this one in the same process.
+  static Listener adopt(ring::UniqueFd fd, std::string path) { return {std::move(fd), std::move(path)}; }
   ~Listener();
   Listener(Listener&& other) noexcept : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
   Listener& operator=(Listener&&) = delete;

@@ -113,6 +113,7 @@ void CommandGraph::depend(Node& node, Node& on, bool is_explicit) {
   const bool passed = driver_can_wait && on.stage_ == Node::Stage::issued;
   on.dependents_.push_back({node.shared_from_this(), is_explicit, passed});
   node.unended_ += 1;
+  waits_ += 1;
   if (!passed) node.unissued_ += 1;
   if (driver_can_wait) node.waits_.push_back(on.shared_from_this());
 }
@@ -150,6 +151,7 @@ void CommandGraph::finish(Node& node, std::int32_t status) {
     }
     agenda_.push_back(std::move(edge.to));
   }
+  waits_ -= node.dependents_.size();
   node.dependents_.clear();
   // Or a chain of waits would keep every command of the past. Not destroyed here: see let_go_of().
   std::move(node.waits_.begin(), node.waits_.end(), std::back_inserter(let_go_of_));

@@ -198,6 +198,8 @@ class CommandGraph {
 
   /// Nodes that have not ended, external ones left out.
   std::uint64_t pending() const { return pending_; }
+  /// How often a node waits for another that has not ended.
+  std::uint64_t waits() const { return waits_; }
 
  private:
   void keep(Node& node);
@@ -218,6 +220,7 @@ class CommandGraph {
   std::vector<NodePtr> agenda_;  // nodes to look at, because something that they wait for has moved
   Node* first_pending_ = nullptr;
   std::uint64_t pending_ = 0;
+  std::uint64_t waits_ = 0;
 };
 
 }  // namespace fairgv::vgpu

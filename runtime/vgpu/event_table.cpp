@@ -61,10 +61,14 @@ Result<NodePtr> EventTable::granted_access(wire::EventId event) {
 Result<void> EventTable::watch(wire::EventId event, std::int32_t status) {
   Entry* entry = find(event);
   if (entry == nullptr) return unknown("watched event", event);
+  if (watches_ + notices_.backlog() >= kMostWatches) {
+    return Error{fmt::format("more than {} notices were asked for and not taken", kMostWatches)};
+  }
   if (entry->status <= status) {
     notices_.post({event, status, entry->status});
   } else {
     entry->watched.push_back(status);
+    ++watches_;
   }
   return {};
 }
@@ -75,6 +79,7 @@ Result<void> EventTable::release(wire::EventId event) {
   if (entry->node) entry->node->event = {};
   entry->generation = 0;
   entry->node.reset();
+  watches_ -= entry->watched.size();
   entry->watched.clear();
   return {};
 }
@@ -100,16 +105,17 @@ void EventTable::ended(const Node& node, const CommandTimes* times) {
 }
 
 /// Not if the slot has a new owner, of which the front end may have written the state by now: then it has let
-/// go of this event, and the news of that is on its way. Returns whether somebody may wait for it.
+/// go of this event, and the news of that is on its way. Nor if the state changes all the time: then nobody
+/// reads it who could be told. Returns whether somebody may wait for it.
 bool EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status) {
   using ring::SlotState;
   const std::uint64_t after = SlotState::make(generation, status);
   std::uint64_t before = state.load(std::memory_order_relaxed);
-  while (SlotState::generation(before) == generation) {
+  for (int change = 0; SlotState::generation(before) == generation && change <= kMostChanges; ++change) {
     const std::uint64_t quiet = before & SlotState::kQuiet;
     // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
-    if (state.compare_exchange_weak(before, after | quiet, std::memory_order_release,
-                                    std::memory_order_relaxed)) {
+    if (state.compare_exchange_strong(before, after | quiet, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
       return quiet == 0;
     }
   }
@@ -133,6 +139,7 @@ void EventTable::set_status(Entry& entry, const Node& node, std::int32_t status)
   std::erase_if(entry.watched, [&](std::int32_t watched) {
     if (status > watched) return false;
     notices_.post({node.event, watched, status});
+    --watches_;
     return true;
   });
 }

@@ -41,7 +41,8 @@ class EventTable {
   /// The node of an access that was granted and has not ended.
   Result<NodePtr> granted_access(wire::EventId event);
 
-  /// Posts one notice when the event's status is `status` or lower: now or later.
+  /// Posts one notice when the event's status is `status` or lower: now or later. An Error also if the front
+  /// end has asked for too many that it has not taken.
   Result<void> watch(wire::EventId event, std::int32_t status);
 
   /// The front end no longer looks: from now on neither its slot is written nor a notice posted.
@@ -70,7 +71,14 @@ class EventTable {
   void set_status(Entry& entry, const Node& node, std::int32_t status);
 
   std::vector<Entry> entries_;  // by slot; as many as were ever used
+  /// The most notices that are to be posted or were not taken.
+  static constexpr std::size_t kMostWatches = std::size_t{1} << 20;
+  /// How often the front end may have changed a slot's state between two looks at it: it takes kQuiet back,
+  /// or gives the slot to another event.
+  static constexpr int kMostChanges = 8;
+
   std::span<ring::CompletionSlot> slots_;
+  std::size_t watches_ = 0;  // of all entries
   Notices& notices_;
   bool awaited_ = false;
 };

@@ -20,7 +20,12 @@ constexpr auto kHint = std::memory_order_relaxed;  // for what is looked at agai
 }  // namespace
 
 Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> turns, Settings settings)
-    : segment_(segment), settings_(std::move(settings)), notices_(segment), events_(segment, notices_) {
+    : segment_(segment),
+      settings_(std::move(settings)),
+      most_at_work_(std::min(kMostPending, settings_.most_commands / 2)),
+      most_on_their_way_(segment.sizes().request_bytes / ring::kSlotBytes + kMostThreads),
+      notices_(segment),
+      events_(segment, notices_) {
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto index = static_cast<wire::DeviceIndex>(i);
     const auto knock = [this, index] { devices_[index]->knock_again = !settings_.knock(index); };
@@ -40,10 +45,23 @@ Result<void> Executor::enqueue_marker(Work work, std::shared_ptr<Lane> lane, std
   return add(std::make_shared<Node>(work, std::move(lane), error), completion, wait_list);
 }
 
+/// Beyond them a client fills its worker's memory with what can never be done.
+Result<void> Executor::check_limits(std::size_t more_waits) const {
+  if (graph_.pending() >= settings_.most_commands + most_on_their_way_) {
+    return Error{fmt::format("more than {} commands are pending", settings_.most_commands)};
+  }
+  if (more_waits > kMostWaits - std::min(graph_.waits(), kMostWaits)) {
+    return Error{
+        fmt::format("the wait lists of commands that have not ended name more than {} events", kMostWaits)};
+  }
+  return {};
+}
+
 Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
                            std::span<const wire::EventId> wait_list) {
   std::unique_lock lock(mutex_);
   bool wait_failed = false;
+  if (auto within = check_limits(wait_list.size()); !within) return within;
   if (auto resolved = events_.resolve(wait_list, waits_, wait_failed); !resolved) return resolved;
   if (completion) {
     if (auto added = events_.add(completion, node); !added) return added;
@@ -51,6 +69,7 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
   graph_.add(node, waits_, !wait_list.empty(), wait_failed);
   waits_.clear();  // keeps nothing alive
   pending_seen_ = graph_.pending();
+  tell_backlog();
   if (!graph_.newly_ready().empty()) attention_.store(true, kHint);
   if (graph_.newly_ended().empty() && graph_.newly_granted().empty()) {
     collect_ready();
@@ -136,6 +155,7 @@ void Executor::pump(Device& device) {
     const std::uint64_t allowed = device.keeper.may_issue(next, now);
     if (device.slicer.has_to_prepare()) continue;
     if (!next || allowed == 0) {
+      device.ahead_from = next ? next->ahead_from : std::nullopt;
       device.keeper.settle(next, now);
       update_deadline(now);
       break;
@@ -236,16 +256,17 @@ void Executor::free_retired() {
   {
     const std::lock_guard lock(mutex_);
     dying_.swap(retired_);
-    if (!busy()) release_noted_.store(false, kHint);
+    // What still waits for something may hold the released object.
+    if (!busy() && graph_.pending() == 0) release_noted_.store(false, kHint);
   }
   dying_.clear();
 }
 
 bool Executor::saturated() {
-  if (pending_seen_ <= kMostPending) return false;
+  if (pending_seen_ <= most_at_work_) return false;
   const std::lock_guard lock(mutex_);
   pending_seen_ = graph_.pending();
-  reading_paused_ = pending_seen_ > kMostPending && busy();
+  reading_paused_ = pending_seen_ > most_at_work_ && busy();
   return reading_paused_;
 }
 
@@ -254,6 +275,8 @@ void Executor::update_deadline(TimePoint now) {
   if (notices_.has_backlog()) deadline_.at = now + kRetry;
   for (const auto& device : devices_) {
     if (device->knock_again) deadline_.at = std::min(deadline_.at, now + kRetry);
+    // Only what is still to come: later it was not issued because it must not.
+    if (device->ahead_from > now) deadline_.at = std::min(deadline_.at, *device->ahead_from);
     if (const auto until = device->keeper.lingers_until(); until && *until < deadline_.at) {
       deadline_ = {*until, *until - now <= kWorthSpinning};
     }
@@ -274,21 +297,21 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
   finish(std::move(lock), pump_wanted() || next_command_is_near(now));
 }
 
-/// The launch counts as issued and ended with its last part, or with the first that fails.
+/// The launch counts as issued and ended with its last part, or when one has failed.
 void Executor::end_part(Device& device, DeviceCommand& command, std::int32_t status, TimePoint now) {
-  const bool last = device.slicer.end_part(now);
-  if (!last && status >= 0) {
+  const auto ended_with = device.slicer.end_part(status, now);
+  if (!ended_with) {
     in_flight_.fetch_sub(1, kHint);
     device.keeper.completed(1, 0, now);
     device.keeper.settle(next_work(device), now);
     return;
   }
   const Duration used = device.slicer.finish();
-  if (last && status >= 0) device.keeper.ran_in_parts(command.kind(), used);
+  if (*ended_with >= 0) device.keeper.ran_in_parts(command.kind(), used);
   const std::shared_ptr<DeviceCommand> ended = std::move(device.ready.front());
   device.ready.pop_front();
   graph_.issued(*ended);
-  graph_.completed(*ended, status);
+  graph_.completed(*ended, *ended_with);
 }
 
 /// The driver did not take a part: whether that is what it refused. The launch runs whole instead; one that
@@ -297,7 +320,7 @@ bool Executor::refuse_part(Device& device, DeviceCommand& command) {
   if (!device.slicer.is_under_way(command)) return false;
   const TimePoint now = settings_.now();
   const std::int32_t error = std::exchange(command.issue_error, 0);
-  if (!device.slicer.part_refused()) {
+  if (!device.slicer.runs_whole_after_refusal()) {
     end_part(device, command, error, now);
     collect(now);
     return true;
@@ -374,10 +397,17 @@ void Executor::collect_ended(TimePoint now) {
   graph_.newly_ended().clear();
   std::move(graph_.let_go_of().begin(), graph_.let_go_of().end(), std::back_inserter(retired_));
   graph_.let_go_of().clear();
+  tell_backlog();
   if (device == nullptr) return;
   in_flight_.fetch_sub(commands, kHint);
   device->keeper.completed(commands, launches, now);
   device->keeper.settle(next_work(*device), now);
+}
+
+void Executor::tell_backlog() {
+  const bool backlogged = graph_.pending() >= settings_.most_commands;
+  if (backlogged == std::exchange(backlogged_, backlogged)) return;
+  segment_.header().limits.backlogged.store(backlogged ? 1 : 0, std::memory_order_relaxed);
 }
 
 void Executor::tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now) {
@@ -402,7 +432,7 @@ TurnKeeper::Next Executor::next_work(Device& device) {
     case Slicer::Way::whole:
       return TurnKeeper::Offer(kind);
     case Slicer::Way::part:
-      return TurnKeeper::Offer(kind, true);
+      return TurnKeeper::Offer(kind, true, device.slicer.ahead_from(settings_.turn.slice));
     case Slicer::Way::not_yet:
       break;
   }
@@ -423,7 +453,7 @@ bool Executor::pump_wanted() {
   });
   const bool free_memory =
       retired_.size() >= kMostRetired || (release_noted_.load(kHint) && !retired_.empty() && !busy());
-  const bool read_on = reading_paused_ && (graph_.pending() <= kMostPending / 4 * 3 || !busy());
+  const bool read_on = reading_paused_ && (graph_.pending() <= most_at_work_ / 4 * 3 || !busy());
   return issue_or_linger || free_memory || read_on || notices_.has_backlog();
 }
 

@@ -39,6 +39,9 @@ class Executor final : public CompletionSink {
     /// Tells the dispatcher to look at a device's turn; false when that must be tried again.
     std::function<bool(wire::DeviceIndex)> knock = [](wire::DeviceIndex) { return true; };
     SlicingSettings slicing{};
+    /// How many commands may be pending while only the program can make progress possible. The front end is
+    /// told and sends no more; what it has sent by then is taken, and who goes on breaks the protocol.
+    std::uint64_t most_commands = std::uint64_t{1} << 18;
     /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
     /// run in parts. With the lock held: it must return soon.
     std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
@@ -100,7 +103,7 @@ class Executor final : public CompletionSink {
   bool in_flight() const { return in_flight_.load(std::memory_order_relaxed) != 0; }
 
   /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
-  /// progress possible.
+  /// progress possible, who could not say so any more.
   bool saturated();
 
   // ---- any thread
@@ -118,12 +121,19 @@ class Executor final : public CompletionSink {
     Slicer slicer;
     std::deque<std::shared_ptr<DeviceCommand>> ready;  // in the order in which they became so
     bool knock_again = false;
+    std::optional<TimePoint> ahead_from;  // when the next part of a launch may be issued, if that is to come
   };
 
+  /// While the device is at work: the front end is made to wait, long before it would be refused.
   static constexpr std::uint64_t kMostPending = 32'768;
+  /// Of a front end that send at a time: each may have seen just before that there is room.
+  static constexpr std::uint64_t kMostThreads = 4'096;
+  /// Events in the wait lists of commands that have not ended.
+  static constexpr std::uint64_t kMostWaits = std::uint64_t{1} << 23;
   static constexpr std::size_t kBatch = 16;
   static constexpr std::size_t kMostRetired = 256;
 
+  Result<void> check_limits(std::size_t more_waits) const;
   Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list);
 
   // The loop thread's.
@@ -148,6 +158,7 @@ class Executor final : public CompletionSink {
   void tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now);
   void settle(TimePoint now);
   bool pump_wanted();
+  void tell_backlog();
   bool busy() const;
   /// After a completion: whether nothing is left to do and the program has come back quickly so far. Then the
   /// loop thread is woken together with the program, so that it is awake when the next command arrives: one
@@ -160,6 +171,8 @@ class Executor final : public CompletionSink {
 
   const ring::Segment& segment_;
   const Settings settings_;
+  const std::uint64_t most_at_work_;       // pending commands, at which reading stops
+  const std::uint64_t most_on_their_way_;  // commands that a front end may have sent before it could be told
   std::vector<std::unique_ptr<Device>> devices_;  // fixed after construction
 
   std::mutex mutex_;  // guards everything below, and the devices
@@ -169,6 +182,7 @@ class Executor final : public CompletionSink {
   std::vector<NodePtr> retired_;  // ended; destroyed on the loop thread, outside the lock
   std::vector<NodePtr> waits_;    // scratch of add()
   bool reading_paused_ = false;
+  bool backlogged_ = false;
   std::optional<TimePoint> idle_since_;  // nothing to do since then
   bool pauses_briefly_ = false;          // the latest pause was worth spinning through
 

@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "runtime/session/core_set.hpp"
+#include "runtime/session/ledger_protocol.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
@@ -35,6 +38,7 @@ struct Arguments {
   int turn_fd = -1;
   int daemon_fd = -1;
   int knock_fd = -1;
+  int ledger_fd = -1;
   double slice_ms = 6;
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
@@ -43,6 +47,8 @@ struct Arguments {
   std::uint64_t slicing_floor = slicing::kDefaultFloor;
   std::vector<std::string> never_slice;
   std::string slice;  // session::SlicingWish as text; empty: as configured
+  std::uint32_t object_limit = opencl::BackendSettings{}.object_limit;
+  std::uint64_t command_limit = Executor::Settings{}.most_commands;
   pid_t client = 0;
 };
 
@@ -66,6 +72,8 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--knock-fd", to.knock_fd, "inherited eventfd of the dispatcher")
       ->required()
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--ledger-fd", to.ledger_fd, "inherited socket to fairgvd's ledger of memory")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--slice-ms", to.slice_ms, "device time that a lone tenant keeps in flight, milliseconds")
       ->check(CLI::Range(0.01, 10'000.0));
   app.add_option("--samples", to.samples, "commands measured one by one in a contended turn")
@@ -82,8 +90,20 @@ void declare(CLI::App& app, Arguments& to) {
       ->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--never-slice", to.never_slice, "a function whose launches run whole; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--object-limit", to.object_limit, "objects that the program may have at a time")
+      ->check(CLI::Range(1U, opencl::BackendSettings{}.object_limit));
+  app.add_option("--command-limit", to.command_limit,
+                 "commands that may be pending while only the program can make progress possible")
+      ->check(CLI::PositiveNumber);
   app.add_option("--slice", to.slice, "what the program wants for its long launches (FAIRGV_SLICE)")
       ->check(is_slicing_wish);
+}
+
+/// Without core dumps, no helper of the system's is given one either (core(5): a pipe ignores the limit), and
+/// nobody of the same user can trace this process.
+void close_memory_to_others() {
+  rlimit core{};
+  if (::getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0) ::prctl(PR_SET_DUMPABLE, 0);
 }
 
 /// A worker without a daemon has nobody to work for, and nobody who would end it.
@@ -95,6 +115,18 @@ void exit_with_daemon(int daemon_fd) {
     }
     ::_exit(0);  // the daemon sends nothing: whatever happened is the end
   }).detach();
+}
+
+/// The daemon's ledger as the memory account asks it. An answer is waited for as long as the daemon lives.
+MemoryAccount::Ledger ask_daemon(const session::Socket& daemon) {
+  return [&daemon](const session::LedgerRequest& request) -> session::LedgerAnswer {
+    const bool sent = static_cast<bool>(daemon.send(to_packet(request)));
+    if (sent && request.kind == session::LedgerRequest::Kind::give_back) return {};
+    if (const auto packet = sent ? daemon.receive() : Error{}; packet) {
+      if (const auto answer = session::parse_ledger_answer(packet->text)) return answer.value();
+    }
+    ::_exit(0);
+  };
 }
 
 /// The driver, its threads on the cores that were given for them and this one on the others. Threads inherit
@@ -124,8 +156,10 @@ session::WorkerReady describe(const opencl::Driver& driver) {
   session::WorkerReady ready;
   for (std::size_t i = 0; i < driver.devices().size(); ++i) {
     const opencl::Device& device = driver.devices()[i];
+    cl_ulong memory = 0;  // unknown, if the driver does not say
+    clGetDeviceInfo(device.id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, nullptr);
     ready.devices.push_back({driver.platform_name(device.platform),
-                             driver.device_name(static_cast<wire::DeviceIndex>(i)), device.type});
+                             driver.device_name(static_cast<wire::DeviceIndex>(i)), device.type, memory});
   }
   return ready;
 }
@@ -154,6 +188,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   const auto wish = session::parse_slicing_wish(arguments.slice, "--slice");
   if (!wish) return wish.error();
   settings.slicing = slicing_settings(arguments.slicing, arguments.slicing_floor, wish.value());
+  settings.most_commands = arguments.command_limit;
   if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
@@ -167,13 +202,18 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
   Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
+  const session::Socket ledger{ring::UniqueFd(arguments.ledger_fd)};
+  MemoryAccount memory(driver->root_devices().size(), ask_daemon(ledger));
   opencl::Backend backend(driver.value(), segment.value(), executor,
-                          {.never_slice = {arguments.never_slice.begin(), arguments.never_slice.end()}});
+                          {.never_slice = {arguments.never_slice.begin(), arguments.never_slice.end()},
+                           .memory = ledger ? &memory : nullptr,
+                           .object_limit = arguments.object_limit});
   Worker worker(segment.value(), executor, backend, !apart);
   int status = 0;
   if (auto served = worker.run(); !served) {
-    spdlog::error("session {} ended: the front end broke the protocol: {}", arguments.session,
-                  served.error().message);
+    // The daemon logs it: what a client has written may be in it. If there is no room, the status tells.
+    const session::WorkerFailed why{"its program broke the protocol: " + served.error().message};
+    static_cast<void>(daemon.offer(session::to_text(why)));
     status = 3;
   }
   // Commands may still be under way, and drivers have threads of their own: leave without unwinding. The
@@ -195,6 +235,7 @@ int run(int argc, char** argv) {
   }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
   std::signal(SIGPIPE, SIG_IGN);
+  close_memory_to_others();
   // What kernels print must be in the pipe when their command is reported complete, or at least soon.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const session::Socket daemon{ring::UniqueFd(arguments.daemon_fd)};

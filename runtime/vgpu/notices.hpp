@@ -22,6 +22,7 @@ class Notices {
   void flush();
 
   bool has_backlog() const { return !backlog_.empty(); }
+  std::size_t backlog() const { return backlog_.size(); }
 
   /// Whether something was sent since the last call: then the caller rings the notice bell, after letting go
   /// of its lock.

@@ -1,7 +1,8 @@
 // The session's objects by the ids that the front end chose.
 //
 // Every id that comes over the wire is looked up here: index, generation and kind must fit, or the front end
-// broke the protocol. The table grows with the largest index used, up to a limit. The loop thread's alone.
+// broke the protocol. The table grows with the largest index used, up to a limit; the front end knows it and
+// goes no further. The loop thread's alone.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,14 +23,17 @@ namespace fairgv::vgpu {
 template <class Object>
 class ObjectTable {
  public:
-  static constexpr std::uint32_t kLimit = std::uint32_t{1} << 22;
+  static constexpr std::uint32_t kMost = std::uint32_t{1} << 22;
+
+  explicit ObjectTable(std::uint32_t limit = kMost) : limit_(limit) {}
 
   Result<void> insert(wire::ObjectId id, std::shared_ptr<Object> object) {
-    if (id.generation() == 0 || id.index() >= kLimit) {
-      return Error{fmt::format("object id {:#x} is impossible or beyond {} objects", id.raw, kLimit)};
+    if (id.generation() == 0 || id.index() >= limit_) {
+      return Error{fmt::format("object id {:#x} is impossible or beyond {} objects", id.raw, limit_)};
     }
     if (id.index() >= entries_.size()) {
-      entries_.resize(std::max<std::size_t>(id.index() + std::size_t{1}, 2 * entries_.size()));
+      entries_.resize(std::min<std::size_t>(
+          limit_, std::max<std::size_t>(id.index() + std::size_t{1}, 2 * entries_.size())));
     }
     Entry& entry = entries_[id.index()];
     if (entry.object) return Error{fmt::format("object id {:#x} is already in use", id.raw)};
@@ -45,6 +49,17 @@ class ObjectTable {
       return Error{fmt::format("{:#x} names no {}", id.raw, T::kName)};
     }
     return std::static_pointer_cast<T>(entry->object);
+  }
+
+  /// Some object of class T for which `is_wanted` holds, or null. Looks at all objects.
+  template <class T, class Predicate>
+  std::shared_ptr<T> find_if(Predicate&& is_wanted) const {
+    for (const Entry& entry : entries_) {
+      if (!entry.object || entry.object->kind() != T::kKind) continue;
+      auto object = std::static_pointer_cast<T>(entry.object);
+      if (is_wanted(*object)) return object;
+    }
+    return nullptr;
   }
 
   Result<void> erase(wire::ObjectId id) {
@@ -65,6 +80,7 @@ class ObjectTable {
     return entry.object && entry.generation == id.generation() ? &entry : nullptr;
   }
 
+  const std::uint32_t limit_;
   std::vector<Entry> entries_;
 };
 

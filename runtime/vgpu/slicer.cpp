@@ -3,6 +3,10 @@
 namespace fairgv::vgpu {
 namespace {
 
+/// Part of a slice: how long before the end of one part the next may be issued. Long enough for a loop thread
+/// that wakes late or a part that ends early, and what a newcomer waits longer at most.
+constexpr int kAheadFraction = 8;
+
 using slicing::Duration;
 using slicing::Pace;
 using slicing::Slice;
@@ -14,6 +18,12 @@ std::uint64_t draw(std::uint64_t& state, std::uint64_t largest) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return (x ^ (x >> 31)) % largest + 1;
+}
+
+std::optional<Duration> expected_time(const std::optional<Pace>& pace, std::uint64_t blocks) {
+  if (!pace || pace->blocks == 0) return std::nullopt;
+  const double scale = static_cast<double>(blocks) / static_cast<double>(pace->blocks);
+  return std::chrono::duration_cast<Duration>(pace->time * scale);
 }
 
 }  // namespace
@@ -45,6 +55,7 @@ Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration s
   forget_to_prepare();
   const auto room = slice_for(turn.room(), slice);
   if (is_under_way(first)) {
+    if (planner_->done() || failed_with_ != 0) return Way::not_yet;
     // Begun in parts, ended in parts: without another tenant in parts of whole slices.
     room_ = room.value_or(Slice{slice, slice});
     return Way::part;
@@ -89,10 +100,13 @@ void Slicer::begin_part(DeviceCommand& command, TimePoint now) {
     if (expected_) pace_ = Pace{planner_->blocks_left(), *expected_};
     used_ = Duration(0);
     parts_ = 0;
+    failed_with_ = 0;
+    // Where drivers may report two parts at once, or their times are kept, one ends before the next begins.
+    one_by_one_ = !command.lane()->in_order() || command.lane()->profiling();
   }
   const slicing::Box box = next_box();
-  part_blocks_ = *slicing::volume(box.groups);
-  part_began_ = now;
+  const std::uint64_t blocks = *slicing::volume(box.groups);
+  issued_.push_back({blocks, now, expected_time(pace_, blocks)});
   ++parts_;
   launch.take(box);
 }
@@ -109,15 +123,24 @@ slicing::Box Slicer::next_box() {
   }
 }
 
-bool Slicer::end_part(TimePoint now) {
-  const Duration took = now - part_began_;
+std::optional<std::int32_t> Slicer::end_part(std::int32_t status, TimePoint now) {
+  const Part part = issued_.front();
+  issued_.pop_front();
+  const Duration took = now - part.began;
   used_ += took;
-  pace_ = Pace{part_blocks_, took};
-  return planner_->done();
+  pace_ = Pace{part.blocks, took};
+  if (status < 0 && failed_with_ == 0) failed_with_ = status;
+  if (!issued_.empty()) {
+    issued_.front().began = now;
+    return std::nullopt;
+  }
+  if (failed_with_ != 0) return failed_with_;
+  return planner_->done() ? std::optional(status) : std::nullopt;
 }
 
-bool Slicer::part_refused() {
-  return parts_ == 1;
+std::optional<TimePoint> Slicer::ahead_from(Duration slice) const {
+  if (one_by_one_ || issued_.size() != 1 || !issued_.front().expected) return std::nullopt;
+  return issued_.front().began + *issued_.front().expected - slice / kAheadFraction;
 }
 
 Duration Slicer::finish() {

@@ -1,15 +1,17 @@
 // Which commands of a device run in parts, and what part is next (kernel slicing, docs/SLICING.md).
 //
-// A launch that runs in parts stays the first of its device's commands until its last part has ended: each
-// part is issued when the device has nothing else of this session, measured, and followed by the next one, in
-// the same turn or a later one. So whatever depends on the launch comes after all of it, and what one part
-// took says how large the next may be.
+// A launch that runs in parts stays the first of its device's commands until its last part has ended: its
+// parts are issued when the device has nothing else of this session, measured, and followed by the next one,
+// in the same turn or a later one. So whatever depends on the launch comes after all of it, and what one part
+// took says how large the next may be. A part may be issued shortly before the one ahead of it ends, so that
+// the device does not wait for the worker in between.
 //
 // Externally synchronised by the executor's lock.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -28,7 +30,7 @@ class Slicer {
   enum class Way {
     whole,
     part,
-    not_yet,  // it is being prepared, or must be: see to_prepare()
+    not_yet,  // it is being prepared, or must be: see take_to_prepare(); or its last part is under way
   };
 
   /// How to run the first of the device's commands, now. `slice`: what counts where the tenant is alone.
@@ -41,10 +43,16 @@ class Slicer {
 
   /// The command, for which the way is `part`, is about to be issued: tells it which part.
   void begin_part(DeviceCommand& command, TimePoint now);
-  /// The part has ended; true if it was the last.
-  bool end_part(TimePoint now);
-  /// The driver did not take the part; true if the command is to be run whole.
-  bool part_refused();
+  /// The oldest part under way has ended with `status`. Returns what the launch has ended with, if it has:
+  /// after its last part, or once nothing of it is under way after one that failed.
+  std::optional<std::int32_t> end_part(std::int32_t status, TimePoint now);
+  /// The driver did not take the part that was begun last: whether the command is to be run whole. If not,
+  /// that part has failed: call end_part().
+  bool runs_whole_after_refusal() const { return parts_ == 1; }
+
+  /// From when on the next part may be issued although one is under way: the last eighth of a slice before
+  /// that one is expected to end. Nothing where it must not.
+  std::optional<TimePoint> ahead_from(slicing::Duration slice) const;
 
   /// Why this command can never be run in parts; empty if it can.
   std::string_view why_whole(DeviceCommand& command) const;
@@ -69,12 +77,18 @@ class Slicer {
   std::optional<slicing::Duration> expected_;
 
   // Of the launch that runs in parts.
+  struct Part {
+    std::uint64_t blocks;
+    TimePoint began;  // at the earliest: it may have been issued before the one ahead of it ended
+    std::optional<slicing::Duration> expected;
+  };
   const DeviceCommand* under_way_ = nullptr;
+  bool one_by_one_ = true;
   std::optional<slicing::Planner> planner_;
   std::optional<slicing::Pace> pace_;
-  std::uint64_t part_blocks_ = 0;
-  std::uint64_t parts_ = 0;  // issued
-  TimePoint part_began_{};
+  std::deque<Part> issued_;  // and not ended, oldest first: two at most
+  std::uint64_t parts_ = 0;  // ever issued
+  std::int32_t failed_with_ = 0;
   slicing::Duration used_{0};
 };
 

@@ -44,7 +44,8 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
         continue;  // or the dispatcher has taken the unused turn back: look again
       case TurnState::busy:
         if (!contended()) {
-          if (work && next->part) return in_flight_ == 0 ? 1 : 0;
+          if (work && next->part)
+            return admits(*next) && (in_flight_ == 0 || now >= *next->ahead_from) ? 1 : 0;
           return lone_limit() - std::min(lone_limit(), in_flight_);
         }
         if (in_flight_ == 0) settle(next, now);  // may end the turn
@@ -55,7 +56,7 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
 }
 
 bool TurnKeeper::admits(const Offer& next) const {
-  if (!contended()) return !next.part || in_flight_ == 0;
+  if (!contended()) return !next.part || in_flight_ == 0 || (in_flight_ == 1 && next.ahead_from);
   return next.part ? plan_->admits_part() : plan_->admits(next.kind);
 }
 

@@ -62,9 +62,13 @@ class TurnKeeper {
   TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
 
   struct Offer {
-    Offer(sched::CommandKind of_kind, bool is_part = false) : kind(of_kind), part(is_part) {}
+    Offer(sched::CommandKind of_kind, bool is_part = false,
+          std::optional<TimePoint> may_go_ahead_from = std::nullopt)
+        : kind(of_kind), part(is_part), ahead_from(may_go_ahead_from) {}
     sched::CommandKind kind;
-    bool part;  // of a command that is cut: it runs alone
+    bool part;  // of a command that is cut: nothing else is in flight with it
+    /// In lone turns, from when on it may be issued although the part ahead of it has not ended.
+    std::optional<TimePoint> ahead_from;
   };
   /// What to issue next, or nothing if there is nothing.
   using Next = std::optional<Offer>;

@@ -14,7 +14,8 @@
 //    worker writes the slot's times first, then {generation, status} with release, then rings the completion
 //    bell.
 //  - Status values are OpenCL's: CL_QUEUED 3, CL_SUBMITTED 2, CL_RUNNING 1, CL_COMPLETE 0, negative = error.
-//  - ArenaRange fields name bytes of the session's arena, which the front end owns. Ranges of commands are its
+//  - ArenaRange fields name bytes of the session's arena, which the front end owns. Ranges of commands are
+//  its
 //    to reuse once the command has completed, ranges of other calls once the worker has consumed the record.
 #pragma once
 

@@ -50,15 +50,18 @@ CommandLine bare(std::vector<std::string> program, const Placement& placement) {
                                        {"FAIRGV_TENANT", std::nullopt}}});
 }
 
-Result<Tenancy> Tenancy::start(Placement placement, Environment changes) {
+Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::string device) {
   std::string folder = (std::filesystem::temp_directory_path() / "fairgv-bench-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return system_error("a temporary folder " + folder);
   Tenancy tenancy(folder, std::move(placement));
   CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"},
                     std::move(changes)};
   if (const std::string& cores = tenancy.placement_.device_cores(); !cores.empty()) {
+    device += "\ncores = \"" + cores + "\"";
+  }
+  if (!device.empty()) {
     const std::string config = tenancy.folder_ / "fairgvd.toml";
-    std::ofstream(config) << "[device]\ncores = \"" << cores << "\"\n";
+    std::ofstream(config) << "[device]\n" << device << '\n';
     first.arguments.insert(first.arguments.end(), {"--config", config});
   }
   first.arguments.insert(first.arguments.end(), {"--", "true"});

@@ -45,7 +45,8 @@ CommandLine bare(std::vector<std::string> program, const Placement& placement = 
 class Tenancy {
  public:
   /// The daemon and its workers, and so the driver in them, get the caller's environment with these changes.
-  static Result<Tenancy> start(Placement placement = {}, Environment changes = {});
+  /// `device`: lines for [device] of the daemon's configuration.
+  static Result<Tenancy> start(Placement placement = {}, Environment changes = {}, std::string device = {});
   ~Tenancy();
   Tenancy(Tenancy&& other) noexcept
       : folder_(std::exchange(other.folder_, {})), placement_(std::move(other.placement_)) {}

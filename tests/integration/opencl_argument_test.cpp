@@ -4,7 +4,7 @@
 namespace fairgv::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kArgumentSource = R"(
   typedef struct { int first; float second[5]; } Settings;
   kernel void by_value(global int* out, const Settings settings, const int number, const float3 triple) {
     out[0] = settings.first + (int)settings.second[4] + number + (int)triple.z;
@@ -25,7 +25,7 @@ struct Settings {
 class Arguments : public OpenCL {};
 
 TEST_F(Arguments, HaveTheSizeOfTheirType) {
-  const ProgramHandle program = build(kSource);
+  const ProgramHandle program = build(kArgumentSource);
   const KernelHandle kernel = make_kernel(program, "by_value");
   const char bytes[64] = {};
   // Of the program's own types only the driver knows the size, and PoCL 3.1 lets every size pass.
@@ -51,7 +51,7 @@ TEST_F(Arguments, HaveTheSizeOfTheirType) {
 }
 
 TEST_F(Arguments, InLocalMemoryCountAsSoonAsTheyAreSet) {
-  const ProgramHandle program = build(kSource);
+  const ProgramHandle program = build(kArgumentSource);
   const KernelHandle kernel = make_kernel(program, "with_local");
   const auto local_bytes = [&] {
     cl_ulong bytes = 0;
@@ -71,9 +71,9 @@ TEST_F(Arguments, AreDescribedToWhomAskedForIt) {
     return clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(qualifier), &qualifier,
                               nullptr);
   };
-  const ProgramHandle silent = build(kSource, "");
+  const ProgramHandle silent = build(kArgumentSource, "");
   EXPECT_EQ(CL_KERNEL_ARG_INFO_NOT_AVAILABLE, ask(make_kernel(silent, "by_value")));
-  const ProgramHandle asked = build(kSource, "-cl-kernel-arg-info");
+  const ProgramHandle asked = build(kArgumentSource, "-cl-kernel-arg-info");
   EXPECT_EQ(CL_SUCCESS, ask(make_kernel(asked, "by_value")));
 }
 

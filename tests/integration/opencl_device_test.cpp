@@ -12,7 +12,8 @@ class SubDevices : public OpenCL {
  protected:
   void SetUp() override {
     OpenCL::SetUp();
-    if (device_info<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) < 2) GTEST_SKIP() << "one compute unit";
+    if (device_info<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) < 2)
+      GTEST_SKIP() << "one compute unit";
   }
   std::array<DeviceHandle, 2> split(cl_device_id whole) {
     const cl_device_partition_property each[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,

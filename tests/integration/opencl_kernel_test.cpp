@@ -7,7 +7,7 @@
 namespace fairgv::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kKernelSource = R"(
   typedef struct { int a; float b; char c[9]; } Record;
 
   kernel void scalars(global double* out, char c, uchar uc, short s, ushort us, int i, uint ui, long l, ulong ul,
@@ -39,7 +39,7 @@ class Kernels : public OpenCL {
  protected:
   void SetUp() override {
     OpenCL::SetUp();
-    program = build(kSource);
+    program = build(kKernelSource);
   }
 
   template <class T>

@@ -20,40 +20,11 @@
 #include <thread>
 #include <vector>
 
-#include "tests/workloads/support/device.hpp"
+#include "tests/integration/opencl_work.hpp"
 
 namespace {
 
-constexpr const char* kSource = "kernel void twice(global int* out) { out[get_global_id(0)] *= 2; }";
-constexpr std::size_t kItems = 64;
-
-/// A kernel's worth of OpenCL.
-class Work {
- public:
-  Work() {
-    cl_int error = CL_SUCCESS;
-    queue_ = workloads::Queue(clCreateCommandQueue(device_.context(), device_.id(), 0, &error));
-    workloads::check(error, "clCreateCommandQueue");
-  }
-  bool comes_out_right() {
-    const workloads::Buffer out = device_.upload(std::vector<int>(kItems, 21));
-    workloads::set_arguments(kernel_, out);
-    workloads::check(clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &kItems, nullptr, 0,
-                                            nullptr, nullptr),
-                     "clEnqueueNDRangeKernel");
-    std::vector<int> values(kItems);
-    workloads::check(clEnqueueReadBuffer(queue_.get(), out.get(), CL_TRUE, 0, kItems * sizeof(int),
-                                         values.data(), 0, nullptr, nullptr),
-                     "clEnqueueReadBuffer");
-    return values == std::vector<int>(kItems, 42);
-  }
-
- private:
-  workloads::Device device_{"0", "0"};
-  workloads::Program program_ = device_.build(kSource);
-  workloads::Kernel kernel_ = device_.kernel(program_, "twice");
-  workloads::Queue queue_;
-};
+using fairgv::integration::Work;
 
 void say(bool right) {
   std::puts(right ? "right" : "wrong");

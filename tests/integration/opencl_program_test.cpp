@@ -77,12 +77,12 @@ TEST_F(Programs, AreBuiltWithTheirOptions) {
 }
 
 TEST_F(Programs, KeepTheirVariablesFromLaunchToLaunch) {
-  const ProgramHandle program =
-      make_program("global int launches = 40;\n"
-                   "kernel void first(global int* out) {\n"
-                   "  if (get_global_id(0) == get_global_size(0) - 1) ++launches;\n"
-                   "  out[get_global_id(0)] = get_global_id(0) == get_global_size(0) - 1 ? launches : 7;\n"
-                   "}");
+  const ProgramHandle program = make_program(
+      "global int launches = 40;\n"
+      "kernel void first(global int* out) {\n"
+      "  if (get_global_id(0) == get_global_size(0) - 1) ++launches;\n"
+      "  out[get_global_id(0)] = get_global_id(0) == get_global_size(0) - 1 ? launches : 7;\n"
+      "}");
   if (clBuildProgram(program, 1, &device, "-cl-std=CL2.0", nullptr, nullptr) != CL_SUCCESS) {
     GTEST_SKIP() << "the driver has no variables of programs";
   }

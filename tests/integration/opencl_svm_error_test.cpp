@@ -4,7 +4,7 @@
 namespace fairgv::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kSvmErrorSource = R"(
   kernel void mixed(global int* out, constant int* in, local int* scratch, int value) {
     out[get_global_id(0)] = in[0] + value;
   }
@@ -116,7 +116,7 @@ TEST_F(SvmErrors, MapsAndMigrationsNeedMemory) {
 }
 
 TEST_F(SvmErrors, OnlyPointersToGlobalMemoryTakeSharedPointers) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmErrorSource);
   const auto kernel = make_kernel(program, "mixed");
   EXPECT_EQ(CL_INVALID_KERNEL, clSetKernelArgSVMPointer(nullptr, 0, memory.get()));
   EXPECT_EQ(CL_SUCCESS, clSetKernelArgSVMPointer(kernel, 0, memory.get()));

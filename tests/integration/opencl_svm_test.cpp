@@ -11,7 +11,7 @@
 namespace fairgv::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kSvmSource = R"(
   kernel void increment(global int* values, int by) { values[get_global_id(0)] += by; }
   struct Node { global struct Node* next; long value; };
   kernel void sum(global struct Node* first, global long* total) {
@@ -32,7 +32,7 @@ struct Node {
 using Svm = SharedMemory;
 
 TEST_F(Svm, IsReachedByKernelAndHostAlike) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "increment");
   const auto values = allocate<cl_int>(5000);
   cl_int* const all = values.get();
@@ -47,7 +47,7 @@ TEST_F(Svm, IsReachedByKernelAndHostAlike) {
 }
 
 TEST_F(Svm, HasTheSameAddressOnTheDevice) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "address");
   const auto out = allocate<cl_ulong>(1);
   const auto bytes = allocate<char>(10000);
@@ -65,7 +65,7 @@ TEST_F(Svm, HasTheSameAddressOnTheDevice) {
 }
 
 TEST_F(Svm, ListsOfTheHostAreWalkedByKernels) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "sum");
   const auto total = allocate<cl_long>(1);
   std::vector<Allocation<Node>> nodes;  // each an allocation of its own
@@ -85,7 +85,7 @@ TEST_F(Svm, ListsOfTheHostAreWalkedByKernels) {
 }
 
 TEST_F(Svm, ListsOfKernelsAreWalkedByTheHost) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "link");
   const auto nodes = allocate<Node>(100);
   const cl_int count = 100;
@@ -102,7 +102,7 @@ TEST_F(Svm, ListsOfKernelsAreWalkedByTheHost) {
 }
 
 TEST_F(Svm, ArgumentsAreThoseOfTheLaunch) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "increment");
   const auto first = allocate<cl_int>(8);
   const auto second = allocate<cl_int>(8);
@@ -231,7 +231,7 @@ TEST_F(Svm, IsFreedByTheApplicationsFunction) {
 }
 
 TEST_F(Svm, IsMemoryOfBuffersToo) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "increment");
   const auto values = allocate<cl_int>(2048);
   const Buffer buffer =
@@ -258,7 +258,7 @@ TEST_F(Svm, IsMemoryOfBuffersToo) {
 }
 
 TEST_F(Svm, IsReadAndWrittenInTheTurnOfTheCommand) {
-  const auto program = build(kSource);
+  const auto program = build(kSvmSource);
   const auto kernel = make_kernel(program, "increment");
   const auto values = allocate<cl_int>(256);
   const std::vector<cl_int> ones(256, 1);

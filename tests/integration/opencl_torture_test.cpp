@@ -28,7 +28,7 @@ constexpr std::size_t kCount = 1024;     // elements of each
 constexpr std::size_t kRegion = 256;     // elements of a sub-buffer; aligned for every device
 constexpr int kOperationsPerRound = 40;  // between two looks at the results
 
-constexpr const char* kSource = R"(
+constexpr const char* kTortureSource = R"(
 kernel void add(global uint* out, uint value) { out[get_global_id(0)] += value; }
 )";
 
@@ -387,7 +387,7 @@ class Actor {
 struct Torture : OpenCL {};
 
 TEST_F(Torture, OfSixteenThreadsGivesWhatTheModelSays) {
-  const ProgramHandle program = build(kSource);
+  const ProgramHandle program = build(kTortureSource);
   Stage stage{context, program, {}, {}, {}, {}};
   for (const cl_command_queue_properties each :
        {cl_command_queue_properties{0}, cl_command_queue_properties{CL_QUEUE_PROFILING_ENABLE},

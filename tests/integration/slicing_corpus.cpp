@@ -56,6 +56,30 @@ kernel void constant_dimensions(global ulong* out, uint slots, global uint* coun
 }
 )";
 
+// Ids as programs write them, in `int` and for constant dimensions: narrowed, widened, an index of a table.
+// The sum is not what it should be if a group runs twice.
+constexpr const char* kIntIds = R"(
+kernel void int_ids(global ulong* out, uint slots, global uint* counters) {
+  const int x = get_group_id(0), y = get_group_id(1), z = get_group_id(2);
+  const int width = get_num_groups(0), height = get_num_groups(1);
+  const int item = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));
+  const int items = get_local_size(0) * get_local_size(1) * get_local_size(2);
+  const long index = ((z * height + y) * width + x) * items + item;
+  const int id0 = get_global_id(0), id1 = get_global_id(1), id2 = get_global_id(2);
+  if (index >= 0 && index < slots) out[index] += mix(mix(id0, id1), id2 + (short)id0 + (ushort)id1);
+  if (item == 0) atomic_add(&counters[y & 31], counters[32 + (z & 15)] + x + 1);
+}
+)";
+
+// The tests have at most 16 groups in the second dimension.
+constexpr const char* kTable = R"(
+constant int primes[16] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
+kernel void table(global ulong* out, uint slots, global uint* counters) {
+  const int row = get_group_id(1);
+  for (int i = get_local_id(0); i < 7; i += get_local_size(0)) atomic_inc(&counters[i + primes[row]]);
+}
+)";
+
 constexpr const char* kLocalMemory = R"(
 kernel void local_memory(global ulong* out, uint slots, global uint* counters) {
   local ulong tile[64];
@@ -202,6 +226,8 @@ std::vector<Subject> corpus() {
     all.push_back({"linear", standard, {with_common(kLinear)}});
   }
   all.push_back({"constant_dimensions", "", {with_common(kConstantDimensions)}});
+  all.push_back({"int_ids", "", {with_common(kIntIds)}});
+  all.push_back({"table", "", {with_common(kTable)}});
   all.push_back({"local_memory", "", {with_common(kLocalMemory)}});
   all.push_back({"group_copy", "", {with_common(kGroupCopy)}});
   all.push_back({"atomics", "", {with_common(kAtomics)}});

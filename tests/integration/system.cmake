@@ -1,16 +1,26 @@
 add_executable(opencl_life opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
+add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp)
+target_include_directories(opencl_quota_test PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(opencl_quota_test PRIVATE harness OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
+add_executable(quota_program quota_program.cpp)
+target_link_libraries(quota_program PRIVATE OpenCL::OpenCL Threads::Threads fairgv_warnings)
+add_executable(opencl_limits opencl_limits.cpp)
+target_link_libraries(opencl_limits PRIVATE OpenCL::OpenCL fairgv_warnings)
+add_executable(opencl_loss opencl_loss.cpp)
+target_link_libraries(opencl_loss PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system_bench_test.cpp system_doctor_test.cpp system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_input_test.cpp
-  system_life_test.cpp system_placement_test.cpp system_readme_test.cpp)
+add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_doctor_test.cpp system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_hostile_test.cpp system_input_test.cpp
+  system_life_test.cpp system_limits_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp system_readme_test.cpp system_restart_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
   FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>
   FAIRGV_SANITIZED=$<BOOL:${FAIRGV_SANITIZE}>)
-add_dependencies(system_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_life opencl_unload)
+add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_life opencl_limits opencl_loss
+  opencl_quota_test opencl_unload quota_program)
 # The tests start the programs that lie beside them.
-gtest_discover_tests(system_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+gtest_discover_tests(system_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)

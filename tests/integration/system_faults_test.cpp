@@ -1,5 +1,6 @@
 // Clients, workers and the daemon are killed: the others go on, `fairgv ps` tells the truth, nothing is left
 // behind.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -66,6 +67,40 @@ TEST_F(Faults, AKilledWorkerGivesItsProgramAnErrorAndItsNeighbourRunsOn) {
   const auto again =
       harness::run_measured(tenancy->tenant("victim", 1, {workload("matrixMul"), "--repetitions", "3"}));
   EXPECT_TRUE(again) << again.error().message;
+}
+
+// Two workers in the life of one program.
+TEST_F(Faults, AKernelThatCrashesCostsItsContextAndNoMore) {
+  auto neighbour = start_long_program("neighbour");
+  ASSERT_TRUE(progresses(neighbour));
+  const auto finished = harness::run(tenancy->tenant("victim", 1, {harness::beside("opencl_loss"), "fault"}));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->lines, (std::vector<std::string>{"right", "begun", "lost", "right"}));
+  EXPECT_EQ(finished->status, 0);
+  EXPECT_TRUE(progresses(neighbour));
+  EXPECT_TRUE(eventually([&] { return sessions_of("victim") == 0; }));
+}
+
+TEST_F(Faults, AKernelThatNeverEndsIsKilledWhenOthersHaveWaitedForTooLong) {
+  start_daemon("hold_limit_s = 0.5");
+  auto victim =
+      harness::Child::start(tenancy->tenant("victim", 1, {harness::beside("opencl_loss"), "never-ends"}));
+  ASSERT_TRUE(victim);
+  std::vector<std::string> lines;
+  const auto has_said = [&](const std::string& what) {
+    for (std::string& line : victim->read_lines()) lines.push_back(std::move(line));
+    return std::find(lines.begin(), lines.end(), what) != lines.end();
+  };
+  ASSERT_TRUE(eventually([&] { return has_said("begun"); }));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_FALSE(has_said("lost")) << "nobody else wants the device";
+
+  auto neighbour = start_long_program("neighbour");
+  EXPECT_TRUE(progresses(neighbour));
+  EXPECT_TRUE(eventually([&] { return has_said("lost") && victim->ended(); }));
+  EXPECT_EQ(victim->wait(), 0);
+  (void)has_said("the rest");
+  EXPECT_EQ(lines, (std::vector<std::string>{"right", "begun", "lost", "right"}));
 }
 
 TEST_F(Faults, AStoppedClientKeepsNobodyWaiting) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,8 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
+inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
 /// A process that was killed may stay a zombie until its parent looks; only one that runs counts as alive.
 inline bool alive(pid_t pid) {
   if (::kill(pid, 0) != 0) return false;
@@ -37,8 +40,11 @@ inline bool alive(pid_t pid) {
 }
 
 struct System : ::testing::Test {
-  void SetUp() override {
-    auto started = harness::Tenancy::start();
+  void SetUp() override { start_daemon({}); }
+  /// `device`: lines for [device] of its configuration.
+  void start_daemon(const std::string& device) {
+    tenancy.reset();
+    auto started = harness::Tenancy::start({}, {}, device);
     ASSERT_TRUE(started) << started.error().message;
     tenancy.emplace(std::move(started).value());
   }

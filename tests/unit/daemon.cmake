@@ -1,12 +1,16 @@
 # The daemon and the sockets it speaks through.
 add_executable(daemon_test
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_access_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_handover_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_long_command_book_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
@@ -14,7 +18,12 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_cage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
-gtest_discover_tests(daemon_test PROPERTIES TIMEOUT 120)
+# What the tests put into a worker's cage.
+add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon_cage_probe.cpp)
+target_link_libraries(daemon_cage_probe PRIVATE fairgv_warnings Threads::Threads)
+add_dependencies(daemon_test daemon_cage_probe)
+gtest_discover_tests(daemon_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

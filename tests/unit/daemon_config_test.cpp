@@ -22,9 +22,15 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   EXPECT_EQ(config->log_level, "info");
   EXPECT_EQ(config->exit_idle.count(), 0.0);
   EXPECT_FALSE(config->socket);
+  EXPECT_TRUE(config->worker.private_view);
+  EXPECT_TRUE(config->worker.syscall_filter);
+  EXPECT_FALSE(config->worker.core_dumps);
+  EXPECT_FALSE(config->worker.memory);
   EXPECT_EQ(config->vendors, "/etc/OpenCL/vendors");
   EXPECT_EQ(config->tenants.default_weight, 1u);
   EXPECT_EQ(config->tenants.max_weight, 10'000u);
+  EXPECT_EQ(config->tenants.default_memory, session::kWholeDevice);
+  EXPECT_FALSE(config->devices.common.memory);
 }
 
 TEST(Config, EveryKeyIsRead) {
@@ -34,25 +40,50 @@ socket = "/run/x/s"
 log_level = "debug"
 exit_idle_s = 30
 session_limit = 12
+user_session_limit = 8
+user_connection_limit = 9
+group = "root"
+admin_group = "root"
 [device]
 slice_ms = 2.5
 samples = 3
 policy = "round-robin"
 discipline = "preemptive"
+hold_limit_s = 2.5
 slicing = "static"
 slicing_floor = 3000
+memory = "15GiB"
 never_slice = ["reduce", "_scan2"]
+[session]
+objects = 1000
+commands = 2000
+shared_memory = "2GiB"
+[worker]
+mount_view = "shared"
+syscall_filter = false
+core_dumps = true
+memory = "8GiB"
+readable = ["/data", "/srv/include"]
+cache = "/scratch/caches"
 [opencl]
 vendors = "/opt/vendors"
 [tenants]
 default_weight = 2
+default_memory = "25%"
 max_weight = 100
+names = "own"
+session_limit = 5
 [tenant."alice@lab"]
 weight = 7
+session_limit = 6
 uid = 1234
 [tenant.bob]
 max_weight = 4
 user = "root"
+memory = "2GiB"
+memory_reserve = 1048576
+[device.1]
+memory = "90%"
 )",
                                    "c.toml");
   ASSERT_TRUE(config) << config.error().message;
@@ -60,20 +91,43 @@ user = "root"
   EXPECT_EQ(config->log_level, "debug");
   EXPECT_EQ(config->exit_idle.count(), 30.0);
   EXPECT_EQ(config->session_limit, 12u);
+  EXPECT_EQ(config->user_session_limit, 8u);
+  EXPECT_EQ(config->user_connection_limit, 9u);
+  EXPECT_EQ(config->group, 0u);
+  EXPECT_EQ(config->admin_group, 0u);
   EXPECT_EQ(config->devices.common.slice, 2'500us);
+  EXPECT_EQ(config->devices.common.hold_limit, 2'500ms);
   EXPECT_EQ(config->devices.common.policy, "round-robin");
   EXPECT_EQ(config->samples, 3u);
   EXPECT_EQ(config->slicing.mode, "static");
   EXPECT_EQ(config->slicing.floor, 3'000u);
   EXPECT_EQ(config->slicing.never, (std::vector<std::string>{"reduce", "_scan2"}));
+  EXPECT_EQ(config->session.objects, 1'000u);
+  EXPECT_EQ(config->session.commands, 2'000u);
+  EXPECT_EQ(config->session.shared_memory, std::uint64_t{2} << 30);
+  EXPECT_FALSE(config->worker.private_view);
+  EXPECT_FALSE(config->worker.syscall_filter);
+  EXPECT_TRUE(config->worker.core_dumps);
+  EXPECT_EQ(config->worker.memory, std::uint64_t{8} << 30);
+  EXPECT_EQ(config->worker.readable, (std::vector<std::string>{"/data", "/srv/include"}));
+  EXPECT_EQ(config->worker.cache, "/scratch/caches");
   EXPECT_EQ(config->vendors, "/opt/vendors");
   EXPECT_EQ(config->tenants.default_weight, 2u);
   EXPECT_EQ(config->tenants.max_weight, 100u);
+  EXPECT_FALSE(config->tenants.free_names);
+  EXPECT_EQ(config->tenants.session_limit, 5u);
   EXPECT_EQ(config->tenants.of("alice@lab").weight, 7u);
+  EXPECT_EQ(config->tenants.of("alice@lab").session_limit, 6u);
   EXPECT_EQ(config->tenants.of("alice@lab").uid, 1234u);
   EXPECT_EQ(config->tenants.of("bob").max_weight, 4u);
   EXPECT_EQ(config->tenants.of("bob").uid, 0u);
   EXPECT_FALSE(config->tenants.of("carol").weight);
+  EXPECT_EQ(config->devices.of(0).memory, (session::MemorySize{std::uint64_t{15} << 30}));
+  EXPECT_EQ(config->devices.of(1).memory, (session::MemorySize{0, 90}));
+  EXPECT_EQ(config->tenants.default_memory, (session::MemorySize{0, 25}));
+  EXPECT_EQ(config->tenants.of("bob").memory, (session::MemorySize{std::uint64_t{2} << 30}));
+  EXPECT_EQ(config->tenants.of("bob").memory_reserve, (session::MemorySize{1 << 20}));
+  EXPECT_FALSE(config->tenants.of("carol").memory_reserve);
 }
 
 TEST(Config, TheDisciplineChoosesTheSlice) {
@@ -129,6 +183,7 @@ const Mistake kMistakes[] = {
     {"WrongType", "[device]\nslice_ms = \"six\"\n", "c.toml:2:", "slice_ms in [device] must be a number"},
     {"NotATable", "device = 3\n", "c.toml:1:", "device in the file must be a table"},
     {"SliceOfZero", "[device]\nslice_ms = 0\n", "c.toml:2:", "from 0.1 to 1000"},
+    {"HoldLimitBelowZero", "[device]\nhold_limit_s = -1\n", "c.toml:2:", "from 0 to 1000000"},
     {"SliceNotANumber", "[device]\nslice_ms = nan\n", "c.toml:2:", "from 0.1 to 1000"},
     {"NegativeSamples", "[device]\nsamples = -1\n", "c.toml:2:", "from 1 to 1000"},
     {"FractionalSamples", "[device]\nsamples = 1.5\n", "c.toml:2:", "an integer"},
@@ -155,6 +210,24 @@ const Mistake kMistakes[] = {
     {"NeverSliceNoIdentifier", "[device]\nnever_slice = [\"a b\"]\n", "c.toml:2:16:", "names of kernels"},
     {"NeverSliceDigitFirst", "[device]\nnever_slice = [\"2d\"]\n", "c.toml:2:16:", "names of kernels"},
     {"NeverSliceNothing", "[device]\nnever_slice = [\"\"]\n", "c.toml:2:16:", "names of kernels"},
+    {"NoObjects", "[session]\nobjects = 0\n", "c.toml:2:", "objects in [session] must be an integer from 1"},
+    {"ArenaTooLarge", "[session]\nshared_memory = \"65GiB\"\n", "c.toml:2:", "to \"64GiB\""},
+    {"UnknownGroup", "[daemon]\ngroup = \"no such group\"\n",
+     "c.toml:2:", "there is no group 'no such group' on this system"},
+    {"UnknownNames", "[tenants]\nnames = \"any\"\n",
+     "c.toml:2:", "names in [tenants] must be one of free, own"},
+    {"UnknownView", "[worker]\nmount_view = \"none\"\n",
+     "c.toml:2:", "mount_view in [worker] must be one of private, shared"},
+    {"FilterNoTruth", "[worker]\nsyscall_filter = \"on\"\n",
+     "c.toml:2:", "syscall_filter in [worker] must be true or false"},
+    {"MemoryWithoutUnit", "[worker]\nmemory = \"8\"\n",
+     "c.toml:2:", "memory in [worker] must be an amount of memory in quotes, from \"64MiB\" to \"1024TiB\""},
+    {"MemoryInPerCent", "[worker]\nmemory = \"50%\"\n", "c.toml:2:", "an amount of memory"},
+    {"ReadableFromHere", "[worker]\nreadable = [\"include\"]\n",
+     "c.toml:2:13:", "readable in [worker] must be a list of at most 64 absolute paths"},
+    {"ReadableEverything", "[worker]\nreadable = [\"/\"]\n", "c.toml:2:13:", "absolute paths"},
+    {"CacheFromHere", "[worker]\ncache = \"cache\"\n",
+     "c.toml:2:", "cache in [worker] must be an absolute path"},
     {"CoresOfOneDevice", "[device.1]\ncores = \"0\"\n", "c.toml:2:1:", "unknown key 'cores' in [device.1]"},
     {"PolicyOfOneDevice", "[device.1]\npolicy = 3\n", "c.toml:2:", "policy in [device.1] must be text"},
     {"SamplesOfOneDevice", "[device.1]\nsamples = 3\n", "c.toml:2:1:", "unknown key 'samples' in [device.1]"},
@@ -168,6 +241,20 @@ const Mistake kMistakes[] = {
     {"TenantKey", "[tenant.alice]\nwieght = 3\n", "c.toml:2:1:", "wieght"},
     {"NoSuchUser", "[tenant.alice]\nuser = \"no-such-user\"\n", "c.toml:2:", "no-such-user"},
     {"UidAndUser", "[tenant.alice]\nuid = 1\nuser = \"root\"\n", "c.toml:1:", "both uid and user"},
+    {"MemoryNoSize", "[device]\nmemory = \"lots\"\n", "c.toml:2:", "memory in [device] is 'lots'"},
+    {"MemoryOfATruth", "[tenants]\ndefault_memory = true\n",
+     "c.toml:2:", "default_memory in [tenants] must be"},
+    {"NegativeMemory", "[tenant.a]\nmemory = -1\n", "c.toml:2:", "memory in [tenant.\"a\"] must be"},
+    {"ReserveAboveLimit", "[tenant.a]\nmemory = \"1GiB\"\nmemory_reserve = \"2GiB\"\n",
+     "c.toml:", "memory_reserve in [tenant.\"a\"] is more than its memory, 1GiB"},
+    {"ReserveAboveDefault", "[tenants]\ndefault_memory = \"10%\"\n[tenant.a]\nmemory_reserve = \"11%\"\n",
+     "c.toml:", "is more than its memory, 10%"},
+    {"ReservesAboveAllPerCent",
+     "[tenant.a]\nmemory_reserve = \"60%\"\n[tenant.b]\nmemory_reserve = \"41%\"\n",
+     "c.toml:", "is 101%: a device has 100%"},
+    {"ReservesAboveTheDevice",
+     "[device]\nmemory = \"1GiB\"\n[tenant.a]\nmemory_reserve = \"1GiB\"\n[tenant.b]\nmemory_reserve = 1\n",
+     "c.toml:", "and [device] has 1GiB to share out"},
     {"LogLevel", "[daemon]\nlog_level = \"loud\"\n", "c.toml:2:", "one of trace, debug, info"},
     {"EmptyText", "[opencl]\nvendors = \"\"\n", "c.toml:2:", "text in quotes"},
 };

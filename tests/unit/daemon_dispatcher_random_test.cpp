@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/unit/daemon_turns.hpp"
 #include "tests/harness/seed.hpp"
+#include "tests/unit/daemon_turns.hpp"
 
 namespace fairgv::daemon {
 namespace {

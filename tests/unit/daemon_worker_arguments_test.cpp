@@ -22,21 +22,24 @@ Session session_over(ring::Segment segment) {
           .give_up = {},
           .client = {},
           .channel = {},
+          .ledger = {},
           .knock = {},
           .turns = std::move(session::TurnMemory::create()).value(),
           .segment = std::move(segment),
+          .segment_fd = {},
           .output = {},
           .header = std::move(header),
           .worker = {},
           .client_watch = {},
           .channel_watch = {},
+          .ledger_watch = {},
           .worker_watch = {}};
 }
 
 struct WorkerArguments : ::testing::Test {
   /// The values behind an option, in order.
   Texts values(const std::string& option) const {
-    const Texts arguments = worker_arguments(session, 50, config);
+    const Texts arguments = worker_arguments(session, {50, 51}, config);
     Texts found;
     for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
       if (arguments[i] == option) found.push_back(arguments[i + 1]);
@@ -53,6 +56,14 @@ TEST_F(WorkerArguments, NameTheSessionAndItsDescriptors) {
   EXPECT_EQ(values("--segment-fd"), Texts{std::to_string(session.segment->fd())});
   EXPECT_EQ(values("--turn-fd"), Texts{std::to_string(session.turns.fd())});
   EXPECT_EQ(values("--daemon-fd"), Texts{"50"});
+  EXPECT_EQ(values("--ledger-fd"), Texts{"51"});
+}
+
+TEST_F(WorkerArguments, SayWhatASessionMayHave) {
+  config.session.objects = 70;
+  config.session.commands = 80;
+  EXPECT_EQ(values("--object-limit"), Texts{"70"});
+  EXPECT_EQ(values("--command-limit"), Texts{"80"});
 }
 
 TEST_F(WorkerArguments, SayNothingOfSlicingThatTheConfigurationDoesNotSay) {

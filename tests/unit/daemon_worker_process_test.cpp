@@ -80,6 +80,21 @@ TEST(WorkerEnvironment, OfAnotherUserHasThatUsersHome) {
   EXPECT_FALSE(contains(cleaned, "XDG_RUNTIME_DIR=/run/user/0"));
 }
 
+TEST(WorkerEnvironment, OfACagedWorkerIsAtHomeInItsCache) {
+  const char* const environment[] = {"HOME=/root", "XDG_CONFIG_HOME=/root/.config", "TMPDIR=/scratch",
+                                     "LANG=C", nullptr};
+  WorkerCommand command;
+  command.vendors = "/vendors";
+  command.cage.cache = "/var/cache/fairgv/1000";
+  command.cage.means = ViewMeans::mounts;
+  std::vector<std::string> expected{"OCL_ICD_VENDORS=/vendors", "LANG=C", "HOME=/var/cache/fairgv/1000",
+                                    "XDG_CACHE_HOME=/var/cache/fairgv/1000"};
+  EXPECT_EQ(worker_environment(const_cast<char* const*>(environment), command), expected);
+  command.cage.means = ViewMeans::landlock;
+  expected.emplace_back("TMPDIR=/var/cache/fairgv/1000");
+  EXPECT_EQ(worker_environment(const_cast<char* const*>(environment), command), expected);
+}
+
 TEST(WorkerProcess, InheritsOnlyWhatItIsGiven) {
   const ring::UniqueFd leaked(::fcntl(STDERR_FILENO, F_DUPFD, 50));  // without close-on-exec
   ASSERT_GE(leaked.get(), 50);

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -16,17 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/icd_source_text.hpp"
+
 namespace fairgv::icd {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kRoot = FAIRGV_SOURCE_DIR;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Each match: the whole, then its groups; a group that took no part is empty.
 std::vector<std::vector<std::string>> matches(const std::string& text, const std::regex& pattern) {

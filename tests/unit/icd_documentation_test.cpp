@@ -1,23 +1,17 @@
 // docs/OPENCL.md says what the front end leaves out: every mask and every entry point that is not served.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 
 #include "icd/masks.hpp"
+#include "tests/unit/icd_source_text.hpp"
 
 namespace fairgv::icd {
 namespace {
 
-std::string text_of(const std::string& file) {
-  std::ifstream stream(std::string(FAIRGV_SOURCE_DIR) + "/" + file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 TEST(Documentation, NamesEveryMaskWithItsReason) {
-  const std::string page = text_of("docs/OPENCL.md");
+  const std::string page = text_of(kRoot / "docs/OPENCL.md");
   for (const Mask& mask : device_masks()) {
     const std::regex row("\\| `" + std::string(mask.name) + "` \\| [^|]* \\| " + std::string(mask.reason) +
                          " \\|");
@@ -26,8 +20,8 @@ TEST(Documentation, NamesEveryMaskWithItsReason) {
 }
 
 TEST(Documentation, NamesEveryEntryPointThatIsNotServedWithItsError) {
-  const std::string page = text_of("docs/OPENCL.md");
-  const std::string source = text_of("icd/api_unserved.cpp");
+  const std::string page = text_of(kRoot / "docs/OPENCL.md");
+  const std::string source = text_of(kRoot / "icd/api_unserved.cpp");
   const std::regex entry("FAIRGV_UNSERVED\\((cl\\w+), (CL_\\w+)\\)");
   int count = 0;
   for (std::sregex_iterator each(source.begin(), source.end(), entry), end; each != end; ++each, ++count) {

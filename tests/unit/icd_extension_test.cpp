@@ -184,7 +184,7 @@ TEST(ExtensionFunctions, FailWhenTheSessionIsLostOrTheReplyMakesNoSense) {
   std::size_t value = 5;
   ExtensionFunction lost(
       row, [](auto, const auto&) -> std::optional<wire::ExtensionReply> { return std::nullopt; });
-  EXPECT_EQ(CL_OUT_OF_RESOURCES, made<cl_int(std::size_t*)>(lost)(&value));
+  EXPECT_EQ(CL_DEVICE_NOT_AVAILABLE, made<cl_int(std::size_t*)>(lost)(&value));
   ExtensionFunction wrong(row, [](auto, const auto&) { return wire::ExtensionReply{0, {std::byte{1}}}; });
   EXPECT_EQ(CL_OUT_OF_RESOURCES, made<cl_int(std::size_t*)>(wrong)(&value));
   EXPECT_EQ(5U, value);

@@ -1,8 +1,8 @@
 // Images: sizes of formats, shapes and their pitches, boxes, where a box lies in host memory.
 #include <gtest/gtest.h>
 
-#include "icd/image_format.hpp"
 #include "icd/image_shape.hpp"
+#include "runtime/wire/image_format.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -10,29 +10,29 @@ namespace {
 constexpr cl_image_format kBytes4{CL_RGBA, CL_UNORM_INT8};
 
 TEST(ImageFormat, AnElementHasItsChannelsOneAfterTheOther) {
-  EXPECT_EQ(1U, element_bytes({CL_R, CL_SIGNED_INT8}));
-  EXPECT_EQ(4U, element_bytes({CL_RG, CL_HALF_FLOAT}));
-  EXPECT_EQ(4U, element_bytes({CL_BGRA, CL_UNORM_INT8}));
-  EXPECT_EQ(16U, element_bytes({CL_RGBA, CL_FLOAT}));
-  EXPECT_EQ(4U, element_bytes({CL_DEPTH, CL_FLOAT}));
-  EXPECT_EQ(2U, element_bytes({CL_LUMINANCE, CL_UNORM_INT16}));
+  EXPECT_EQ(1U, wire::element_bytes(CL_R, CL_SIGNED_INT8));
+  EXPECT_EQ(4U, wire::element_bytes(CL_RG, CL_HALF_FLOAT));
+  EXPECT_EQ(4U, wire::element_bytes(CL_BGRA, CL_UNORM_INT8));
+  EXPECT_EQ(16U, wire::element_bytes(CL_RGBA, CL_FLOAT));
+  EXPECT_EQ(4U, wire::element_bytes(CL_DEPTH, CL_FLOAT));
+  EXPECT_EQ(2U, wire::element_bytes(CL_LUMINANCE, CL_UNORM_INT16));
 }
 
 TEST(ImageFormat, PackedTypesAreOneNumber) {
-  EXPECT_EQ(2U, element_bytes({CL_RGB, CL_UNORM_SHORT_565}));
-  EXPECT_EQ(2U, element_bytes({CL_RGBx, CL_UNORM_SHORT_555}));
-  EXPECT_EQ(4U, element_bytes({CL_RGB, CL_UNORM_INT_101010}));
-  EXPECT_EQ(4U, element_bytes({CL_RGBA, CL_UNORM_INT_101010_2}));
+  EXPECT_EQ(2U, wire::element_bytes(CL_RGB, CL_UNORM_SHORT_565));
+  EXPECT_EQ(2U, wire::element_bytes(CL_RGBx, CL_UNORM_SHORT_555));
+  EXPECT_EQ(4U, wire::element_bytes(CL_RGB, CL_UNORM_INT_101010));
+  EXPECT_EQ(4U, wire::element_bytes(CL_RGBA, CL_UNORM_INT_101010_2));
 }
 
 TEST(ImageFormat, PairsThatDoNotExistHaveNoSize) {
-  EXPECT_EQ(0U, element_bytes({CL_RGB, CL_FLOAT}));
-  EXPECT_EQ(0U, element_bytes({CL_RGBA, CL_UNORM_SHORT_565}));
-  EXPECT_EQ(0U, element_bytes({CL_BGRA, CL_FLOAT}));
-  EXPECT_EQ(0U, element_bytes({CL_INTENSITY, CL_SIGNED_INT32}));
-  EXPECT_EQ(0U, element_bytes({CL_sRGBA, CL_UNORM_INT16}));
-  EXPECT_EQ(0U, element_bytes({CL_RGBA, 0x1234}));
-  EXPECT_EQ(0U, element_bytes({0x1234, CL_FLOAT}));
+  EXPECT_EQ(0U, wire::element_bytes(CL_RGB, CL_FLOAT));
+  EXPECT_EQ(0U, wire::element_bytes(CL_RGBA, CL_UNORM_SHORT_565));
+  EXPECT_EQ(0U, wire::element_bytes(CL_BGRA, CL_FLOAT));
+  EXPECT_EQ(0U, wire::element_bytes(CL_INTENSITY, CL_SIGNED_INT32));
+  EXPECT_EQ(0U, wire::element_bytes(CL_sRGBA, CL_UNORM_INT16));
+  EXPECT_EQ(0U, wire::element_bytes(CL_RGBA, 0x1234));
+  EXPECT_EQ(0U, wire::element_bytes(0x1234, CL_FLOAT));
 }
 
 cl_image_desc description(cl_mem_object_type type, std::size_t width, std::size_t height = 0,

@@ -35,7 +35,7 @@ T value_of(const wire::InfoReply& reply) {
   return value;
 }
 
-std::string text_of(const wire::InfoReply& reply) {
+std::string text_in(const wire::InfoReply& reply) {
   return reinterpret_cast<const char*>(reply.value.data());
 }
 
@@ -55,7 +55,7 @@ TEST(Masks, NameEveryParameterOnceAndGiveAReason) {
 
 TEST(Masks, LetOtherAnswersThrough) {
   EXPECT_EQ(77U, value_of<cl_uint>(masked(CL_DEVICE_MAX_COMPUTE_UNITS, reply_with(cl_uint{77}))));
-  EXPECT_EQ("a device", text_of(masked(CL_DEVICE_NAME, reply_with("a device"))));
+  EXPECT_EQ("a device", text_in(masked(CL_DEVICE_NAME, reply_with("a device"))));
 }
 
 TEST(Masks, ZeroCapabilitiesAndLimits) {
@@ -80,7 +80,7 @@ TEST(Masks, KeepTheDriversErrors) {
 
 TEST(Masks, KeepOnlyServedExtensionsInBothForms) {
   const char* const all = "cl_khr_fp64 cl_khr_gl_sharing  cl_khr_semaphore cl_khr_int64_base_atomics";
-  EXPECT_EQ("cl_khr_fp64 cl_khr_int64_base_atomics", text_of(masked(CL_DEVICE_EXTENSIONS, reply_with(all))));
+  EXPECT_EQ("cl_khr_fp64 cl_khr_int64_base_atomics", text_in(masked(CL_DEVICE_EXTENSIONS, reply_with(all))));
   const std::array<cl_name_version, 2> versions{cl_name_version{7, "cl_khr_fp64"},
                                                 cl_name_version{8, "cl_khr_gl_sharing"}};
   const auto kept =

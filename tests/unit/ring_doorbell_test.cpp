@@ -16,8 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-constexpr nanoseconds kNever{0};
-
 TEST(Doorbell, AWaitForWhatIsTrueAlreadyDoesNotTouchTheBell) {
   Doorbell bell;
   SpinBudget budget(kNever);

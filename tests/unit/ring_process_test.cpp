@@ -12,8 +12,6 @@
 namespace fairgv::ring {
 namespace {
 
-constexpr std::chrono::nanoseconds kNever{0};
-
 /// A second mapping of the segment, as the worker would have it.
 Segment attach_again(const Segment& segment) {
   return Segment::attach(UniqueFd(fcntl(segment.fd(), F_DUPFD_CLOEXEC, 0))).value();

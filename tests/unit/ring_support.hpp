@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -20,6 +21,9 @@
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::ring {
+
+/// The spin budget of a wait that sleeps at once.
+inline constexpr std::chrono::nanoseconds kNever{0};
 
 /// Long enough for any machine: a wait that reaches it has lost its wake-up.
 inline std::chrono::steady_clock::time_point lost_by() {

@@ -11,4 +11,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched_turn_plan.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim_tenant.cpp)
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_ring fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(sched_test)
+if(FAIRGV_SANITIZE)
+  target_compile_options(sched_test PRIVATE -O1)
+endif()
+gtest_discover_tests(sched_test NO_PRETTY_VALUES)

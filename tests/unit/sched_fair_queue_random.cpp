@@ -16,11 +16,11 @@
 
 namespace {
 
+using fairgv::harness::printed_seed;
 using fairgv::sched::Duration;
 using fairgv::sched::FairQueue;
 using fairgv::sched::kMaxWeight;
 using fairgv::sched::kMinWeight;
-using fairgv::harness::printed_seed;
 using fairgv::sched::TenantId;
 using std::chrono::milliseconds;
 

@@ -4,13 +4,14 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_long_commands_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_memory_account_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_slicing_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_stolen_time_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_test.cpp)
-target_link_libraries(vgpu_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(vgpu_test PROPERTIES TIMEOUT 120)
+target_link_libraries(vgpu_test PRIVATE fairgv_vgpu harness fairgv_warnings GTest::gtest_main)
+gtest_discover_tests(vgpu_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
 
 # On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
 add_executable(vgpu_driver_test
@@ -19,4 +20,4 @@ add_executable(vgpu_driver_test
 target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main)
 target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")
 add_dependencies(vgpu_driver_test fairgv-vgpu)
-gtest_discover_tests(vgpu_driver_test PROPERTIES TIMEOUT 120)
+gtest_discover_tests(vgpu_driver_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

@@ -273,6 +273,25 @@ TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {
   EXPECT_EQ(state(), TurnState::held);
 }
 
+TEST_F(ExecutorTest, WhatWasReleasedWhileItWaitedIsLetGoOfWhenItHasEnded) {
+  ASSERT_TRUE(executor.create_user_event(event(9)));
+  bool gone = false;
+  {
+    const auto command = std::make_shared<FakeCommand>(device, lane, 1);
+    command->when_gone = [&] { gone = true; };
+    ASSERT_TRUE(executor.enqueue(command, event(0), std::vector{event(9)}));
+  }
+  executor.note_release();  // of what the command uses
+  executor.pump();
+  ASSERT_TRUE(executor.set_user_event(event(9), kComplete));
+  grant_now();
+  device.complete_one();
+  EXPECT_TRUE(executor.needs_pump()) << "nobody else would come soon";
+  executor.pump();
+  EXPECT_TRUE(gone);
+  EXPECT_FALSE(executor.needs_pump());
+}
+
 TEST_F(ExecutorTest, ACommandMayTellTheExecutorOfItsEndWhereverItsLastHolderIs) {
   const auto unordered = std::make_shared<Lane>(false, 0);
   auto host_work = executor.begin_host_work(event(9));
@@ -409,6 +428,24 @@ TEST_F(ExecutorTest, ReadsOnWhenOnlyTheClientCanMakeProgress) {
   for (int i = 0; i < 40'000; ++i) enqueue(i, {}, {event(0)});
   executor.pump();
   EXPECT_FALSE(executor.saturated()) << "the call that sets the event may be the next one";
+}
+
+TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndEndsOneThatDoesNotCare) {
+  const std::uint64_t limit = Executor::Settings{}.most_commands;
+  const auto backlogged = [&] { return segment.header().limits.backlogged.load() != 0; };
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  const std::vector<wire::EventId> waits{event(0)};
+  std::uint64_t sent = 0;
+  for (; !backlogged() && sent <= limit; ++sent) enqueue(0, {}, waits);
+  EXPECT_EQ(sent, limit);
+  // What was on its way is taken: as much as a ring holds, and one call per thread.
+  Result<void> taken;
+  for (; taken; ++sent) taken = executor.enqueue(std::make_shared<FakeCommand>(device, lane, 0), {}, waits);
+  EXPECT_GT(sent, limit + (segment.sizes().request_bytes >> 6));
+  EXPECT_LT(sent, limit + (segment.sizes().request_bytes >> 5));
+  EXPECT_FALSE(executor.saturated());
+  ASSERT_TRUE(executor.set_user_event(event(0), -1));
+  EXPECT_FALSE(backlogged());
 }
 
 // Threads of their own for the loop, the driver and the dispatcher; the fake device checks the invariant that

@@ -31,11 +31,12 @@ TEST(ObjectTable, RefusesUnknownStaleAndForeignIds) {
 }
 
 TEST(ObjectTable, RefusesIdsThatAreTakenImpossibleOrBeyondTheLimit) {
-  ObjectTable<Object> table;
+  ObjectTable<Object> table(5);
   ASSERT_TRUE(table.insert(Id::make(0, 1), std::make_shared<Buffer>()));
+  ASSERT_TRUE(table.insert(Id::make(4, 1), std::make_shared<Buffer>()));
   EXPECT_FALSE(table.insert(Id::make(0, 2), std::make_shared<Buffer>()));
   EXPECT_FALSE(table.insert(Id::make(1, 0), std::make_shared<Buffer>()));
-  EXPECT_FALSE(table.insert(Id::make(ObjectTable<Object>::kLimit, 1), std::make_shared<Buffer>()));
+  EXPECT_FALSE(table.insert(Id::make(5, 1), std::make_shared<Buffer>()));
 }
 
 TEST(ObjectTable, AnErasedIndexServesTheNextGenerationOnly) {

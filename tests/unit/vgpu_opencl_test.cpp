@@ -474,8 +474,15 @@ TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
 }
 
 TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinalized) {
-  const auto copy = make_buffer(std::vector<float>(16, 0.0F));
-  EXPECT_EQ(finalize(record_fill_and_copy(copy, 128)), CL_INVALID_VALUE);
+  const auto kernel = make_kernel("scale");  // no argument is ever set
+  const auto recorded = record_fill_and_copy(make_buffer(std::vector<float>(16, 0.0F)), 64);
+  wire::RecordKernel call;
+  call.recording.command_buffer = recorded;
+  call.command.kernel = kernel;
+  call.command.dimensions = 1;
+  call.command.global_size.x = 16;
+  client.send(call);
+  EXPECT_EQ(finalize(recorded), CL_INVALID_KERNEL_ARGS);
 }
 
 TEST_F(OpenClTest, ASyncPointThatWasNotRecordedEndsTheSession) {

@@ -55,6 +55,10 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
     if (const auto weight = session::parse_weight(*options.weight, "--weight"); !weight)
       return weight.error();
   }
+  if (options.memory) {
+    if (const auto memory = session::parse_memory_size(*options.memory, "--mem"); !memory)
+      return memory.error();
+  }
   const auto vendors = vendor_folder();
   if (!vendors) return vendors.error();
   Variables variables{{"OCL_ICD_VENDORS", vendors.value()},
@@ -64,6 +68,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
                       {"FAIRGV_SOCKET", options.socket}};
   if (options.tenant) variables.emplace_back("FAIRGV_TENANT", options.tenant);
   if (options.weight) variables.emplace_back("FAIRGV_WEIGHT", options.weight);
+  if (options.memory) variables.emplace_back("FAIRGV_MEM", options.memory);
   return variables;
 }
 
@@ -72,6 +77,7 @@ void add_env(CLI::App& app, Action& action) {
   CLI::App* env = app.add_subcommand("env", "Print the variables that make a shell's programs tenants");
   env->add_option("--tenant", options.tenant, "Name of the tenant");
   env->add_option("--weight", options.weight, "Its weight, 1 to 10000");
+  env->add_option("--mem", options.memory, "The most device memory that it may hold: 512MiB, 25%");
   add_socket_option(*env, options.socket);
   env->callback([&action] {
     action = [] {

@@ -15,12 +15,13 @@ struct TenantOptions {
   std::string socket;  // absolute
   std::optional<std::string> tenant;
   std::optional<std::string> weight;  // as written; checked
+  std::optional<std::string> memory;  // the same
 };
 
 /// Name and value; no value: the variable must not be set.
 using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// Fails for a bad tenant name or weight, or when the front end is not where it belongs.
+/// Fails for a bad tenant name, weight or amount of memory, or when the front end is not where it belongs.
 Result<Variables> tenant_variables(const TenantOptions& options);
 
 }  // namespace fairgv::tools

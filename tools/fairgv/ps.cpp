@@ -37,16 +37,29 @@ std::string sharing(const Report::Device& device) {
   return fmt::format(", policy {}, slice {:g} ms", device.policy, device.slice_ms);
 }
 
+/// Nothing from a daemon that does not count memory.
+std::string memory_of(const Report::Tenant& tenant, std::size_t device) {
+  if (device >= tenant.memory_used.size() || device >= tenant.memory_limit.size()) return "";
+  return session::readable_bytes(tenant.memory_used[device]) + " / " +
+         session::readable_bytes(tenant.memory_limit[device]);
+}
+
+std::string memory_of(const Report::Device& device) {
+  if (device.memory == 0) return "";
+  return fmt::format(", memory {} / {}", session::readable_bytes(device.memory_used),
+                     session::readable_bytes(device.memory));
+}
+
 void print_tenants(const Report& report, std::size_t device) {
-  fmt::print("  {:<20} {:>6} {:>8} {:>7}  {:<20} {:>6} {:>11} {:>10}\n", "tenant", "weight", "sessions",
-             "ideal", "share now", "", "device time", "launches");
+  fmt::print("  {:<20} {:>6} {:>8} {:>7}  {:<20} {:>6} {:>11} {:>10}  {}\n", "tenant", "weight", "sessions",
+             "ideal", "share now", "", "device time", "launches", "memory");
   for (const Report::Tenant& tenant : report.tenants) {
     const double share = device < tenant.share.size() ? tenant.share[device] : 0;
     const double seconds =
         device < tenant.device_time_ns.size() ? static_cast<double>(tenant.device_time_ns[device]) / 1e9 : 0;
-    fmt::print("  {:<20} {:>6} {:>8} {:>5.1f} %  {} {:>5.1f}% {:>9.2f} s {:>10}\n", tenant.tenant,
+    fmt::print("  {:<20} {:>6} {:>8} {:>5.1f} %  {} {:>5.1f}% {:>9.2f} s {:>10}  {}\n", tenant.tenant,
                tenant.weight, tenant.sessions.size(), 100 * tenant.ideal_share, bar(share), 100 * share,
-               seconds, tenant.launches);
+               seconds, tenant.launches, memory_of(tenant, device));
   }
 }
 
@@ -64,8 +77,8 @@ void print_sessions(const Report& report) {
 void print_report(const Report& report) {
   fmt::print("fairgvd {} at {}, pid {}\n", report.daemon.version, report.daemon.socket, report.daemon.pid);
   for (const Report::Device& device : report.devices) {
-    fmt::print("\ndevice {}: {} ({}){}{}\n", device.index, device.name, device.platform, sharing(device),
-               device.holder ? ", in use by " + *device.holder : "");
+    fmt::print("\ndevice {}: {} ({}){}{}{}\n", device.index, device.name, device.platform, sharing(device),
+               memory_of(device), device.holder ? ", in use by " + *device.holder : "");
     print_tenants(report, device.index);
   }
   if (report.tenants.empty()) {

@@ -1,4 +1,4 @@
-// fairgv set: changes a tenant's weight, or how devices are shared, while programs run.
+// fairgv set: changes a tenant's weight or memory, or how devices are shared, while programs run.
 #include <fmt/core.h>
 
 #include <optional>
@@ -18,6 +18,7 @@ using session::ControlRequest;
 struct SetOptions {
   std::string tenant;
   std::string setting;
+  std::string memory;
   std::string policy;
   std::optional<std::uint32_t> device;
   std::string socket;
@@ -53,6 +54,19 @@ int set_weight(const SetOptions& options) {
   return ask(options, request, fmt::format("{}: weight {}", options.tenant, weight.value()));
 }
 
+int set_memory(const SetOptions& options) {
+  if (!session::is_tenant_name(options.tenant)) {
+    return fail("set", session::tenant_name_error(options.tenant, "the tenant").message, kMisused);
+  }
+  const auto memory = session::parse_memory_size(options.memory, "--mem");
+  if (!memory) return fail("set", memory.error().message, kMisused);
+  ControlRequest request;
+  request.command = ControlRequest::Command::set;
+  request.tenant = options.tenant;
+  request.memory = memory.value();
+  return ask(options, request, fmt::format("{}: memory {}", options.tenant, to_text(memory.value())));
+}
+
 int set_policy(const SetOptions& options) {
   if (sched::find_policy(options.policy) == nullptr) {
     return fail("set",
@@ -68,6 +82,10 @@ int set_policy(const SetOptions& options) {
 }
 
 int set(const SetOptions& options) {
+  if (!options.memory.empty()) {
+    if (options.policy.empty() && options.setting.empty()) return set_memory(options);
+    return fail("set", "set one thing at a time: weight=W, --mem or --policy", kMisused);
+  }
   if (options.policy.empty()) return set_weight(options);
   if (options.tenant.empty()) return set_policy(options);
   return fail("set", "set either a tenant's weight or a policy: a policy is a device's", kMisused);
@@ -77,10 +95,15 @@ int set(const SetOptions& options) {
 
 void add_set(CLI::App& app, Action& action) {
   static SetOptions options;
-  CLI::App* command = app.add_subcommand(
-      "set", "Change what holds while programs run: fairgv set TENANT weight=W, or fairgv set --policy NAME");
+  CLI::App* command = app.add_subcommand("set",
+                                         "Change what holds while programs run: fairgv set TENANT weight=W, "
+                                         "fairgv set TENANT --mem SIZE, or fairgv "
+                                         "set --policy NAME");
   command->add_option("tenant", options.tenant, "Name of the tenant");
   command->add_option("setting", options.setting, "weight=W, with W from 1 to 10000");
+  command->add_option(
+      "--mem", options.memory,
+      "The most device memory that the tenant may hold: 512MiB, 25%; who holds more keeps it");
   auto* const policy = command->add_option("--policy", options.policy, sched::policy_names());
   command->add_option("--device", options.device, "Only for this device, numbered as by fairgv ps")
       ->check(CLI::Range(0U, session::kMaxDevices - 1))

@@ -2,10 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "runtime/vgpu/opencl/objects.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
+
+/// To the size of the largest OpenCL type. Less than 2^48, so that sums do not overflow; no device has as
+/// much.
+std::uint64_t aligned(std::uint64_t bytes) {
+  constexpr std::uint64_t kAlignment = sizeof(cl_double16);
+  return std::min(bytes, std::uint64_t{1} << 47) / kAlignment * kAlignment + kAlignment;
+}
 
 /// Has the argument keep the object that the front end named.
 template <class T>
@@ -95,14 +104,18 @@ cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) 
 Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const wire::ArgumentUpdate> updates,
                                                    std::span<const std::byte> values,
-                                                   std::uint32_t argument_count,
+                                                   std::span<const Takes> takes,
                                                    const ArgumentSources& sources) {
   auto after = std::make_shared<ArgumentSet>();
   after->arguments = before.arguments;
-  after->arguments.resize(argument_count);
+  after->arguments.resize(takes.size());
   for (const wire::ArgumentUpdate& update : updates) {
-    if (update.index >= argument_count) {
-      return Error{fmt::format("argument {} of a kernel that has {}", update.index, argument_count)};
+    if (update.index >= takes.size()) {
+      return Error{fmt::format("argument {} of a kernel that has {}", update.index, takes.size())};
+    }
+    if (!may_be_given(takes[update.index], update.kind)) {
+      return Error{fmt::format("argument {} does not take what is of kind {}", update.index,
+                               static_cast<std::uint32_t>(update.kind))};
     }
     auto argument = make_argument(update, values, sources);
     if (!argument) return argument.error();
@@ -110,6 +123,8 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
   }
   for (const auto& argument : after->arguments) {
     if (argument && argument->object && after->error == CL_SUCCESS) after->error = argument->object->error;
+    if (argument && argument->kind == wire::ArgumentKind::local)
+      after->local_bytes += aligned(argument->bytes);
   }
   return std::shared_ptr<const ArgumentSet>(after);
 }

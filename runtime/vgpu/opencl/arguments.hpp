@@ -15,6 +15,7 @@
 
 #include "runtime/ring/result.hpp"
 #include "runtime/vgpu/object_table.hpp"
+#include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/wire/calls/kernels.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -34,7 +35,8 @@ struct Argument {
 /// Arguments by index; null where never set.
 struct ArgumentSet {
   std::vector<std::shared_ptr<const Argument>> arguments;
-  cl_int error = CL_SUCCESS;  // of the first poisoned object among them
+  cl_int error = CL_SUCCESS;      // of the first poisoned object among them
+  std::uint64_t local_bytes = 0;  // of local memory, each piece aligned as drivers do at most
 };
 
 /// What updates refer to.
@@ -43,13 +45,13 @@ struct ArgumentSources {
   std::span<const std::byte> arena;
 };
 
-/// A copy of `before` with a call's updates. An Error if the front end should have known better: an index
-/// beyond `argument_count`, a value outside `values`, a pointer outside the arena, an id that is not of the
-/// kind it should be.
+/// A copy of `before` with a call's updates. `takes` has an element for each argument. An Error if the front
+/// end should have known better: an index beyond it, something that the argument does not take, a value
+/// outside `values`, a pointer outside the arena, an id that is not of the kind it should be.
 Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const wire::ArgumentUpdate> updates,
                                                    std::span<const std::byte> values,
-                                                   std::uint32_t argument_count,
+                                                   std::span<const Takes> takes,
                                                    const ArgumentSources& sources);
 
 /// What a driver's kernel has been given.

@@ -17,7 +17,9 @@
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/executor.hpp"
+#include "runtime/vgpu/memory_account.hpp"
 #include "runtime/vgpu/object_table.hpp"
+#include "runtime/vgpu/opencl/bounds.hpp"
 #include "runtime/vgpu/opencl/command_kind.hpp"
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/copies.hpp"
@@ -31,13 +33,19 @@ namespace fairgv::vgpu::opencl {
 
 struct BackendSettings {
   std::set<std::string> never_slice{};  // functions whose launches must run whole
+  MemoryAccount* memory = nullptr;      // outlives all commands; none: memory is not counted
+  std::uint32_t object_limit = ObjectTable<Object>::kMost;
 };
 
 class Backend {
  public:
   /// All three outlive the back end.
   Backend(Driver& driver, const ring::Segment& segment, Executor& executor, BackendSettings settings = {})
-      : driver_(driver), segment_(segment), executor_(executor), settings_(std::move(settings)) {}
+      : driver_(driver),
+        segment_(segment),
+        executor_(executor),
+        settings_(std::move(settings)),
+        objects_(settings_.object_limit) {}
 
   // query_calls.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
@@ -62,6 +70,11 @@ class Backend {
   Result<void> handle(const wire::FlushQueue& call);
   Result<void> handle(const wire::CreateBuffer& call);
   Result<void> handle(const wire::CreateSubBuffer& call);
+
+  // memory_calls.cpp
+  Result<wire::MemoryReply> handle(const wire::ReserveMemory& call);
+  Result<void> handle(const wire::ReturnMemory& call);
+  Result<wire::MemoryReply> handle(const wire::GetMemoryLeft& call);
 
   // program_calls.cpp
   Result<void> handle(const wire::CreateProgramWithSource& call);
@@ -160,6 +173,13 @@ class Backend {
   std::shared_ptr<SlicedProgram> sliced_program(const Program& program);
 
   Result<void> marker(Work work, const wire::Command& command);
+  /// Charges an object of its own memory before the driver is asked for it; one that may not be made is
+  /// poisoned.
+  template <class Made>
+  Result<void> charge(Made& object, std::uint64_t bytes, bool front_end_hears);
+  /// The buffer in whose part of the arena the range lies, or null.
+  std::shared_ptr<Buffer> owner_of(wire::ArenaRange range) const;
+
   /// Has the event of CreateBuffer::retired end with the buffer.
   Result<void> tell_when_gone(Buffer& buffer, wire::EventId retired);
 
@@ -191,6 +211,8 @@ class Backend {
   Result<void> transfer_rect(Function* function, const Call& call, wire::ArenaRange range);
   template <class Function, class Call>
   Result<void> transfer_box(Function* function, const Call& call, wire::ArenaRange range);
+
+  static constexpr const char* kBeyondBounds = "it goes beyond the memory objects that it uses";
 
   /// All that a command uses; an Error if one id names no such object.
   template <class... Objects>
@@ -237,8 +259,11 @@ template <class Call, class Send, class... Objects>
 Result<void> Backend::enqueue(const Call& call, Copy<Send, Objects...> copy) {
   const auto objects = find(copy.uses);
   if (!objects) return objects.error();
-  return std::apply([&](const auto&... object) { return enqueue(call, std::move(copy.send), object...); },
-                    objects.value());
+  const auto send = [&](const auto&... object) -> Result<void> {
+    if (!fits(call, *object...)) return Error{kBeyondBounds};
+    return enqueue(call, std::move(copy.send), object...);
+  };
+  return std::apply(send, objects.value());
 }
 
 }  // namespace fairgv::vgpu::opencl

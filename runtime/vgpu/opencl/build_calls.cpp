@@ -200,6 +200,7 @@ Result<void> Backend::handle(const wire::LinkProgram& call) {
   for (const wire::ObjectId id : call.inputs) {
     auto input = this->program(id);
     if (!input) return input.error();
+    if (input.value()->recipe) recipe.steps += input.value()->recipe->steps;
     recipe.inputs.push_back(input.value()->recipe);
     link.inputs.push_back(link.use(std::move(input).value()));
   }
@@ -211,7 +212,8 @@ Result<void> Backend::handle(const wire::LinkProgram& call) {
   made->error = CL_INVALID_PROGRAM_EXECUTABLE;  // until it is linked
   made->linking = link.result;
   const auto unknown = std::find(recipe.inputs.begin(), recipe.inputs.end(), nullptr);
-  if (unknown == recipe.inputs.end()) made->recipe = std::make_shared<const Recipe>(std::move(recipe));
+  const bool repeatable = unknown == recipe.inputs.end() && recipe.steps <= kMostSteps;
+  if (repeatable) made->recipe = std::make_shared<const Recipe>(std::move(recipe));
   made->sliced = sliced_program(*made);
   if (auto inserted = objects_.insert(call.id, std::move(made)); !inserted) return inserted;
   return run_build(call.completion, std::move(link));

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "runtime/vgpu/opencl/driver.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -50,6 +52,14 @@ Result<std::vector<cl_sync_point_khr>> CommandBuffer::driver_points(
 }
 
 cl_kernel CommandBuffer::make_kernel(const Kernel& kernel, cl_int& failure) {
+  // PoCL 3.1 looks at the arguments of what it records before it looks whether they are there.
+  const auto& given = kernel.arguments->arguments;
+  const bool complete =
+      given.size() == kernel.argument_count && std::find(given.begin(), given.end(), nullptr) == given.end();
+  if (!complete) {
+    failure = CL_INVALID_KERNEL_ARGS;
+    return nullptr;
+  }
   const std::string name = get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetKernelInfo(kernel.handle.get(), CL_KERNEL_FUNCTION_NAME, size, value, size_ret);
   });

@@ -111,7 +111,10 @@ Result<void> Backend::handle(const wire::RecordKernel& call) {
   if (!kernel) return kernel.error();
   const auto launch = [&](CommandBuffer& buffer, const RecordWaits& waits) {
     const Launch::Range range = Launch::range_of(call.command);
-    cl_int error = first_error(*kernel.value()->arguments);
+    cl_int error = first_error(*kernel.value()->arguments, range);
+    if (error == CL_SUCCESS) {
+      error = local_memory_error(*kernel.value(), *kernel.value()->arguments, *buffer.queue);
+    }
     if (error != CL_SUCCESS) return error;
     const cl_kernel own = buffer.make_kernel(*kernel.value(), error);
     if (error != CL_SUCCESS) return error;
@@ -128,7 +131,8 @@ Result<cl_int> Backend::record_copy(const wire::Recorded<Enqueued>& call) {
   const auto copy = describe(call.command);
   const auto objects = find(copy.uses);
   if (!objects) return objects.error();
-  const auto record_with = [&](const auto&... object) {
+  const auto record_with = [&](const auto&... object) -> Result<cl_int> {
+    if (!fits(call.command, *object...)) return Error{kBeyondBounds};
     const auto send = [&](CommandBuffer& buffer, const RecordWaits& waits) {
       return copy.send(ToCommandBuffer{buffer, waits}, *object...);
     };

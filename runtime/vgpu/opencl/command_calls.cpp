@@ -13,8 +13,8 @@ Result<std::shared_ptr<Kernel>> Backend::launched(const wire::EnqueueKernel& cal
   }
   // A poisoned kernel's arguments do not matter.
   if (!call.updates.empty() && kernel.value()->error == CL_SUCCESS) {
-    auto arguments = updated(*kernel.value()->arguments, call.updates, call.values,
-                             kernel.value()->argument_count, {objects_, segment_.arena()});
+    auto arguments = updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes,
+                             {objects_, segment_.arena()});
     if (!arguments) return arguments.error();
     kernel.value()->arguments = std::move(arguments).value();
   }

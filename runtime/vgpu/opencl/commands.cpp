@@ -1,6 +1,7 @@
 #include "runtime/vgpu/opencl/commands.hpp"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "runtime/vgpu/opencl/command_kind.hpp"
@@ -46,6 +47,11 @@ std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const
   return grid;
 }
 
+cl_int launch_error(const Queue& queue, const Kernel& kernel, const Launch::Range& range) {
+  const cl_int error = first_error(queue, kernel, *kernel.arguments, range);
+  return error != CL_SUCCESS ? error : local_memory_error(kernel, *kernel.arguments, queue);
+}
+
 }  // namespace
 
 std::int32_t QueueCommand::issue() {
@@ -59,7 +65,8 @@ std::int32_t QueueCommand::issue() {
 }
 
 void QueueCommand::watch(CompletionSink& sink) {
-  sink_ = &sink;
+  // Not written again while the part before may be reporting.
+  if (sink_ != &sink) sink_ = &sink;
   if (clSetEventCallback(event_.get(), CL_COMPLETE, &QueueCommand::ended, this) == CL_SUCCESS) return;
   // No driver should refuse; waiting here is slow but right.
   const cl_event handle = event_.get();
@@ -90,13 +97,18 @@ void QueueCommand::read_times(cl_event handle) {
   has_times_ = true;
 }
 
+/// A local size that begins with 0 is none for PoCL, if it survives it; one with a 0 behind is for no driver.
 Launch::Range Launch::range_of(const wire::EnqueueKernel& call) {
-  return {.dimensions = call.dimensions,
-          .has_offset = call.has_global_offset != 0,
-          .has_local = call.has_local_size != 0,
-          .offset = sizes(call.global_offset),
-          .global = sizes(call.global_size),
-          .local = sizes(call.local_size)};
+  Range range{.dimensions = call.dimensions,
+              .has_offset = call.has_global_offset != 0,
+              .has_local = call.has_local_size != 0 && call.local_size.x != 0,
+              .offset = sizes(call.global_offset),
+              .global = sizes(call.global_size),
+              .local = sizes(call.local_size)};
+  const auto given = std::span(range.local).first(call.dimensions);
+  const bool has_zero = std::find(given.begin(), given.end(), 0) != given.end();
+  if (range.has_local && has_zero) range.error = CL_INVALID_WORK_GROUP_SIZE;
+  return range;
 }
 
 sched::CommandKind Launch::kind_of(const Kernel& kernel, const Range& range) {
@@ -105,7 +117,7 @@ sched::CommandKind Launch::kind_of(const Kernel& kernel, const Range& range) {
 }
 
 Launch::Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
-    : QueueCommand(queue, first_error(*queue, *kernel, *kernel->arguments), kind_of(*kernel, range)),
+    : QueueCommand(queue, launch_error(*queue, *kernel, range), kind_of(*kernel, range)),
       arguments_(kernel->arguments),
       kernel_(std::move(kernel)),
       range_(range),

@@ -62,6 +62,9 @@ struct DriverCommand {
   Enqueue* enqueue;
   Record CommandBufferFunctions::*record;
 };
+// An aggregate's own guide is more than clang 14 knows.
+template <class Enqueue, class Record>
+DriverCommand(Enqueue*, Record CommandBufferFunctions::*) -> DriverCommand<Enqueue, Record>;
 
 /// Hands a command to a queue of the driver's: `arguments` are those between the queue and the wait list.
 struct ToQueue {
@@ -109,6 +112,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
     bool has_offset = false;
     bool has_local = false;
     std::array<std::size_t, 3> offset{}, global{}, local{};
+    cl_int error = CL_SUCCESS;  // why no driver should be asked
   };
 
   static Range range_of(const wire::EnqueueKernel& call);

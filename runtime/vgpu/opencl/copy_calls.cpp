@@ -72,6 +72,7 @@ Result<void> Backend::handle(const wire::EnqueueFillImage& call) {
   const auto image = objects_.get<Image>(call.image);
   if (!image) return image.error();
   if (!image.value()->buffer) return enqueue(call, describe(call));
+  if (!fits(call, *image.value())) return Error{kBeyondBounds};
   return enqueue(
       call,
       [color = call.color, first = call.origin.x, count = call.region.x](const ToQueue& to,

@@ -4,13 +4,28 @@
 #include "runtime/vgpu/opencl/backend.hpp"
 
 namespace fairgv::vgpu::opencl {
+namespace {
+
+/// Whether a driver finds the end of the list that it was given (OpenCL 3.0, 4.3): of one scheme, complete.
+bool is_partition(std::span<const std::int64_t> list) {
+  if (list.size() < 3 || list.back() != 0) return false;
+  switch (list.front()) {
+    case CL_DEVICE_PARTITION_EQUALLY:
+    case CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN:
+      return list.size() == 3;
+    case CL_DEVICE_PARTITION_BY_COUNTS:
+      return list[list.size() - 2] == CL_DEVICE_PARTITION_BY_COUNTS_LIST_END;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 Result<wire::SubDevicesReply> Backend::handle(const wire::CreateSubDevices& call) {
   const auto id = device(call.device);
   if (!id) return id.error();
-  if (call.properties.empty() || call.properties.back() != 0) {
-    return Error{"a list of partition properties without an end"};
-  }
+  if (!is_partition(call.properties)) return Error{"a list of partition properties without an end"};
   static_assert(sizeof(cl_device_partition_property) == sizeof(std::int64_t));
   const auto* const properties =
       reinterpret_cast<const cl_device_partition_property*>(call.properties.data());

@@ -41,7 +41,7 @@ Result<Driver> Driver::open() {
       cl_device_type type = 0;
       clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
       const auto root = static_cast<wire::DeviceIndex>(driver.devices_.size());
-      driver.devices_.push_back({device, index, type, root, nullptr});
+      driver.devices_.push_back({device, index, type, root, 0, nullptr});
     }
   }
   if (driver.devices_.empty()) {
@@ -74,6 +74,9 @@ std::string Driver::device_name(wire::DeviceIndex device) const {
 
 Result<std::vector<cl_device_id>> Driver::ids(std::span<const wire::DeviceIndex> devices) const {
   std::vector<cl_device_id> ids;
+  if (devices.size() > devices_.size()) {
+    return Error{fmt::format("{} devices of {}", devices.size(), devices_.size())};
+  }
   for (const wire::DeviceIndex device : devices) {
     if (device >= devices_.size() || devices_[device].id == nullptr) {
       return Error{fmt::format("device {} of {} does not exist", device, devices_.size())};
@@ -100,12 +103,13 @@ std::optional<std::vector<wire::DeviceIndex>> Driver::add_sub_devices(wire::Devi
   const auto live = static_cast<std::size_t>(std::count_if(
       devices_.begin(), devices_.end(), [](const Device& device) { return device.id != nullptr; }));
   if (live - root_count_ + ids.size() > kMostSubDevices) return std::nullopt;
+  if (devices_[parent].depth >= kDeepest) return std::nullopt;
 
   std::vector<wire::DeviceIndex> indices;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const wire::DeviceIndex index = free_index();
     const Device& whole = devices_[parent];
-    devices_[index] = {ids[i], whole.platform, whole.type, whole.root, std::move(owners[i])};
+    devices_[index] = {ids[i], whole.platform, whole.type, whole.root, whole.depth + 1, std::move(owners[i])};
     indices.push_back(index);
   }
   return indices;

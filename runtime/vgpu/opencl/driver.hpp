@@ -36,6 +36,8 @@ struct Device {
   cl_device_type type = 0;
   /// What is scheduled: itself, or the device that it is part of.
   wire::DeviceIndex root = 0;
+  /// How often a device was split to make it.
+  std::uint32_t depth = 0;
   /// Of a sub-device: the driver's reference, and that of the device it was split from. Whatever the driver
   /// makes for a sub-device must hold it.
   std::shared_ptr<const void> owner;
@@ -62,7 +64,8 @@ class Driver {
   /// The driver's ids of `devices`, or an Error if one does not exist.
   Result<std::vector<cl_device_id>> ids(std::span<const wire::DeviceIndex> devices) const;
 
-  /// Gives sub-devices of `parent`, whose references it takes, indices. Nothing if there are too many.
+  /// Gives sub-devices of `parent`, whose references it takes, indices. Nothing if there are too many, or it
+  /// was split too often.
   std::optional<std::vector<wire::DeviceIndex>> add_sub_devices(wire::DeviceIndex parent,
                                                                 std::span<const cl_device_id> ids);
   /// Lets go of a sub-device. An Error if there is none of that index.
@@ -71,6 +74,8 @@ class Driver {
  private:
   /// The most sub-devices at a time.
   static constexpr std::size_t kMostSubDevices = 4096;
+  /// Each holds the one it was split from, and one of a single compute unit may be split again and again.
+  static constexpr std::uint32_t kDeepest = 16;
 
   wire::DeviceIndex free_index();
 

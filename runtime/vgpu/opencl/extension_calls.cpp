@@ -56,7 +56,7 @@ Result<void*> Backend::driver_handle(wire::ParameterKind kind, std::uint64_t nam
       if (name > driver_.platforms().size()) break;
       return static_cast<void*>(driver_.platforms()[name - 1].id);
     case wire::ParameterKind::device:
-      if (name > driver_.devices().size()) break;
+      if (name > driver_.devices().size() || driver_.devices()[name - 1].id == nullptr) break;
       return static_cast<void*>(driver_.devices()[name - 1].id);
     case wire::ParameterKind::context:
       return handle_of<Context>(objects_, name, poison);

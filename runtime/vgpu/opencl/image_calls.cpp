@@ -2,13 +2,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/bounds.hpp"
+#include "runtime/wire/image_format.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
 
-constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+/// Images in images in images: an image's end is that of the one below, so they must not be endless.
+constexpr std::uint32_t kDeepest = 16;
 
 cl_image_format format_of(const wire::ImageDescription& description) {
   return {description.channel_order, description.channel_type};
@@ -98,8 +102,10 @@ Result<void> Backend::handle(const wire::CreateImage& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto image = std::make_shared<Image>();
+  image->extent = extent_of(call.description);
   image->context = std::move(context).value();
   image->error = image->context->error;
+  if (auto done = charge(*image, wire::image_bytes(call.description), false); !done) return done;
   if (image->error != CL_SUCCESS) return objects_.insert(call.id, std::move(image));
 
   wire::ImageDescription description = call.description;
@@ -119,11 +125,14 @@ Result<void> Backend::handle(const wire::CreateImage& call) {
 
 Result<wire::StatusReply> Backend::handle(const wire::CreateImageFromMemory& call) {
   auto image = std::make_shared<Image>();
+  image->extent = extent_of(call.description);
   cl_mem memory = nullptr;
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();  // of another image: the driver's to check
   if (auto buffer = objects_.get<Buffer>(call.memory)) {
     image->context = buffer.value()->context;
     image->error = buffer.value()->error;
     memory = buffer.value()->handle.get();
+    bytes = buffer.value()->bytes;
     if (call.description.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) image->buffer = buffer.value();
     image->memory = std::move(buffer).value();
   } else {
@@ -132,10 +141,21 @@ Result<wire::StatusReply> Backend::handle(const wire::CreateImageFromMemory& cal
     image->context = other.value()->context;
     image->error = other.value()->error;
     memory = other.value()->handle.get();
+    image->depth = other.value()->depth + 1;
     image->memory = std::move(other).value();
   }
+  if (image->error == CL_SUCCESS && image->depth > kDeepest) image->error = CL_OUT_OF_RESOURCES;
   if (image->error == CL_SUCCESS) {
     make(*image, call.flags & ~kHostPointerFlags, call.description, memory, nullptr);
+  }
+  // Not all drivers look.
+  if (image->handle && bytes_in_memory(call.description, image->element_bytes) > bytes) {
+    image->handle.reset();
+    image->error = CL_INVALID_IMAGE_DESCRIPTOR;
+  }
+  if (image->error != CL_SUCCESS) {
+    image->memory.reset();
+    image->buffer.reset();
   }
   const wire::StatusReply reply{image->error};
   if (auto inserted = objects_.insert(call.id, std::move(image)); !inserted) return inserted.error();
@@ -161,6 +181,8 @@ Result<void> Backend::handle(const wire::CreatePipe& call) {
   pipe->context = std::move(context).value();
   pipe->error = pipe->context->error;
   const Device& first = driver_.devices()[pipe->context->devices.front()];
+  if (auto done = charge(*pipe, wire::pipe_bytes(call.packet_bytes, call.max_packets), false); !done)
+    return done;
   // Older drivers have no such function.
   if (pipe->error == CL_SUCCESS && !driver_.platforms()[first.platform].is_2_0) {
     pipe->error = CL_INVALID_OPERATION;

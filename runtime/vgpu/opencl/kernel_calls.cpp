@@ -27,6 +27,14 @@ Result<void> Backend::handle(const wire::CreateKernel& call) {
     kernel->error = clGetKernelInfo(kernel->handle.get(), CL_KERNEL_NUM_ARGS, sizeof(kernel->argument_count),
                                     &kernel->argument_count, nullptr);
   }
+  if (kernel->error == CL_SUCCESS) {
+    kernel->takes = argument_kinds(kernel->handle.get(), kernel->argument_count);
+    cl_ulong local_bytes = 0;
+    // Without a device: of the only one, and unknown where there are several.
+    clGetKernelWorkGroupInfo(kernel->handle.get(), nullptr, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(local_bytes),
+                             &local_bytes, nullptr);
+    kernel->local_bytes = local_bytes;
+  }
   if (settings_.never_slice.contains(kernel->name)) {
     kernel->why_whole = "the configuration names it in never_slice";
   } else if (!kernel->program->sliced) {
@@ -42,6 +50,10 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckArgumentSize& call) {
   if (!kernel) return kernel.error();
   wire::StatusReply reply{kernel.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
+  const auto& takes = kernel.value()->takes;
+  const bool may_be_value =
+      call.index >= takes.size() || takes[call.index] == Takes::value || takes[call.index] == Takes::anything;
+  if (!may_be_value) return Error{fmt::format("the size of argument {}, which takes no value", call.index)};
   if (call.bytes > kLongestValue) return wire::StatusReply{CL_INVALID_ARG_SIZE};
   // Tried on a kernel that is thrown away: the real one has arguments to keep.
   const KernelHandle scratch(
@@ -56,8 +68,8 @@ Result<void> Backend::handle(const wire::SetKernelArguments& call) {
   const auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
   if (kernel.value()->error != CL_SUCCESS) return {};  // a poisoned kernel's arguments do not matter
-  auto arguments = updated(*kernel.value()->arguments, call.updates, call.values,
-                           kernel.value()->argument_count, {objects_, segment_.arena()});
+  auto arguments = updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes,
+                           {objects_, segment_.arena()});
   if (!arguments) return arguments.error();
   kernel.value()->arguments = std::move(arguments).value();
   return {};

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/bounds.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -9,8 +10,6 @@ namespace {
 /// What the driver's queue must share with the application's.
 constexpr cl_command_queue_properties kQueueProperties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
-constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-
 QueueHandle make_queue(const Platform& platform, cl_context context, cl_device_id device,
                        cl_command_queue_properties properties, cl_int& error) {
   if (!platform.is_2_0) {
@@ -35,12 +34,17 @@ Result<void> Backend::handle(const wire::CreateContext& call) {
   const auto ids = driver_.ids(call.devices);
   if (!ids) return ids.error();
   if (ids.value().empty()) return Error{"a context without devices"};
+  const wire::PlatformIndex platform_index = driver_.devices()[call.devices.front()].platform;
+  for (const wire::DeviceIndex device : call.devices) {
+    if (driver_.devices()[device].platform != platform_index) return Error{"a context of several platforms"};
+  }
   auto context = std::make_shared<Context>();
   context->devices.assign(call.devices.begin(), call.devices.end());
   for (const wire::DeviceIndex device : call.devices) {
     if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
+    context->roots |= std::uint64_t{1} << driver_.devices()[device].root;
   }
-  const Platform& platform = driver_.platforms()[driver_.devices()[call.devices.front()].platform];
+  const Platform& platform = driver_.platforms()[platform_index];
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               reinterpret_cast<cl_context_properties>(platform.id), 0};
   context->handle = ContextHandle(clCreateContext(properties, static_cast<cl_uint>(ids.value().size()),
@@ -65,6 +69,9 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
   if (queue->error == CL_SUCCESS) {
     queue->error = clGetDeviceInfo(queue->device, CL_DEVICE_ADDRESS_BITS, sizeof(queue->address_bits),
                                    &queue->address_bits, nullptr);
+    cl_ulong local_bytes = 0;
+    clGetDeviceInfo(queue->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_bytes), &local_bytes, nullptr);
+    queue->local_bytes = local_bytes;
   }
   if (queue->error == CL_SUCCESS) {
     const Platform& platform = driver_.platforms()[driver_.devices()[call.device].platform];
@@ -95,12 +102,19 @@ Result<void> Backend::handle(const wire::CreateBuffer& call) {
   }
   auto buffer = std::make_shared<Buffer>();
   buffer->context = std::move(context).value();
+  buffer->bytes = call.bytes;
   buffer->error = buffer->context->error;
+  if (is_direct) buffer->backing = call.backing;
+  // Memory that is an allocation's already is charged with it.
+  if (is_direct && !call.retired) buffer->parent = owner_of(call.backing);
+  if (!buffer->parent) {
+    if (auto done = charge(*buffer, call.bytes, static_cast<bool>(call.retired)); !done) return done;
+  }
   if (buffer->error == CL_SUCCESS) {
     buffer->handle = MemoryHandle(
         clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, contents, &buffer->error));
   }
-  if (is_direct && call.retired) {
+  if (call.retired) {
     if (auto told = tell_when_gone(*buffer, call.retired); !told) return told;
   }
   return objects_.insert(call.id, std::move(buffer));
@@ -109,16 +123,32 @@ Result<void> Backend::handle(const wire::CreateBuffer& call) {
 Result<void> Backend::tell_when_gone(Buffer& buffer, wire::EventId retired) {
   auto node = executor_.begin_host_work(retired);
   if (!node) return node.error();
-  buffer.when_gone = [listening = std::weak_ptr(listening_), node = std::move(node).value()] {
-    if (const auto executor = listening.lock()) (*executor)->end_host_work(*node, kComplete);
+  buffer.when_gone = [listening = std::weak_ptr(listening_),
+                      node = std::move(node).value()](bool is_headroom) {
+    const auto executor = listening.lock();
+    if (executor) (*executor)->end_host_work(*node, is_headroom ? kComplete : wire::kMemoryGivenBack);
   };
   return {};
+}
+
+std::shared_ptr<Buffer> Backend::owner_of(wire::ArenaRange range) const {
+  return objects_.find_if<Buffer>([range](const Buffer& buffer) {
+    const wire::ArenaRange& whole = buffer.backing;
+    return range.offset >= whole.offset && range.bytes <= whole.bytes &&
+           range.offset - whole.offset <= whole.bytes - range.bytes;
+  });
 }
 
 Result<void> Backend::handle(const wire::CreateSubBuffer& call) {
   auto parent = objects_.get<Buffer>(call.parent);
   if (!parent) return parent.error();
+  if (parent.value()->parent) return Error{"a part of a part of a buffer"};
+  if (!has_range(parent.value()->bytes, call.origin, call.bytes)) {
+    return Error{
+        fmt::format("{} bytes at {} of a buffer of {}", call.bytes, call.origin, parent.value()->bytes)};
+  }
   auto buffer = std::make_shared<Buffer>();
+  buffer->bytes = call.bytes;
   buffer->parent = std::move(parent).value();
   buffer->context = buffer->parent->context;
   buffer->error = buffer->parent->error;

@@ -18,13 +18,20 @@
 #include <vector>
 
 #include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
 #include "runtime/vgpu/opencl/handle.hpp"
 #include "runtime/vgpu/opencl/recipe.hpp"
 #include "runtime/vgpu/opencl/sliced_program.hpp"
+#include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu::opencl {
+
+/// What a client's pointer is for. Never passed on from a client: the front end turns it into copies or
+/// shared memory.
+constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
 enum class ObjectKind { context, queue, buffer, program, kernel, image, sampler, pipe, command_buffer };
 
@@ -49,6 +56,7 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   static constexpr std::string_view kName = "context";
   ContextHandle handle;
   std::vector<wire::DeviceIndex> devices;
+  std::uint64_t roots = 0;  // of the topology: bit d is the device d that is one of them or has one as a part
   std::vector<std::shared_ptr<const void>> sub_devices;  // that the driver's context uses
 };
 
@@ -59,20 +67,26 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   std::shared_ptr<const void> sub_device;  // that the driver's queue is on, if it is one
   cl_device_id device = nullptr;           // the driver's, that it is on
   cl_uint address_bits = 0;                // of that device
+  std::uint64_t local_bytes = 0;           // of local memory that it has
   QueueHandle handle;
 };
 
 struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   static constexpr std::string_view kName = "buffer";
   std::shared_ptr<Context> context;
-  std::shared_ptr<Buffer> parent;  // of a sub-buffer
+  std::shared_ptr<Buffer> parent;  // whose memory it is, unless it has its own
+  wire::ArenaRange backing;        // of a direct buffer
+  MemoryCharge charge;
+  std::uint64_t bytes = 0;
   MemoryHandle handle;
-  /// Called once the driver's buffer is gone and its memory is free again, or empty.
-  std::function<void()> when_gone;
+  /// Called once the driver's buffer is gone and its memory is free again, or empty. `is_headroom`: what it
+  /// was charged for is the front end's again.
+  std::function<void(bool is_headroom)> when_gone;
 
   ~Buffer() override {
     handle = {};
-    if (when_gone) when_gone();
+    const bool is_headroom = charge.release();
+    if (when_gone) when_gone(is_headroom);
   }
 };
 
@@ -80,10 +94,13 @@ struct Image final : ObjectOf<Image, ObjectKind::image> {
   static constexpr std::string_view kName = "image";
   std::shared_ptr<Context> context;
   std::shared_ptr<const Object> memory;  // whose memory it is, unless it has its own
+  std::uint32_t depth = 0;               // images below it, in whose memory it is
   std::shared_ptr<const Buffer> buffer;  // the same, of an image that is a buffer's row of elements
+  MemoryCharge charge;                   // outlives the handle
   MemoryHandle handle;
   cl_mem_object_type type = 0;
   std::size_t element_bytes = 0;
+  wire::Extent3 extent;  // in elements, in the driver's coordinates
 };
 
 struct Sampler final : ObjectOf<Sampler, ObjectKind::sampler> {
@@ -95,6 +112,7 @@ struct Sampler final : ObjectOf<Sampler, ObjectKind::sampler> {
 struct Pipe final : ObjectOf<Pipe, ObjectKind::pipe> {
   static constexpr std::string_view kName = "pipe";
   std::shared_ptr<Context> context;
+  MemoryCharge charge;  // outlives the handle
   MemoryHandle handle;
 };
 
@@ -111,6 +129,7 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
   ProgramHandle handle;
   std::shared_ptr<Linked> linking;  // until the loop thread has taken the result over
   SourceText source;                // null: it was made from something else
+  bool is_intermediate = false;     // it was made from an intermediate language
   /// How it was last built, compiled or linked; null if not from sources alone.
   std::shared_ptr<const Recipe> recipe;
   std::shared_ptr<SlicedProgram> sliced;  // null without a recipe
@@ -132,6 +151,9 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   /// Tells functions apart: the same for all kernel objects of one function of one program.
   std::uint64_t function = 0;
   std::uint32_t argument_count = 0;
+  std::vector<Takes> takes;  // by argument
+  std::uint64_t local_bytes =
+      0;  // of local memory, beside what arguments ask for; 0 also if the driver does not say
   /// What the next launch uses.
   std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();
   /// What the driver's kernel has been given.
@@ -163,6 +185,13 @@ cl_int first_error(const Objects&... objects) {
   cl_int error = CL_SUCCESS;
   ((error = error != CL_SUCCESS ? error : objects.error), ...);
   return error;
+}
+
+/// CL_OUT_OF_RESOURCES if a launch would use more local memory than there is: PoCL 3.1 does not look, and
+/// ends.
+inline cl_int local_memory_error(const Kernel& kernel, const ArgumentSet& arguments, const Queue& queue) {
+  const bool fits = kernel.local_bytes + arguments.local_bytes <= queue.local_bytes;
+  return fits || arguments.local_bytes == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -33,8 +33,9 @@ Result<void> Backend::handle(const wire::CreateProgramWithSource& call) {
   program->error = program->context->error;
   program->source = std::make_shared<const std::string>(call.source);
   if (program->error == CL_SUCCESS) {
-    const char* text = call.source.data();
-    const std::size_t length = call.source.size();
+    // Not the message's bytes: a driver reads a source of length 0 to the next null character.
+    const char* text = program->source->c_str();
+    const std::size_t length = program->source->size();
     program->handle = ProgramHandle(
         clCreateProgramWithSource(program->context->handle.get(), 1, &text, &length, &program->error));
   }
@@ -80,6 +81,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithIl& call)
   program->context = std::move(context).value();
   program->error = program->context->error;
   if (program->error == CL_SUCCESS) {
+    program->is_intermediate = true;
     const Device& device = driver_.devices()[program->context->devices.front()];
     const IlFunction create = il_function(driver_.platforms()[device.platform]);
     program->error = CL_INVALID_OPERATION;
@@ -117,6 +119,8 @@ Result<wire::StatusReply> Backend::handle(const wire::SetSpecializationConstant&
   const auto program = this->program(call.program);
   if (!program) return program.error();
   if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
+  // PoCL 3.1 asserts it.
+  if (!program.value()->is_intermediate) return wire::StatusReply{CL_INVALID_PROGRAM};
   const Device& device = driver_.devices()[program.value()->context->devices.front()];
   if (!driver_.platforms()[device.platform].is_2_2) return wire::StatusReply{CL_INVALID_OPERATION};
   return wire::StatusReply{clSetProgramSpecializationConstant(program.value()->handle.get(), call.constant,

@@ -31,7 +31,11 @@ struct Recipe {
   std::vector<cl_device_id> devices{};                  // empty: all of the context's
   std::string options{};
   std::string directory{};
+  std::size_t steps = 1;  // of it and of all its inputs: they may share theirs, so it may be beyond counting
 };
+
+/// A program that takes more steps has no recipe: all of them are repeated.
+inline constexpr std::size_t kMostSteps = 1000;
 
 /// Why launches of the program must run whole, as far as its sources show.
 std::optional<std::string_view> why_not_sliceable(const Recipe& recipe);

@@ -49,6 +49,7 @@ template <class Function, class Call>
 Result<void> Backend::transfer_bytes(Function* function, const Call& call, wire::ArenaRange range) {
   const auto found = objects_.get<Buffer>(call.buffer);
   if (!found) return found.error();
+  if (!fits(call, *found.value())) return Error{kBeyondBounds};
   const auto host = arena(range, range.bytes);
   if (!host) return host.error();
   return enqueue(
@@ -64,6 +65,7 @@ template <class Function, class Call>
 Result<void> Backend::transfer_rect(Function* function, const Call& call, wire::ArenaRange range) {
   const auto found = objects_.get<Buffer>(call.buffer);
   if (!found) return found.error();
+  if (!fits(call, *found.value())) return Error{kBeyondBounds};
   const auto host = arena(range, volume(call.region));
   if (!host) return host.error();
   return enqueue(
@@ -80,6 +82,7 @@ template <class Function, class Call>
 Result<void> Backend::transfer_box(Function* function, const Call& call, wire::ArenaRange range) {
   const auto found = objects_.get<Image>(call.image);
   if (!found) return found.error();
+  if (!fits(call, *found.value())) return Error{kBeyondBounds};
   const auto host = arena(range, arena_bytes(*found.value(), call.region, call.row_pitch, call.slice_pitch));
   if (!host) return host.error();
   return enqueue(

@@ -69,6 +69,11 @@ struct CreatePipe {
   FAIRGV_FIELDS(id, context, flags, packet_bytes, max_packets)
 };
 
+/// Bytes that a pipe is charged for: a ring of packets with one place that stays free.
+constexpr std::uint64_t pipe_bytes(std::uint32_t packet_bytes, std::uint32_t max_packets) {
+  return packet_bytes * (std::uint64_t{max_packets} + 1);
+}
+
 using ImageCalls =
     TypeList<GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe>;
 

@@ -20,6 +20,8 @@ struct CreateBuffer {
   /// is the front end's again when `retired` has ended: the buffer and all that used it are gone. Without
   /// such an event the front end keeps the range by other means (a buffer in shared virtual memory).
   ArenaRange backing = {};
+  /// Ends with CL_COMPLETE if what the buffer was charged for is the front end's to use again
+  /// (ReserveMemory), with kMemoryGivenBack if not.
   EventId retired = {};
   FAIRGV_FIELDS(id, context, flags, bytes, initial, backing, retired)
 };
@@ -34,6 +36,47 @@ struct CreateSubBuffer {
   FAIRGV_FIELDS(id, parent, flags, origin, bytes)
 };
 
-using MemoryCalls = TypeList<CreateBuffer, CreateSubBuffer>;
+inline constexpr std::int32_t kMemoryGivenBack = -1;
+
+/// The most that a session keeps of what it was granted and does not use.
+inline constexpr std::uint64_t kMostHeadroom = std::uint64_t{2} << 20;
+
+struct MemoryReply {
+  std::uint64_t bytes = 0;
+  FAIRGV_FIELDS(bytes)
+};
+
+/// Asks for device memory, on every device of a set: `bytes` that the front end needs beyond what it has, and
+/// `headroom` more for what comes next. The answer says how much was granted: both, only `bytes`, or none.
+///
+/// What was granted is the session's headroom. Creating an object of its own memory takes the object's bytes
+/// out of it, on every device of the context: buffers their size, unless they lie in shared virtual memory;
+/// images image_bytes(); pipes pipe_bytes(). A front end that has sent this call once must have reserved what
+/// it creates: else it breaks the protocol. For one that never did, the worker asks the daemon itself, and
+/// poisons what it may not make.
+struct ReserveMemory {
+  FAIRGV_CALL(ReserveMemory, 0x0302, MemoryReply)
+  std::uint64_t devices = 0;  // bit d: device d of the topology
+  std::uint64_t bytes = 0;
+  std::uint64_t headroom = 0;
+  FAIRGV_FIELDS(devices, bytes, headroom)
+};
+
+/// Gives back of what was granted and is not used.
+struct ReturnMemory {
+  FAIRGV_CALL(ReturnMemory, 0x0303, void)
+  std::uint64_t devices = 0;
+  std::uint64_t bytes = 0;
+  FAIRGV_FIELDS(devices, bytes)
+};
+
+/// How much ReserveMemory would be granted now on a device.
+struct GetMemoryLeft {
+  FAIRGV_CALL(GetMemoryLeft, 0x0304, MemoryReply)
+  DeviceIndex device = 0;
+  FAIRGV_FIELDS(device)
+};
+
+using MemoryCalls = TypeList<CreateBuffer, CreateSubBuffer, ReserveMemory, ReturnMemory, GetMemoryLeft>;
 
 }  // namespace fairgv::wire

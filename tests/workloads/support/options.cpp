@@ -122,6 +122,11 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
                    "with --sync every: write when each launch of the window was begun and seen to end, by "
                    "CLOCK_MONOTONIC (ns)",
                    [](Options& options, const std::string& text) { options.waits_file = text; }});
+  table.push_back(
+      {"--requests", "FILE",
+       "instead of a window: for each line of FILE (it may be a pipe) run as many rounds as it says, and "
+       "print how long they took",
+       [](Options& options, const std::string& text) { options.requests_file = text; }});
 }
 
 /// Options of the problem: where it runs, how big it is, and how it is checked.
@@ -185,6 +190,9 @@ void reject_contradictions(const Description& description, const Options& option
   }
   if (!options.waits_file.empty() && options.sync.value_or(description.default_sync) != SyncMode::kEvery) {
     throw BadInput("--waits needs --sync every: in the other modes no launch is waited for by itself");
+  }
+  if (!options.requests_file.empty() && (options.repetitions || seconds_given)) {
+    throw BadInput("--requests says how much there is to do: leave out --seconds and --repetitions");
   }
   if (!options.size) return;
   if (*options.size > description.maximum_size) {

@@ -13,6 +13,7 @@
 #include "tests/workloads/support/launcher.hpp"
 #include "tests/workloads/support/measure.hpp"
 #include "tests/workloads/support/options.hpp"
+#include "tests/workloads/support/requests.hpp"
 #include "tests/workloads/support/workload.hpp"
 
 namespace workloads {
@@ -143,7 +144,9 @@ Measurement measure_and_record(Workload& workload, Launcher& launcher, const Opt
   Record waits("--waits", options.waits_file);
   if (events.wanted()) launcher.start_profiling();
   if (waits.wanted()) launcher.start_timing();
-  const Measurement result = measure(workload, launcher, options, sync, batch);
+  const Measurement result = options.requests_file.empty()
+                                 ? measure(workload, launcher, options, sync, batch)
+                                 : serve_requests(workload, launcher, options.requests_file);
   if (waits.wanted()) waits.write(launcher.stop_timing());
   if (events.wanted()) {
     const std::vector<Execution> in_window = launcher.stop_profiling();

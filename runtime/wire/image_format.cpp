@@ -1,6 +1,11 @@
-#include "icd/image_format.hpp"
+#include "runtime/wire/image_format.hpp"
 
-namespace fairgv::icd {
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace fairgv::wire {
 namespace {
 
 /// Channels that an element of this order has in memory; 0 for an unknown order.
@@ -56,16 +61,16 @@ std::uint64_t channel_bytes(cl_channel_type type) {
 }
 
 /// Bytes of an element whose channels are packed into one number; 0 if the pair is none of those.
-std::uint64_t packed_bytes(const cl_image_format& format) {
-  const bool three = format.image_channel_order == CL_RGB || format.image_channel_order == CL_RGBx;
-  switch (format.image_channel_data_type) {
+std::uint64_t packed_bytes(cl_channel_order order, cl_channel_type type) {
+  const bool three = order == CL_RGB || order == CL_RGBx;
+  switch (type) {
     case CL_UNORM_SHORT_565:
     case CL_UNORM_SHORT_555:
       return three ? 2 : 0;
     case CL_UNORM_INT_101010:
       return three ? 4 : 0;
     case CL_UNORM_INT_101010_2:
-      return format.image_channel_order == CL_RGBA ? 4 : 0;
+      return order == CL_RGBA ? 4 : 0;
     default:
       return 0;
   }
@@ -100,10 +105,20 @@ bool fit(cl_channel_order order, cl_channel_type type) {
 
 }  // namespace
 
-std::uint64_t element_bytes(const cl_image_format& format) {
-  if (const std::uint64_t packed = packed_bytes(format)) return packed;
-  if (!fit(format.image_channel_order, format.image_channel_data_type)) return 0;
-  return channels_of(format.image_channel_order) * channel_bytes(format.image_channel_data_type);
+std::uint64_t element_bytes(std::uint32_t channel_order, std::uint32_t channel_type) {
+  if (const std::uint64_t packed = packed_bytes(channel_order, channel_type)) return packed;
+  if (!fit(channel_order, channel_type)) return 0;
+  return channels_of(channel_order) * channel_bytes(channel_type);
 }
 
-}  // namespace fairgv::icd
+std::uint64_t image_bytes(const ImageDescription& image) {
+  std::uint64_t bytes = element_bytes(image.channel_order, image.channel_type);
+  for (const std::uint64_t size : {image.width, image.height, image.depth, image.array_size}) {
+    if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(size, 1), &bytes)) {
+      return std::numeric_limits<std::uint64_t>::max();
+    }
+  }
+  return bytes;
+}
+
+}  // namespace fairgv::wire

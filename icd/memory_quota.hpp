@@ -1,0 +1,82 @@
+// What this process may allocate of the devices' memory: clCreateBuffer and its like are refused here, at
+// once and from the call, when the tenant has no more.
+//
+// The worker asks the daemon, whose ledger has every session of the tenant; so that small objects cost no
+// question, the process keeps some headroom that was granted and is not used (wire::ReserveMemory). What an
+// object held comes back when it is really gone, which may be long after its release: DirectMemoryPool hears
+// of it, and for all other objects the worker gives it back by itself.
+//
+// An object of a context with several devices is charged on each, because the driver may keep it on any. Any
+// thread may call any method.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "icd/cl.hpp"
+#include "runtime/session/headroom.hpp"
+
+namespace fairgv::icd {
+
+class Connection;
+class MemoryQuota;
+
+/// Bytes on each of some devices (bit d: device d of the topology).
+struct MemoryShare {
+  std::uint64_t devices = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A share that is not an object's yet: what fails before the object is sent to the worker gives it back.
+class MemoryReservation {
+ public:
+  MemoryReservation() = default;
+  MemoryReservation(MemoryQuota& quota, MemoryShare share) : quota_(&quota), share_(share) {}
+  MemoryReservation(MemoryReservation&& other) noexcept
+      : quota_(std::exchange(other.quota_, nullptr)), share_(other.share_) {}
+  MemoryReservation& operator=(MemoryReservation&& other) noexcept {
+    std::swap(quota_, other.quota_);
+    std::swap(share_, other.share_);
+    return *this;
+  }
+  ~MemoryReservation();
+
+  /// The object has it from now on.
+  MemoryShare hand_over() {
+    quota_ = nullptr;
+    return share_;
+  }
+
+ private:
+  MemoryQuota* quota_ = nullptr;
+  MemoryShare share_;
+};
+
+class MemoryQuota {
+ public:
+  explicit MemoryQuota(Connection& connection);
+
+  /// CL_SUCCESS, CL_MEM_OBJECT_ALLOCATION_FAILURE, or kSessionLost.
+  cl_int reserve(MemoryShare share, MemoryReservation& reservation);
+
+  /// The bytes are headroom again.
+  void credit(MemoryShare share);
+  /// The same, and what is more than may be kept goes back to the daemon.
+  void put_back(MemoryShare share);
+
+ private:
+  bool take(MemoryShare share);
+  void return_surplus(std::uint64_t devices);
+  /// Asks for what is missing. CL_SUCCESS: try again to take it.
+  cl_int ask(MemoryShare share);
+
+  Connection& connection_;
+  const bool counted_;  // the daemon knows quotas
+  const std::uint64_t headroom_wish_;
+  std::mutex asking_;  // one asks at a time; taken before mutex_
+  std::mutex mutex_;   // guards what follows
+  session::Headroom headroom_;
+};
+
+}  // namespace fairgv::icd

@@ -1,0 +1,55 @@
+#include "runtime/daemon/config_memory.hpp"
+
+#include <limits>
+
+namespace fairgv::daemon {
+namespace {
+
+using session::MemorySize;
+
+/// Whether `a` is more than `b` on every device; false if that depends on the device.
+bool is_more(const MemorySize& a, const MemorySize& b) {
+  if (a.percent.has_value() != b.percent.has_value()) return false;
+  return a.percent ? *a.percent > *b.percent : a.bytes > b.bytes;
+}
+
+/// All reserves, those in bytes and those in per cent apart.
+struct Reserves {
+  std::uint64_t bytes = 0;  // or the largest number if they are beyond 64 bits
+  std::uint64_t percent = 0;
+};
+
+Reserves sum_of(const TenantRules& rules) {
+  Reserves sum;
+  for (const auto& [name, rule] : rules.by_name) {
+    if (!rule.memory_reserve) continue;
+    if (__builtin_add_overflow(sum.bytes, rule.memory_reserve->bytes, &sum.bytes)) {
+      sum.bytes = std::numeric_limits<std::uint64_t>::max();
+    }
+    sum.percent += rule.memory_reserve->percent.value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace
+
+void check_memory(const Config& config, const toml::source_region& where, ConfigErrors& errors) {
+  for (const auto& [name, rule] : config.tenants.by_name) {
+    const MemorySize limit = rule.memory.value_or(config.tenants.default_memory);
+    if (rule.memory_reserve && is_more(*rule.memory_reserve, limit)) {
+      errors.add(where,
+                 "memory_reserve in [tenant.\"" + name + "\"] is more than its memory, " + to_text(limit));
+    }
+  }
+  const Reserves sum = sum_of(config.tenants);
+  const auto& memory = config.devices.common.memory;
+  if (sum.percent > 100) {
+    errors.add(where, "the memory_reserve of all tenants together is " + std::to_string(sum.percent) +
+                          "%: a device has 100%");
+  } else if (memory && is_more({sum.bytes}, *memory)) {
+    errors.add(where, "the memory_reserve of all tenants together is " + to_text(MemorySize{sum.bytes}) +
+                          " and [device] has " + to_text(*memory) + " to share out");
+  }
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,16 @@
+// What can be wrong with a configuration's memory before any device is known.
+//
+// Private to config.cpp.
+#pragma once
+
+#include "runtime/daemon/config.hpp"
+#include "runtime/daemon/config_table.hpp"
+
+namespace fairgv::daemon {
+
+/// Reserves that no device could keep are errors, as far as they can be compared: of one tenant beyond its
+/// limit, in per cent beyond 100 in all, in bytes beyond what [device] has to share out. The rest shows when
+/// the devices are known (MemoryBook).
+void check_memory(const Config& config, const toml::source_region& where, ConfigErrors& errors);
+
+}  // namespace fairgv::daemon

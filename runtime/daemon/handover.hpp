@@ -1,0 +1,71 @@
+// What one fairgvd leaves to the next when it is restarted or upgraded while programs run: a process replaces
+// itself (execve), so that workers stay its children and descriptors stay open; everything else that it knows
+// goes through a memory file in this form.
+//
+// Workers and clients notice nothing: turns are in shared pages, knocks wait in their eventfds, and whoever
+// wants a turn waits the moment longer. What is not handed over: what policies hold against tenants (as when
+// the policy is changed), the recent half second of shares, and a policy that was set by hand, since the
+// configuration is read again.
+//
+// The text has a version. A daemon that does not know it cannot take over, and its sessions end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/daemon/dispatcher.hpp"
+#include "runtime/daemon/ids.hpp"
+#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
+
+namespace fairgv::daemon {
+
+struct HandedTenant {
+  std::string name;
+  uid_t uid = 0;
+  std::optional<std::uint32_t> asked;
+  std::optional<std::uint32_t> set;
+  std::vector<TenantBooks> books;  // by device
+  std::optional<session::MemorySize> asked_memory{};
+  std::optional<session::MemorySize> set_memory{};
+};
+
+/// A session that was running. The descriptors are those of Session.
+struct HandedSession {
+  std::uint32_t id = 0;
+  std::string tenant;
+  session::PeerCredentials peer;
+  std::string program;
+  std::uint64_t features = 0;
+  std::string slicing;
+  std::vector<session::LongCommand> long_commands;
+  pid_t worker = 0;
+  int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
+  std::vector<std::uint64_t> used_ns;  // by device: what has been charged of the session's own count
+  std::vector<std::uint64_t> memory;   // by device: the bytes that it was granted
+};
+
+struct Handover {
+  int listener = -1;
+  int lock = -1;
+  std::uint32_t last_session = 0;
+  std::vector<session::DeviceDescription> devices;
+  std::vector<HandedTenant> tenants;  // in the order in which they came
+  std::vector<HandedSession> sessions;
+};
+
+std::string to_text(const Handover& handover);
+Result<Handover> parse_handover(std::string_view text);
+
+/// A memory file with the text that survives execve, and its text read again. Reading takes the file.
+Result<ring::UniqueFd> store(const Handover& handover);
+Result<Handover> take(ring::UniqueFd file);
+
+/// Has every descriptor of the handover survive execve, or not. False if one is none.
+bool keep_over_exec(const Handover& handover, bool keep);
+
+}  // namespace fairgv::daemon

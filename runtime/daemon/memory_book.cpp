@@ -1,0 +1,128 @@
+#include "runtime/daemon/memory_book.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/session/ledger_protocol.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using session::LedgerAnswer;
+using session::LedgerRequest;
+
+/// What a device has to share out: what the configuration says, and no more than there is.
+std::uint64_t capacity_of(const DeviceRule& rule, std::uint64_t device_bytes) {
+  const std::uint64_t there = device_bytes == 0 ? memquota::kUnlimited : device_bytes;
+  return rule.memory ? std::min(rule.memory->of(there), there) : there;
+}
+
+LedgerAnswer refusal_answer(memquota::Refusal refusal) {
+  const bool limit = refusal.rule == memquota::Refusal::Rule::limit;
+  return {0, limit ? LedgerAnswer::Refusal::limit : LedgerAnswer::Refusal::device_full};
+}
+
+}  // namespace
+
+void MemoryBook::set_devices(const std::vector<session::DeviceDescription>& devices) {
+  device_bytes_.clear();
+  for (const session::DeviceDescription& device : devices) device_bytes_.push_back(device.memory);
+  ledger_.reset(std::vector<std::uint64_t>(devices.size(), memquota::kUnlimited));
+  listed_.clear();
+  overbooked_.clear();
+}
+
+void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants) {
+  const std::set<std::string> names = tenants.names();
+  for (const std::string& gone : listed_) {
+    if (!names.contains(gone)) ledger_.forget(gone);
+  }
+  listed_ = names;
+  for (std::uint32_t device = 0; device < device_bytes_.size(); ++device) {
+    const std::uint64_t capacity = capacity_of(rules.of(device), device_bytes_[device]);
+    ledger_.set_capacity(device, capacity);
+    for (const std::string& name : names) {
+      ledger_.allow(name, device,
+                    {tenants.memory_limit(name, capacity), tenants.memory_reserve(name, capacity)});
+    }
+    report_reserves(device);
+  }
+}
+
+void MemoryBook::report_reserves(std::uint32_t device) {
+  const std::uint64_t reserved = ledger_.reserved(device);
+  const std::uint64_t capacity = ledger_.capacity(device);
+  if (reserved <= capacity) {
+    overbooked_.erase(device);
+  } else if (overbooked_.insert(device).second) {
+    spdlog::error(
+        "device {}: the tenants' reserves sum up to {} and it has {} to share out: none of them holds until "
+        "memory_reserve in the configuration is lowered",
+        device, session::readable_bytes(reserved), session::readable_bytes(capacity));
+  }
+}
+
+void MemoryBook::begin(SessionId session, const std::string& tenant) {
+  ledger_.begin(key(session), tenant);
+}
+
+bool MemoryBook::adopt(SessionId session, const std::string& tenant,
+                       const std::vector<std::uint64_t>& granted) {
+  begin(session, tenant);
+  bool all = granted.size() == ledger_.devices();
+  for (std::uint32_t device = 0; all && device < granted.size(); ++device) {
+    all = ledger_.restore(key(session), device, granted[device]);
+  }
+  if (!all) end(session);
+  return all;
+}
+
+std::vector<std::uint64_t> MemoryBook::granted(SessionId session) const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device) {
+    list.push_back(ledger_.charged(key(session), device));
+  }
+  return list;
+}
+
+Result<std::optional<std::string>> MemoryBook::take(SessionId session, std::string_view packet) {
+  const auto request = session::parse_ledger_request(packet, ledger_.devices());
+  if (!request) return request.error();
+  switch (request->kind) {
+    case LedgerRequest::Kind::give_back:
+      if (ledger_.give_back(key(session), request->devices, request->bytes))
+        return std::optional<std::string>();
+      return Error{"its worker gave back more memory than it was granted"};
+    case LedgerRequest::Kind::look: {
+      const auto device = static_cast<std::uint32_t>(std::countr_zero(request->devices));
+      return std::optional(to_packet(LedgerAnswer{ledger_.left(key(session), device)}));
+    }
+    case LedgerRequest::Kind::charge:
+      break;
+  }
+  if (!ledger_.charge(key(session), request->devices, request->more)) {
+    return std::optional(to_packet(LedgerAnswer{request->more}));
+  }
+  const auto refusal = ledger_.charge(key(session), request->devices, request->bytes);
+  if (!refusal) return std::optional(to_packet(LedgerAnswer{request->bytes}));
+  return std::optional(to_packet(refusal_answer(*refusal)));
+}
+
+std::vector<std::uint64_t> MemoryBook::limits(const std::string& tenant) const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device) {
+    list.push_back(std::min(ledger_.allowance(tenant, device).limit, ledger_.capacity(device)));
+  }
+  return list;
+}
+
+std::vector<std::uint64_t> MemoryBook::capacities() const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device)
+    list.push_back(ledger_.capacity(device));
+  return list;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,60 @@
+// What tenants may hold of the devices' memory, and what they do: the one ledger of all sessions, and the
+// rules that the configuration, programs and administrators make for it.
+//
+// Workers ask on a socket of their own (runtime/session/ledger_protocol.hpp); because one thread answers them
+// all, a charge is atomic across a tenant's sessions. Nothing that a worker says is believed: it gives back
+// no more than it was granted. Not thread-safe: the server's thread owns it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memquota/ledger.hpp"
+#include "runtime/daemon/config.hpp"
+#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants.hpp"
+#include "runtime/ring/result.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+
+class MemoryBook {
+ public:
+  /// The devices are these from now on, and nobody holds anything. refresh() must follow.
+  void set_devices(const std::vector<session::DeviceDescription>& devices);
+  /// To be called whenever a rule or a tenant has changed. Says in the log when the reserves of a device are
+  /// more than it has: then none of them holds there.
+  void refresh(const DeviceRules& rules, const TenantRegistry& tenants);
+
+  void begin(SessionId session, const std::string& tenant);
+  /// Goes on with a session of the daemon before, which was granted so much on each device. False if that
+  /// cannot be.
+  bool adopt(SessionId session, const std::string& tenant, const std::vector<std::uint64_t>& granted);
+  /// What the session was granted, by device.
+  std::vector<std::uint64_t> granted(SessionId session) const;
+  void end(SessionId session) { ledger_.end(key(session)); }
+
+  /// Does what a worker's packet asks for and returns the packet that answers it, if it wants one. An Error
+  /// if a worker would not say that: its session must end.
+  Result<std::optional<std::string>> take(SessionId session, std::string_view packet);
+
+  /// Bytes that the tenant may hold, by device.
+  std::vector<std::uint64_t> limits(const std::string& tenant) const;
+  /// Bytes that each device can share out.
+  std::vector<std::uint64_t> capacities() const;
+  const memquota::Ledger& ledger() const { return ledger_; }
+
+ private:
+  static memquota::SessionKey key(SessionId session) { return memquota::SessionKey{session.value}; }
+  void report_reserves(std::uint32_t device);
+
+  std::vector<std::uint64_t> device_bytes_;  // as the driver says; 0: unknown
+  memquota::Ledger ledger_;
+  std::set<std::string> listed_;  // tenants of whom the ledger was told
+  std::set<std::uint32_t> overbooked_;
+};
+
+}  // namespace fairgv::daemon

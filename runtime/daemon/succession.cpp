@@ -1,0 +1,118 @@
+#include "runtime/daemon/succession.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace fairgv::daemon {
+namespace {
+
+/// How long a program may take to check its arguments.
+constexpr unsigned kPatience = 10;  // seconds
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+/// Runs the program to see whether it starts at all and reads its configuration.
+Result<void> try_out(const std::filesystem::path& program, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), program.string());
+  const bool configured = std::find(arguments.begin(), arguments.end(), "--config") != arguments.end();
+  arguments.emplace_back(configured ? "--check" : "--version");
+  const std::vector<char*> list = pointers(arguments);
+  const pid_t child = ::fork();
+  if (child < 0) return system_error("cannot try out " + program.string());
+  if (child == 0) {
+    ::alarm(kPatience);  // survives exec; blocked signals would, too
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    // What it says of a mistake belongs into the log, its version does not.
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (!configured) ::close(STDOUT_FILENO);
+    ::execve(program.c_str(), list.data(), environ);
+    ::_exit(127);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return Error{program.string() + " does not start with this configuration: try '" + program.string() +
+               " --check' by hand, or see the lines above"};
+}
+
+}  // namespace
+
+Handover gather(Host& host, const SessionTable& sessions, int listener, int lock) {
+  Handover handover{.listener = listener,
+                    .lock = lock,
+                    .last_session = sessions.last_id(),
+                    .devices = host.devices,
+                    .tenants = {},
+                    .sessions = sessions.handed()};
+  std::vector<Tenant> tenants = host.tenants.all();
+  std::sort(tenants.begin(), tenants.end(),
+            [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
+  for (const Tenant& tenant : tenants) {
+    handover.tenants.push_back({tenant.name, tenant.uid, tenant.asked, tenant.set,
+                                host.dispatch.books(tenant.id), tenant.asked_memory, tenant.set_memory});
+  }
+  return handover;
+}
+
+Error replace_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                      const Handover& handover) {
+  if (auto works = try_out(program, arguments); !works) return works.error();
+  const auto file = store(handover);
+  if (!file) return file.error();
+  std::vector<std::string> all{program.string()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), {"--resume-fd", std::to_string(file->get())});
+  const std::vector<char*> list = pointers(all);
+  Error error{"a descriptor that is to be handed over is none"};
+  if (keep_over_exec(handover, true)) {
+    ::execve(program.c_str(), list.data(), environ);
+    error = system_error("cannot start " + program.string());
+  }
+  keep_over_exec(handover, false);
+  return error;
+}
+
+void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
+  keep_over_exec(handover, false);
+  host.devices = handover.devices;
+  host.dispatch.reset_devices(host.devices.size());
+  host.memory.set_devices(host.devices);
+  for (const HandedTenant& handed : handover.tenants) {
+    const Tenant tenant = host.tenants.restore({.id = {},
+                                                .name = handed.name,
+                                                .uid = handed.uid,
+                                                .asked = handed.asked,
+                                                .set = handed.set,
+                                                .asked_memory = handed.asked_memory,
+                                                .set_memory = handed.set_memory});
+    host.dispatch.restore_books(tenant.id, handed.books, tenant.weight);
+  }
+  host.memory.refresh(host.config.devices, host.tenants);
+  sessions.continue_after(handover.last_session);
+  std::size_t adopted = 0;
+  for (const HandedSession& handed : handover.sessions) {
+    if (auto done = sessions.adopt(handed); done) {
+      ++adopted;
+    } else {
+      spdlog::error("session {} of tenant {} cannot go on: {}", handed.id, handed.tenant,
+                    done.error().message);
+    }
+  }
+  host.dispatch.resume();
+  spdlog::info("went on with {} of {} sessions", adopted, handover.sessions.size());
+}
+
+}  // namespace fairgv::daemon

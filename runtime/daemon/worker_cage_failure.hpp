@@ -1,0 +1,22 @@
+// Giving up between fork and exec: one line to the log, and the same as the worker's last word to the daemon,
+// which passes it on to the program that wanted a session.
+#pragma once
+
+namespace fairgv::daemon {
+
+/// Only async-signal-safe calls, for the child of a fork.
+class StartFailure {
+ public:
+  static constexpr int kExitStatus = 127;
+
+  /// `channel`: the worker's socket to the daemon (session/protocol.hpp); -1: none.
+  explicit StartFailure(int channel) : channel_(channel) {}
+
+  /// Tells that a worker cannot do `what` (with `object`), for the reason in errno, and ends the process.
+  [[noreturn]] void give_up(const char* what, const char* object = "") const;
+
+ private:
+  int channel_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,43 @@
+// Which system calls a worker and what it starts may make (seccomp, BPF; Linux, seccomp_filter.rst).
+//
+// Kernels of CPU devices are host code, so this is about what tenants may ask the operating system for. A
+// list of what is refused, not of what is allowed: drivers of several vendors must go on working.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <vector>
+
+namespace fairgv::daemon {
+
+/// A filter that, once installed, holds for the process and for all that it starts, for good:
+///
+/// - what examines or changes other processes, the system, its mounts, namespaces, clocks, keys or kernel,
+///   and interfaces of the kernel with a history of faults that no driver needs: EPERM;
+/// - signals and limits of other processes than the worker itself: EPERM;
+/// - sockets other than Unix ones: EAFNOSUPPORT;
+/// - clone3, whose flags a filter cannot read, and calls that are newer than this file: ENOSYS, upon which
+///   libraries use the older way;
+/// - another architecture's calls: the process is killed.
+class SyscallFilter {
+ public:
+  /// Whether this build knows the machine's architecture.
+  static bool supported();
+
+  /// Allocates: to be made before a fork.
+  SyscallFilter();
+
+  /// Confines the calling process, which must have no_new_privs. Async-signal-safe. False with errno.
+  bool install();
+
+ private:
+  void refuse_listed();
+  void guard_arguments();
+  void add(const sock_filter& instruction) { program_.push_back(instruction); }
+  void answer(unsigned what);
+
+  std::vector<sock_filter> program_;
+  std::vector<std::size_t> own_pid_;  // instructions that compare with the process' own number
+};
+
+}  // namespace fairgv::daemon

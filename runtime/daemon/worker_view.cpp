@@ -1,0 +1,171 @@
+#include "runtime/daemon/worker_view.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "runtime/daemon/worker_cage_landlock.hpp"
+#include "runtime/daemon/worker_cage_rights.hpp"
+#include "runtime/session/paths.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSystemFolders[] = {
+    "/bin", "/sbin",      "/lib",       "/lib32", "/lib64", "/libx32",           "/usr",
+    "/opt", "/nix/store", "/gnu/store", "/proc",  "/sys",   "/run/opengl-driver"};
+
+/// Of /etc, what loaders, the C library and drivers read: not its secrets, which a worker of root could.
+constexpr const char* kSystemFiles[] = {
+    "/etc/OpenCL",        "/etc/ld.so.cache",        "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload", "/etc/alternatives",       "/etc/localtime",  "/etc/passwd",
+    "/etc/group",         "/etc/nsswitch.conf",      "/etc/nvidia",     "/etc/vulkan",
+    "/etc/drirc",         "/run/nvidia-persistenced"};
+
+constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+
+/// Accelerators' files in /dev begin so; their own permissions say who may use them.
+constexpr std::string_view kAccelerators[] = {"nvidia", "dri",  "kfd",  "accel",
+                                              "dxg",    "mali", "kgsl", "xclmgmt"};
+
+bool lies_in(const std::string& path, const std::string& folder) {
+  return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+}
+
+class Plan {
+ public:
+  void add(Place::Kind kind, const fs::path& wanted) {
+    const fs::path path = wanted.lexically_normal();
+    std::error_code code;
+    const fs::file_status status = fs::status(path, code);
+    if (code || !fs::exists(status) || path == "/") return;
+    const bool folder = fs::is_directory(status);
+    if (folder && kind == Place::Kind::read_only && fs::is_symlink(fs::symlink_status(path, code))) {
+      view_.push_back({Place::Kind::link, path, fs::read_symlink(path, code), false});
+      return add(kind, fs::canonical(path, code));
+    }
+    view_.push_back({kind, path, {}, folder});
+  }
+
+  /// Nothing is asked about the folder: it may lie on a file system that the user serves, and never answers.
+  void add_programs(const fs::path& wanted) {
+    const fs::path path = wanted.lexically_normal();
+    // A folder like / or /dev would show what was left out of the system.
+    const bool holds_system = std::any_of(view_.begin(), view_.begin() + systems_,
+                                          [&](const Place& place) { return lies_in(place.path, path); });
+    if (path.is_absolute() && path != "/" && !holds_system) {
+      view_.push_back({Place::Kind::programs, path, {}, true});
+    }
+  }
+
+  /// What was added so far is the system's.
+  void end_system() { systems_ = std::ssize(view_); }
+
+  WorkerView ordered() && {
+    // A path comes after those that it begins with. The later of two wishes for one path is the weaker.
+    std::stable_sort(view_.begin(), view_.end(),
+                     [](const Place& a, const Place& b) { return a.path < b.path; });
+    WorkerView result;
+    for (Place& place : view_) {
+      const auto around = std::find_if(result.rbegin(), result.rend(), [&](const Place& earlier) {
+        return earlier.path == place.path || lies_in(place.path, earlier.path);
+      });
+      const bool is_there = around != result.rend() &&
+                            (around->path == place.path ||
+                             (around->kind == Place::Kind::read_only && place.kind != Place::Kind::writable));
+      if (!is_there) result.push_back(std::move(place));
+    }
+    return result;
+  }
+
+ private:
+  WorkerView view_;
+  std::ptrdiff_t systems_ = 0;
+};
+
+void add_accelerators(Plan& plan) {
+  std::error_code code;
+  for (const fs::path& device : fs::directory_iterator("/dev", code)) {
+    const std::string name = device.filename();
+    const bool known = std::any_of(std::begin(kAccelerators), std::end(kAccelerators),
+                                   [&](std::string_view prefix) { return name.starts_with(prefix); });
+    if (known) plan.add(Place::Kind::device, device);
+  }
+}
+
+Result<void> make_folder(const fs::path& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
+  return system_error("cannot make the folder " + path.string());
+}
+
+Result<fs::path> default_base() {
+  if (::geteuid() == 0) return fs::path("/var/cache/fairgv");
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return fs::path(cache) / "fairgv";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return fs::path(home) / ".cache" / "fairgv";
+  }
+  const fs::path own = session::private_directory();
+  if (auto made = session::ensure_private_directory(own); !made) return made.error();
+  return own / "cache";
+}
+
+}  // namespace
+
+ViewMeans view_means() {
+  if (may_mount()) return ViewMeans::mounts;
+  return landlock_version() > 0 ? ViewMeans::landlock : ViewMeans::nothing;
+}
+
+WorkerView plan_view(const ViewWishes& wishes) {
+  Plan plan;
+  for (const char* path : kSystemFolders) plan.add(Place::Kind::read_only, path);
+  for (const char* path : kSystemFiles) plan.add(Place::Kind::read_only, path);
+  for (const char* path : kDevices) plan.add(Place::Kind::device, path);
+  add_accelerators(plan);
+  for (const char* path : {"/tmp", "/dev/shm"}) plan.add(Place::Kind::temporary, path);
+  plan.end_system();
+  for (const fs::path& path : {wishes.worker_program, wishes.worker_vendors, wishes.system_vendors}) {
+    plan.add(Place::Kind::read_only, path);
+  }
+  for (const fs::path driver : wishes.drivers) {
+    if (driver.is_absolute()) plan.add(Place::Kind::read_only, driver.parent_path());
+  }
+  for (const fs::path& cache : wishes.caches) plan.add(Place::Kind::writable, cache);
+  for (const std::string& path : wishes.readable) plan.add(Place::Kind::read_only, path);
+  std::error_code code;
+  const fs::path working = fs::read_symlink("/proc/" + std::to_string(wishes.program) + "/cwd", code);
+  plan.add_programs(wishes.home);
+  plan.add_programs(working);
+  return std::move(plan).ordered();
+}
+
+Result<fs::path> worker_cache(const fs::path& base, uid_t uid, gid_t gid) {
+  fs::path folder = base;
+  if (folder.empty()) {
+    const auto chosen = default_base();
+    if (!chosen) return chosen.error();
+    folder = chosen.value();
+  }
+  std::error_code ignored;
+  fs::create_directories(folder.parent_path(), ignored);
+  // Users reach their own folder in it and cannot list it.
+  if (auto made = make_folder(folder, 0711); !made) return made.error();
+  folder /= std::to_string(uid);
+  if (auto made = make_folder(folder, 0700); !made) return made.error();
+  if (::geteuid() == 0 && ::chown(folder.c_str(), uid, gid) != 0) {
+    return system_error("cannot give the folder " + folder.string() + " to its user");
+  }
+  return folder;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,66 @@
+// What a worker sees of the file system: the plan, made by the daemon before it starts a worker.
+//
+// A worker runs code that came with the requests of a program which may see far less of this machine than its
+// user id could reach: that in a container. So a worker gets what drivers need, its cache, and of its user's
+// files only what its program sees at the same path.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::daemon {
+
+/// By which means a view can be made here.
+enum class ViewMeans {
+  mounts,    // a file system of its own; the daemon may mount
+  landlock,  // the system's, but only allowed paths can be opened (Linux 5.13)
+  nothing
+};
+ViewMeans view_means();
+
+struct Place {
+  enum class Kind {
+    link,       // a symbolic link, as the system has it: /bin
+    read_only,  // programs can be run from it
+    device,     // a device file or a folder of them
+    writable,
+    temporary,  // empty, in memory, gone with the worker; only where the means are mounts
+    programs,   // read-only, and only if the session's program has the same folder at this path
+  };
+  Kind kind;
+  std::string path;    // absolute
+  std::string target;  // of a link
+  bool folder = true;  // else a file
+};
+
+/// In the order in which they have to be made: what lies inside another place comes after it.
+using WorkerView = std::vector<Place>;
+
+inline constexpr std::size_t kMostPlaces = 256;
+
+struct ViewWishes {
+  std::filesystem::path worker_program;
+  std::filesystem::path worker_vendors;       // the worker's OCL_ICD_VENDORS
+  std::filesystem::path system_vendors;       // where its links lead
+  std::vector<std::string> drivers;           // libraries that the vendor files name
+  std::vector<std::string> readable;          // of the configuration
+  std::vector<std::filesystem::path> caches;  // writable
+  std::filesystem::path home;                 // the user's
+  pid_t program = 0;                          // the session's
+};
+
+/// Leaves out what this machine does not have.
+WorkerView plan_view(const ViewWishes& wishes);
+
+/// A folder for the caches of a user's drivers that only workers use: what a kernel leaves there, no program
+/// outside of a worker loads. Made if need be: inside `base`, or for an empty one in /var/cache/fairgv
+/// (root's daemon) or the user's own cache folder.
+Result<std::filesystem::path> worker_cache(const std::filesystem::path& base, uid_t uid, gid_t gid);
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,91 @@
+// What a session's objects hold of the devices' memory, beside what the daemon has granted: no object is made
+// before its bytes are granted, whatever the front end says.
+//
+//   daemon ──grants──▶ headroom ──charge()──▶ an object's MemoryCharge
+//      ▲                  ▲                        │ the object is gone
+//      └──given back──────┴────────────────────────┘
+//
+// The front end knows how much headroom there is (wire::ReserveMemory) and stays below it, so that most
+// objects cost no question. What comes free goes to the headroom where the front end hears of it and there is
+// little, else back to the daemon: a front end that sleeps keeps no more than kMostHeadroom from others. The
+// loop thread's alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/headroom.hpp"
+#include "runtime/session/ledger_protocol.hpp"
+
+namespace fairgv::vgpu {
+
+class MemoryAccount;
+
+/// What one object holds, until release() or the destructor.
+class MemoryCharge {
+ public:
+  MemoryCharge() = default;  // of nothing
+  MemoryCharge(MemoryCharge&& other) noexcept : MemoryCharge() { *this = std::move(other); }
+  MemoryCharge& operator=(MemoryCharge&& other) noexcept {
+    std::swap(account_, other.account_);
+    std::swap(devices_, other.devices_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(front_end_hears_, other.front_end_hears_);
+    return *this;
+  }
+  ~MemoryCharge() { release(); }
+
+  /// Whether the bytes are headroom again.
+  bool release();
+  bool empty() const { return account_ == nullptr; }
+
+ private:
+  friend class MemoryAccount;
+  MemoryAccount* account_ = nullptr;
+  std::uint64_t devices_ = 0;
+  std::uint64_t bytes_ = 0;
+  bool front_end_hears_ = false;
+};
+
+class MemoryAccount {
+ public:
+  /// Asks the daemon, and waits for its answer unless the request gives something back.
+  using Ledger = std::function<session::LedgerAnswer(const session::LedgerRequest&)>;
+
+  /// `devices`: how many there are. It outlives every charge.
+  MemoryAccount(std::size_t devices, Ledger ledger) : devices_(devices), ledger_(std::move(ledger)) {}
+
+  // What the front end asks for. An Error means that it broke the protocol.
+
+  /// wire::ReserveMemory.
+  Result<std::uint64_t> reserve(std::uint64_t devices, std::uint64_t bytes, std::uint64_t headroom);
+  /// wire::ReturnMemory.
+  Result<void> give_back(std::uint64_t devices, std::uint64_t bytes);
+  /// wire::GetMemoryLeft.
+  Result<std::uint64_t> left(std::uint32_t device);
+
+  /// The charge of an object about to be made, on devices that there are; nothing if the daemon refuses it.
+  /// `front_end_hears`: of the object's end.
+  Result<std::optional<MemoryCharge>> charge(std::uint64_t devices, std::uint64_t bytes,
+                                             bool front_end_hears);
+
+  /// Counts charges that ended: who was refused can see whether asking again is worth it.
+  std::uint64_t released() const { return released_; }
+
+ private:
+  friend class MemoryCharge;
+  bool release(const MemoryCharge& charge);
+  bool exist(std::uint64_t devices) const;
+
+  const std::size_t devices_;
+  const Ledger ledger_;
+  session::Headroom headroom_;
+  std::uint64_t kept_ = 0;  // of what comes free, so much is kept
+  std::uint64_t released_ = 0;
+  bool front_end_reserves_ = false;
+};
+
+}  // namespace fairgv::vgpu

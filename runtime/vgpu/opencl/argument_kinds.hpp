@@ -1,0 +1,29 @@
+// What a kernel's arguments may be given, by what the driver says of their types. A driver takes eight bytes
+// that stand where a handle should be for the handle.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/wire/calls/kernels.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+enum class Takes : std::uint8_t {
+  anything,  // the driver does not say
+  memory,    // a buffer, shared virtual memory, or null
+  local,     // a size of local memory
+  value,
+  image,
+  sampler,
+  pipe,
+};
+
+/// One for each argument of a kernel that the driver has made.
+std::vector<Takes> argument_kinds(cl_kernel kernel, std::uint32_t argument_count);
+
+bool may_be_given(Takes takes, wire::ArgumentKind kind);
+
+}  // namespace fairgv::vgpu::opencl

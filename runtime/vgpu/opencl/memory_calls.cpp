@@ -1,0 +1,50 @@
+// Device memory: what the front end reserves, and what objects are charged.
+#include <limits>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+Result<wire::MemoryReply> Backend::handle(const wire::ReserveMemory& call) {
+  MemoryAccount* const memory = settings_.memory;
+  if (memory == nullptr) return wire::MemoryReply{call.bytes + call.headroom};
+  const std::uint64_t released = memory->released();
+  auto granted = memory->reserve(call.devices, call.bytes, call.headroom);
+  if (granted && granted.value() < call.bytes) {
+    // Objects that were released while commands used them may only have to be looked at to be gone.
+    executor_.pump();
+    if (memory->released() != released) granted = memory->reserve(call.devices, call.bytes, call.headroom);
+  }
+  if (!granted) return granted.error();
+  return wire::MemoryReply{granted.value()};
+}
+
+Result<void> Backend::handle(const wire::ReturnMemory& call) {
+  if (settings_.memory == nullptr) return {};
+  return settings_.memory->give_back(call.devices, call.bytes);
+}
+
+Result<wire::MemoryReply> Backend::handle(const wire::GetMemoryLeft& call) {
+  if (settings_.memory == nullptr) return wire::MemoryReply{std::numeric_limits<std::uint64_t>::max()};
+  const auto left = settings_.memory->left(call.device);
+  if (!left) return left.error();
+  return wire::MemoryReply{left.value()};
+}
+
+template <class Made>
+Result<void> Backend::charge(Made& object, std::uint64_t bytes, bool front_end_hears) {
+  if (settings_.memory == nullptr) return {};
+  auto charge = settings_.memory->charge(object.context->roots, bytes, front_end_hears);
+  if (!charge) return charge.error();
+  if (charge.value()) {
+    object.charge = std::move(*charge.value());
+  } else if (object.error == CL_SUCCESS) {
+    object.error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  }
+  return {};
+}
+template Result<void> Backend::charge(Buffer&, std::uint64_t, bool);
+template Result<void> Backend::charge(Image&, std::uint64_t, bool);
+template Result<void> Backend::charge(Pipe&, std::uint64_t, bool);
+
+}  // namespace fairgv::vgpu::opencl

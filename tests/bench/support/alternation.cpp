@@ -1,0 +1,110 @@
+#include "tests/bench/support/alternation.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "tests/bench/support/scratch_file.hpp"
+#include "tests/harness/measured.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+constexpr std::uint64_t kMostRounds = 1'000'000;
+
+/// A workload that runs rounds on request (--requests).
+class OnRequest {
+ public:
+  explicit OnRequest(const std::string& suffix) : pipe_(suffix) {}
+
+  Result<void> start(CommandLine command) {
+    command_ = std::move(command);
+    if (::mkfifo(pipe_.path().c_str(), 0600) != 0) return system_error("cannot make " + pipe_.path());
+    // Both ends: opening one would wait for the other.
+    requests_ = ring::UniqueFd(::open(pipe_.path().c_str(), O_RDWR | O_CLOEXEC));
+    if (!requests_) return system_error("cannot open " + pipe_.path());
+    command_.arguments.insert(command_.arguments.end(), {"--requests", pipe_.path()});
+    auto child = Child::start(command_);
+    if (!child) return child.error();
+    child_.emplace(std::move(child).value());
+    return {};
+  }
+
+  /// The seconds that so many rounds take now.
+  Result<double> run(std::uint64_t rounds) {
+    const std::string request = std::to_string(rounds) + '\n';
+    if (::write(requests_.get(), request.data(), request.size()) < 0)
+      return system_error("cannot ask a workload");
+    while (lines_.empty()) {
+      if (child_->ended())
+        return Error{command_.arguments[0] + " has ended in the middle: see its message above"};
+      pollfd readable{child_->output(), POLLIN, 0};
+      ::poll(&readable, 1, -1);
+      for (std::string& line : child_->read_lines()) lines_.push_back(std::move(line));
+    }
+    const nlohmann::json answer = parse_line(lines_.front());
+    lines_.pop_front();
+    if (!answer.is_object() || answer.value("rounds", std::uint64_t{0}) != rounds ||
+        !answer.contains("seconds")) {
+      return Error{command_.arguments[0] + " does not answer requests"};
+    }
+    return answer["seconds"].get<double>();
+  }
+
+  /// What it says of itself in the end; its results are right.
+  Result<nlohmann::json> end() {
+    requests_ = {};
+    return result_of(command_, finish(std::move(*child_)));
+  }
+
+ private:
+  ScratchFile pipe_;
+  CommandLine command_;
+  ring::UniqueFd requests_;
+  std::optional<Child> child_;
+  std::deque<std::string> lines_;
+};
+
+/// As many rounds as take about so long.
+Result<std::uint64_t> rounds_of(OnRequest& worker, double seconds) {
+  for (std::uint64_t rounds = 1;; rounds *= 2) {
+    const auto took = worker.run(rounds);
+    if (!took) return took.error();
+    if (took.value() >= seconds || rounds >= kMostRounds) return rounds;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Turns>> alternate(const CommandLine& first, const CommandLine& second, double turn_seconds,
+                                     int turns) {
+  OnRequest one(".first"), other(".second");
+  if (auto started = one.start(first); !started) return started.error();
+  if (auto started = other.start(second); !started) return started.error();
+  const auto rounds = rounds_of(one, turn_seconds);
+  if (!rounds) return rounds.error();
+  if (auto warm = other.run(rounds.value()); !warm) return warm.error();
+  std::vector<Turns> result;
+  for (int turn = 0; turn < turns; ++turn) {
+    Turns taken;
+    for (int half = 0; half < 2; ++half) {
+      const bool is_first = (turn + half) % 2 == 0;
+      const auto seconds = (is_first ? one : other).run(rounds.value());
+      if (!seconds) return seconds.error();
+      (is_first ? taken.first : taken.second) = seconds.value();
+    }
+    result.push_back(taken);
+  }
+  for (OnRequest* each : {&one, &other}) {
+    if (auto right = each->end(); !right) return right.error();
+  }
+  return result;
+}
+
+}  // namespace fairgv::bench

@@ -1,0 +1,24 @@
+// Two runs of one workload side by side, one at work at a time, in turns too short for the machine to change
+// between them: for differences that are smaller than what separates two runs of their own.
+#pragma once
+
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "tests/harness/child.hpp"
+
+namespace fairgv::bench {
+
+/// The seconds that the same rounds took, one after the other.
+struct Turns {
+  double first = 0;
+  double second = 0;
+};
+
+/// Starts both (workloads, without how much they are to do), has each of them run the same number of rounds,
+/// such that they take about `turn_seconds`, `turns` times, and ends them. Which goes first changes from turn
+/// to turn.
+Result<std::vector<Turns>> alternate(const harness::CommandLine& first, const harness::CommandLine& second,
+                                     double turn_seconds, int turns);
+
+}  // namespace fairgv::bench

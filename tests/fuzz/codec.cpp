@@ -1,0 +1,114 @@
+// Every message of the protocol: any bytes are refused or decoded; what was decoded is encoded and comes
+// back.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/wire/calls.hpp"
+#include "tests/fuzz/records.hpp"
+
+namespace fairgv::fuzz {
+namespace {
+
+/// A message's bytes, private and aligned as the worker has them.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t bytes) : bytes_(bytes), words_(bytes / 8 + 1) {}
+  std::byte* data() { return reinterpret_cast<std::byte*>(words_.data()); }
+  std::span<const std::byte> view() { return {data(), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  std::vector<std::uint64_t> words_;
+};
+
+template <wire::Message M>
+Aligned encoded(const M& message) {
+  Aligned bytes(wire::encoded_size(message));
+  wire::encode(message, bytes.data());
+  return bytes;
+}
+
+template <wire::Message M>
+void round_trip(Input input) {
+  Aligned bytes(input.size());
+  std::copy(input.begin(), input.end(), reinterpret_cast<std::uint8_t*>(bytes.data()));
+  M message;
+  if (!wire::decode(bytes.view(), message)) return;
+  Aligned first = encoded(message);
+  expect(first.view().size() == input.size(), "a message is as long as it was");
+  M again;
+  expect(wire::decode(first.view(), again), "what was encoded is decoded");
+  Aligned second = encoded(again);
+  expect(std::ranges::equal(first.view(), second.view()), "a message comes back as it was");
+}
+
+using Function = void (*)(Input);
+
+template <class... Call>
+void add_calls(std::vector<Function>& to, wire::TypeList<Call...>) {
+  (to.push_back(&round_trip<Call>), ...);
+}
+
+/// Also what only the front end decodes.
+std::vector<Function> all_messages() {
+  std::vector<Function> all;
+  add_calls(all, wire::AllCalls{});
+  add_calls(all, wire::AllNotices{});
+  add_calls(all,
+            wire::TypeList<wire::Indirect, wire::Empty, wire::InfoReply, wire::StatusReply,
+                           wire::TopologyReply, wire::SubDevicesReply, wire::TimersReply, wire::KernelsReply,
+                           wire::BinaryReply, wire::DevicesReply, wire::ExtensionReply>{});
+  return all;
+}
+
+/// The first byte says which message; a decoder that runs on the wrong bytes is the rule, so all are tried
+/// when it names none.
+void run(Input input) {
+  static const std::vector<Function> kAll = all_messages();
+  if (input.empty()) return;
+  const std::size_t which = input[0];
+  const Input message = input.subspan(1);
+  if (which < kAll.size()) return kAll[which](message);
+  for (const Function function : kAll) function(message);
+}
+
+template <wire::Message M>
+Bytes seed_of(const M& message) {
+  Aligned bytes = encoded(message);
+  Bytes seed{0xFF};
+  std::ranges::transform(bytes.view(), std::back_inserter(seed),
+                         [](std::byte byte) { return static_cast<std::uint8_t>(byte); });
+  return seed;
+}
+
+std::vector<Bytes> seeds() {
+  const wire::EventId waits[] = {wire::EventId::make(1, 7)};
+  const wire::Command command{wire::ObjectId::make(5, 1), wire::EventId::make(6, 2), waits};
+  const wire::ArgumentUpdate updates[] = {{0, wire::ArgumentKind::memory, 8, 42}};
+  const std::byte value{3};
+  wire::EnqueueKernel launch;
+  launch.command = command;
+  launch.updates = updates;
+  launch.values = {&value, 1};
+  wire::KernelsReply kernels;
+  kernels.kernels.push_back({"k", "a", 1, 1, {{1, 2, 3, "float", "x"}}});
+  wire::CompileProgram compile;
+  compile.headers = {{wire::ObjectId::make(1, 1), "a.h"}, {wire::ObjectId::make(2, 1), "b.h"}};
+  wire::RecordKernel record;
+  record.command = launch;
+  wire::TopologyReply topology;
+  topology.devices = {{0, 2}, {1, 4}};
+  return {seed_of(launch),
+          seed_of(kernels),
+          seed_of(compile),
+          seed_of(record),
+          seed_of(topology),
+          seed_of(wire::InfoReply{0, std::vector<std::byte>(9)}),
+          seed_of(wire::EventReached{wire::EventId::make(3, 1), 0, 0})};
+}
+
+}  // namespace
+
+const Target kCodec{"codec", &run, &seeds, &mutate_bytes};
+
+}  // namespace fairgv::fuzz

@@ -1,0 +1,138 @@
+// What anybody may say to the daemon: packets to a daemon that serves in this process, and the same texts to
+// every parser of the sockets' protocol, whichever side it is of. Each packet is answered or ends the
+// connection, and the daemon goes on.
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "runtime/daemon/server.hpp"
+#include "runtime/session/control_protocol.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
+#include "tests/fuzz/records.hpp"
+
+namespace fairgv::fuzz {
+namespace {
+
+/// Serves until the process ends. Its workers are programs that end at once.
+class DaemonHere {
+ public:
+  DaemonHere() {
+    std::thread([this] { serve(); }).detach();
+    while (!ready_) std::this_thread::yield();
+  }
+
+  session::Socket connect() const {
+    auto socket = session::Socket::connect(path_);
+    expect(static_cast<bool>(socket), "the daemon serves");
+    // The bound only keeps a daemon that hangs from hanging the fuzzer.
+    const timeval patience{60, 0};
+    ::setsockopt(socket->fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    return std::move(socket).value();
+  }
+
+ private:
+  void serve() {
+    daemon::ServerSettings settings;
+    settings.socket_path = path_;
+    settings.log_level = "off";
+    settings.worker_program = "/bin/true";
+    auto server = daemon::Server::create(settings, {});
+    expect(static_cast<bool>(server), "the daemon starts");
+    ready_ = true;
+    server.value()->run();
+    expect(false, "the daemon goes on");
+  }
+
+  const std::string path_ =
+      (std::filesystem::temp_directory_path() / ("fairgv-fuzz-" + std::to_string(::getpid()) + ".sock"));
+  std::atomic<bool> ready_{false};
+};
+
+/// Of what this process' own user may do.
+bool asks_to_end(const std::string& text) {
+  using Command = session::ControlRequest::Command;
+  const auto request = session::parse_control_request(text);
+  return request && (request->command == Command::stop || request->command == Command::restart);
+}
+
+/// False when the daemon has hung up.
+bool say(const session::Socket& socket, const std::string& text) {
+  if (!socket.send(text)) return false;
+  const auto answer = session::receive_answer(socket);
+  if (!answer) return false;
+  const bool understood = session::parse_hello_answer(answer.value()) ||
+                          session::parse_report(answer.value()) || nlohmann::json::accept(answer.value());
+  expect(understood, "an answer is one that the other side understands");
+  return true;
+}
+
+void parse_everywhere(const std::string& text) {
+  (void)session::parse_hello(text);
+  (void)session::parse_hello_answer(text);
+  (void)session::parse_worker_message(text);
+  (void)session::parse_control_request(text);
+  (void)session::parse_outcome(text);
+  (void)session::parse_report(text);
+  (void)session::parse_slicing_wish(text, "FAIRGV_SLICE");
+}
+
+void run(Input input) {
+  static const DaemonHere& daemon = *new DaemonHere;  // its thread never ends
+  const session::Socket socket = daemon.connect();
+  bool connected = true;
+  for (const Record& record : split(input)) {
+    const std::string text(record.bytes.begin(), record.bytes.end());
+    parse_everywhere(text);
+    connected = connected && !asks_to_end(text) && say(socket, text);
+  }
+}
+
+Bytes conversation(std::initializer_list<std::string> packets) {
+  std::vector<Record> records;
+  for (const std::string& packet : packets) records.push_back({0, {packet.begin(), packet.end()}});
+  return joined(records);
+}
+
+std::vector<Bytes> seeds() {
+  session::Hello control;
+  control.role = session::Hello::Role::control;
+  session::Hello tenant;
+  tenant.tenant = "alice";
+  tenant.weight = 3;
+  tenant.program = "a program";
+  tenant.slicing = {session::SlicingWish::Kind::blocks, 1500};
+  using Command = session::ControlRequest::Command;
+  session::ControlRequest weight;
+  weight.command = Command::set;
+  weight.tenant = "alice";
+  weight.weight = 4;
+  session::ControlRequest policy;
+  policy.command = Command::set_policy;
+  policy.policy = "round-robin";
+  policy.device = 0;
+  session::Report report;
+  report.tenants.emplace_back().sessions.emplace_back().long_commands.push_back({0, "k", "r", 1, 2, 2});
+  report.devices.emplace_back();
+  const std::string worker = to_text(session::WorkerReady{{{"a platform", "a device", 2}}});
+  return {conversation({to_text(control), to_text(session::ControlRequest{}), to_text(weight),
+                        to_text(policy), to_text(session::ControlRequest{})}),
+          conversation({to_text(tenant)}),
+          conversation({worker}),
+          conversation({to_text(report)}),
+          conversation({to_text(session::LongCommand{0, "reduce", "it uses pipes", 1, 5, 5})}),
+          conversation({to_text(session::WorkerFailed{"no"})}),
+          conversation({to_text(session::Refused{"no"}), to_text(session::Welcome{1, 3, 7, "alice", 2})})};
+}
+
+}  // namespace
+
+const Target kDaemon{"daemon", &run, &seeds, &mutate_records};
+
+}  // namespace fairgv::fuzz

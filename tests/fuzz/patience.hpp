@@ -1,0 +1,30 @@
+// How long a target waits for what must end. A process that lies stopped, or gets no core, is not impatient
+// when it goes on: between two looks no more than a moment counts.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace fairgv::fuzz {
+
+class Patience {
+ public:
+  explicit Patience(std::chrono::seconds most) : left_(most) {}
+
+  /// Whether nobody should wait any longer. To be asked again and again while waiting.
+  bool is_over() {
+    constexpr Clock::duration kMoment = std::chrono::milliseconds(100);
+    const auto now = Clock::now();
+    left_ -= std::min(now - latest_, kMoment);
+    latest_ = now;
+    return left_ <= Clock::duration::zero();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::duration left_;
+  Clock::time_point latest_ = Clock::now();
+};
+
+}  // namespace fairgv::fuzz

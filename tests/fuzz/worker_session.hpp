@@ -1,0 +1,57 @@
+// A session of the worker without a client: handlers on the machine's real driver, one call after the other.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "runtime/session/turn.hpp"
+#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/replies.hpp"
+#include "tests/fuzz/records.hpp"
+
+namespace fairgv::fuzz {
+
+/// The driver is opened once and shared: one session at a time.
+class WorkerSession {
+ public:
+  /// How turns are granted, and whether launches are cut at random.
+  struct Turns {
+    std::chrono::nanoseconds slice{0};
+    bool cut = false;
+  };
+
+  explicit WorkerSession(const Turns& turns);
+  /// Waits for what the driver has; commands that wait for the client never begin.
+  ~WorkerSession();
+
+  /// One message, as it came from the ring. An Error if the front end broke the protocol with it: then the
+  /// session is over.
+  Result<void> handle(wire::Opcode opcode, std::span<const std::byte> bytes);
+
+  /// Issues what may be issued, and waits until the driver has nothing.
+  void settle();
+
+  std::span<std::byte> arena() const { return segment_.arena(); }
+
+ private:
+  void read_replies();
+  void claim_slot(wire::EventId event);
+  bool ended(wire::EventId event) const;
+  vgpu::Executor::Settings settings(const Turns& turns);
+
+  ring::Segment segment_;
+  ring::RingConsumer responses_;
+  ring::RingConsumer notices_;
+  session::TurnPage turns_;
+  vgpu::Executor executor_;
+  vgpu::opencl::Backend backend_;
+  vgpu::Replies replies_;
+  std::vector<std::byte> reply_;  // as much of it as has come
+};
+
+/// Does what a record of worker_script.hpp says, if it is not beyond the limits. An Error as handle()'s.
+Result<void> play(const Record& record, WorkerSession& session);
+
+}  // namespace fairgv::fuzz

@@ -1,0 +1,149 @@
+// hostile: a tenant that scribbles random bytes over its whole segment while it computes, again and again. As
+// a tenant's program: `fairgv run -- hostile --rounds 200`. Prints what it has done so far as a line of JSON
+// a second, and at the end; ends after so many rounds, or at SIGTERM.
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <new>
+
+#include "runtime/ring/handle.hpp"
+#include "tests/hostile/session.hpp"
+
+namespace fairgv::hostile {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kReportEvery{1};
+/// A driver takes its time to load; a session that has done nothing for so long later has damaged itself.
+constexpr std::chrono::seconds kPatienceAtFirst{60};
+constexpr std::chrono::milliseconds kPatience{500};
+constexpr std::chrono::milliseconds kLook{50};
+constexpr int kMostFailures = 20;
+
+struct Arguments {
+  std::uint64_t rounds = 10'000;  // 0: until SIGTERM
+  std::uint64_t seed = 1;
+  std::uint32_t iterations = 2'000;
+  bool behave = false;
+  std::optional<double> session_seconds;
+};
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+void request_stop(int /*signal*/) {
+  stop_requested = 1;
+}
+
+/// Shared by all sessions' processes.
+Progress& shared_progress() {
+  void* const page =
+      ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) std::abort();
+  return *new (page) Progress;
+}
+
+class Supervisor {
+ public:
+  explicit Supervisor(const Arguments& arguments) : arguments_(arguments), progress_(shared_progress()) {}
+
+  int run() {
+    while (!over()) {
+      if (!run_one()) return 1;
+      if (failures_ == kMostFailures) {
+        fmt::print(stderr, "hostile: no session begins any more\n");
+        return 1;
+      }
+    }
+    report();
+    return 0;
+  }
+
+ private:
+  bool over() const {
+    const bool enough = arguments_.rounds != 0 && progress_.rounds.load() >= arguments_.rounds;
+    return enough || stop_requested != 0;
+  }
+
+  void report() {
+    fmt::print("{{\"rounds\":{},\"sessions\":{},\"launches\":{}}}\n", progress_.rounds.load(), sessions_,
+               progress_.launches.load());
+    std::fflush(stdout);
+    reported_ = Clock::now();
+  }
+
+  bool run_one() {
+    const std::uint64_t launches_before = progress_.launches.load();
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) return false;
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(1);
+      ::signal(SIGTERM, SIG_DFL);
+      SessionSettings settings{arguments_.iterations, std::nullopt, arguments_.session_seconds};
+      if (!arguments_.behave) settings.scribble_by = arguments_.seed + sessions_;
+      ::_exit(run_session(settings, progress_));
+    }
+    ++sessions_;
+    watch(pid);
+    failures_ = progress_.launches.load() == launches_before ? failures_ + 1 : 0;
+    return true;
+  }
+
+  /// Until it has ended, by itself or because it hangs.
+  void watch(pid_t pid) {
+    const ring::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    pollfd ended{pidfd.get(), POLLIN, 0};
+    std::uint64_t seen = progress_.launches.load();
+    Clock::time_point give_up = Clock::now() + kPatienceAtFirst;
+    while (::poll(&ended, 1, static_cast<int>(kLook.count())) <= 0) {
+      if (const std::uint64_t now = progress_.launches.load(); now != seen) {
+        seen = now;
+        give_up = Clock::now() + kPatience;
+      }
+      if (over() || Clock::now() > give_up) ::kill(pid, SIGKILL);
+      if (Clock::now() - reported_ > kReportEvery) report();
+    }
+    ::waitpid(pid, nullptr, 0);
+  }
+
+  const Arguments arguments_;
+  Progress& progress_;
+  std::uint64_t sessions_ = 0;
+  int failures_ = 0;  // of sessions, one after the other
+  Clock::time_point reported_ = Clock::now();
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("a tenant that scribbles over all that it shares, while it computes", "hostile");
+  Arguments arguments;
+  app.add_option("--rounds", arguments.rounds, "of scribbling; 0: until SIGTERM");
+  app.add_option("--seed", arguments.seed, "of the random bytes");
+  app.add_option("--iterations", arguments.iterations, "how long each launch takes");
+  app.add_flag("--behave", arguments.behave, "do the same work and scribble nothing, until SIGTERM");
+  app.add_option("--session-seconds", arguments.session_seconds, "after which a session ends by itself")
+      ->check(CLI::Range(0.01, 3600.0));
+  CLI11_PARSE(app, argc, argv);
+  // Its own crashes are nothing to be kept.
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  std::signal(SIGTERM, &request_stop);
+  return Supervisor(arguments).run();
+}
+
+}  // namespace
+}  // namespace fairgv::hostile
+
+int main(int argc, char** argv) {
+  return fairgv::hostile::run(argc, argv);
+}

@@ -1,0 +1,26 @@
+// One hostile session: a process that is a tenant like any other, computes on the device, and meanwhile
+// scribbles over the memory that it shares. It may crash, hang, or be ended, and its parent begins the next.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace fairgv::hostile {
+
+struct SessionSettings {
+  std::uint32_t iterations = 0;              // of the loop in each launch: how long one takes
+  std::optional<std::uint64_t> scribble_by;  // the seed; none: it behaves well
+  std::optional<double> seconds{};           // of work, after which it ends by itself
+};
+
+/// What the processes tell their parent.
+struct Progress {
+  std::atomic<std::uint64_t> rounds{0};    // of scribbling
+  std::atomic<std::uint64_t> launches{0};  // that ended
+};
+
+/// Runs until something ends it, or the session is lost. The exit status: 0, or 1 if it could not begin.
+int run_session(const SessionSettings& settings, Progress& progress);
+
+}  // namespace fairgv::hostile

@@ -1,0 +1,193 @@
+// Run in a cage in a worker's place: tries what a hostile kernel would, and says how each attempt ended, one
+// line "NAME WORD" each. Further arguments are paths to be tried.
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+#include <sys/syscall.h>
+#include <sys/timex.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Attempt {
+  const char* name;
+  long (*call)();  // -1 with errno when it failed
+};
+
+template <long kCall>
+long raw() {
+  return ::syscall(kCall, 0, 0, 0, 0, 0, 0);
+}
+
+template <int kFamily>
+long make_socket() {
+  return ::socket(kFamily, SOCK_STREAM, 0);
+}
+
+long run_program() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/true", "true", nullptr);
+    ::_exit(1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status == 0 ? 0 : -1;
+}
+
+/// From folder to folder, as PoCL does in its cache.
+long move_file() {
+  const char* const cache = std::getenv("POCL_CACHE_DIR");
+  const std::string folder = cache != nullptr ? cache : "/tmp";
+  const std::string inside = folder + "/inside";
+  std::ofstream(folder + "/file") << "something";
+  if (::mkdir(inside.c_str(), 0700) != 0 && errno != EEXIST) return -1;
+  return ::rename((folder + "/file").c_str(), (inside + "/file").c_str());
+}
+
+constexpr Attempt kAttempts[] = {
+    {"ptrace", [] { return ::ptrace(PTRACE_ATTACH, ::getppid(), nullptr, nullptr); }},
+    {"process_vm_readv", raw<SYS_process_vm_readv>},
+    {"process_vm_writev", raw<SYS_process_vm_writev>},
+    {"pidfd_getfd", raw<SYS_pidfd_getfd>},
+    {"pidfd_send_signal", raw<SYS_pidfd_send_signal>},
+    {"signal_daemon", [] { return long{::kill(::getppid(), 0)}; }},
+    {"signal_all", [] { return long{::kill(-1, 0)}; }},
+    {"limit_daemon", [] { return ::syscall(SYS_prlimit64, ::getppid(), RLIMIT_CORE, nullptr, nullptr); }},
+    {"kexec_load", raw<SYS_kexec_load>},
+    {"init_module", raw<SYS_init_module>},
+    {"finit_module", raw<SYS_finit_module>},
+    {"delete_module", raw<SYS_delete_module>},
+    {"bpf", raw<SYS_bpf>},
+    {"perf_event_open", raw<SYS_perf_event_open>},
+    {"userfaultfd", raw<SYS_userfaultfd>},
+    {"reboot", [] { return long{::reboot(RB_DISABLE_CAD)}; }},
+    {"swapon", [] { return long{::swapon("/dev/null", 0)}; }},
+    {"acct", [] { return long{::acct("/dev/null")}; }},
+    {"settimeofday", raw<SYS_settimeofday>},
+    {"adjtimex", raw<SYS_adjtimex>},
+    {"mount", [] { return long{::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr)}; }},
+    {"umount", [] { return long{::umount2("/tmp", MNT_DETACH)}; }},
+    {"pivot_root", raw<SYS_pivot_root>},
+    {"chroot", [] { return long{::chroot("/tmp")}; }},
+    {"open_tree", raw<SYS_open_tree>},
+    {"move_mount", raw<SYS_move_mount>},
+    {"fsopen", raw<SYS_fsopen>},
+    {"mount_setattr", raw<SYS_mount_setattr>},
+    {"open_by_handle_at", raw<SYS_open_by_handle_at>},
+    {"setns", raw<SYS_setns>},
+    {"unshare", [] { return long{::unshare(CLONE_NEWUSER)}; }},
+    {"unshare_mounts", [] { return long{::unshare(CLONE_NEWNS)}; }},
+    {"clone_newuser", [] { return ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0); }},
+    {"clone3", raw<SYS_clone3>},
+    {"newer_call", raw<463>},
+    {"add_key", raw<SYS_add_key>},
+    {"request_key", raw<SYS_request_key>},
+    {"keyctl", [] { return ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 0); }},
+    {"io_uring_setup", raw<SYS_io_uring_setup>},
+    {"io_uring_enter", raw<SYS_io_uring_enter>},
+    {"io_uring_register", raw<SYS_io_uring_register>},
+    {"personality", [] { return long{::personality(ADDR_NO_RANDOMIZE)}; }},
+    {"socket_inet", make_socket<AF_INET>},
+    {"socket_netlink", make_socket<AF_NETLINK>},
+    {"socket_packet", make_socket<AF_PACKET>},
+    {"setuid_root", [] { return long{::getuid() == 0 ? ::setuid(1) : ::setuid(0)}; }},
+    // What drivers and their compilers need.
+    {"socket_unix", make_socket<AF_UNIX>},
+    {"ask_personality", [] { return long{::personality(0xFFFF'FFFF)}; }},
+    {"signal_itself", [] { return long{::kill(::getpid(), 0)}; }},
+    {"thread", [] { return std::thread([] {}).join(), 0L; }},
+    {"program", run_program},
+    {"move_file", move_file},
+};
+
+const char* word(bool succeeded) {
+  return succeeded ? "allowed" : ::strerrorname_np(errno);
+}
+
+/// "closed", "read" or "write": what opening it gives.
+std::string try_path(const std::string& path) {
+  struct Descriptor {
+    explicit Descriptor(int opened) : fd(opened) {}
+    ~Descriptor() {
+      if (fd >= 0) ::close(fd);
+    }
+    const int fd;
+  };
+  const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+  const std::string file = folder.fd < 0 ? path : path + "/probe";
+  if (const Descriptor written(::open(file.c_str(), O_RDWR | (folder.fd < 0 ? 0 : O_CREAT), 0600));
+      written.fd >= 0) {
+    return "write";
+  }
+  if (folder.fd >= 0) return "read";
+  const Descriptor read(::open(path.c_str(), O_RDONLY));
+  return read.fd >= 0 ? "read" : "closed";
+}
+
+void tell_descriptors() {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return;
+  while (const dirent* const entry = ::readdir(folder)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != ".." && name != std::to_string(::dirfd(folder))) {
+      std::printf("fd %s\n", name.c_str());
+    }
+  }
+  ::closedir(folder);
+}
+
+void tell_status() {
+  std::ifstream status("/proc/self/status");
+  for (std::string key, value; status >> key; std::getline(status, value)) {
+    if (!key.starts_with("Cap") && key != "NoNewPrivs:" && key != "Seccomp:") continue;
+    status >> value;
+    std::printf("%s %s\n", key.c_str(), value.c_str());
+  }
+}
+
+void tell_limits() {
+  for (const auto& [name, resource] :
+       {std::pair("limit_core", RLIMIT_CORE), {"limit_files", RLIMIT_NOFILE}, {"limit_data", RLIMIT_DATA}}) {
+    rlimit limit{};
+    ::getrlimit(resource, &limit);
+    std::printf("%s %lld\n", name, static_cast<long long>(limit.rlim_max));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tell_descriptors();
+  tell_status();
+  tell_limits();
+  char folder[4096];
+  std::printf("folder %s\n", ::getcwd(folder, sizeof(folder)));
+  for (const Attempt& attempt : kAttempts) {
+    errno = 0;
+    std::printf("%s %s\n", attempt.name, word(attempt.call() != -1));
+  }
+  for (int i = 1; i < argc; ++i) std::printf("%s %s\n", argv[i], try_path(argv[i]).c_str());
+  std::fflush(stdout);
+  ::_exit(0);  // no leak checks, which trace their process
+}

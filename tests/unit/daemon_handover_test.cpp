@@ -1,0 +1,220 @@
+// What one daemon leaves to the next: as text, and as turns that go on.
+#include "runtime/daemon/handover.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "tests/unit/daemon_turns.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using State = session::TurnState;
+
+Handover example() {
+  return {
+      .listener = 7,
+      .lock = 8,
+      .last_session = 41,
+      .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4}},
+      .tenants = {{"alice", 1000, 3, std::nullopt, {{1'500ms, {1, 2, 3, 4, 5, 6}}, {}}},
+                  {"bob", 1001, std::nullopt, 9, {}, session::MemorySize{0, 30}, session::MemorySize{4096}}},
+      .sessions = {{.id = 40,
+                    .tenant = "bob",
+                    .peer = {123, 1001, 100},
+                    .program = "matrixMul",
+                    .features = 3,
+                    .slicing = "random:7",
+                    .long_commands = {{0, "reduce", "it uses pipes", 3, 5, 9}},
+                    .worker = 456,
+                    .client = 10,
+                    .channel = 11,
+                    .ledger = 15,
+                    .knock = 12,
+                    .turns = 13,
+                    .segment = 14,
+                    .used_ns = {17, 0},
+                    .memory = {~std::uint64_t{0}, 5}}}};
+}
+
+TEST(Handover, IsReadAsItWasWritten) {
+  const std::string text = to_text(example());
+  const auto read = parse_handover(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_text(read.value()), text);
+  EXPECT_EQ(read->tenants[0].asked, 3u);
+  EXPECT_EQ(read->tenants[0].set, std::nullopt);
+  EXPECT_EQ(read->tenants[0].books[0].device_time, 1'500ms);
+  EXPECT_EQ(read->tenants[0].books[0].ended.by_events_ns, 6u);
+  EXPECT_EQ(read->tenants[1].set, 9u);
+  EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
+  EXPECT_EQ(read->sessions[0].long_commands[0].reason, "it uses pipes");
+  EXPECT_EQ(read->sessions[0].used_ns, (std::vector<std::uint64_t>{17, 0}));
+  EXPECT_EQ(read->sessions[0].memory, (std::vector<std::uint64_t>{~std::uint64_t{0}, 5}));
+  EXPECT_EQ(read->devices[0].memory, 1'000u);
+  EXPECT_EQ(read->tenants[1].asked_memory, (session::MemorySize{0, 30}));
+  EXPECT_EQ(read->tenants[1].set_memory, session::MemorySize{4096});
+}
+
+TEST(Handover, OfAnotherVersionOrBrokenIsRefusedInOneLine) {
+  std::string text = to_text(example());
+  for (const std::string& broken :
+       {std::string(), std::string("{}"), text.substr(0, text.size() / 2),
+        std::string(text).replace(text.find("\"handover\":1"), 12, "\"handover\":2"),
+        std::string(text).replace(text.find("\"knock\":12"), 10, "\"knock\":-1")}) {
+    const auto read = parse_handover(broken);
+    ASSERT_FALSE(read) << broken;
+    EXPECT_FALSE(read.error().message.empty());
+    EXPECT_EQ(read.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Handover, GoesThroughAMemoryFileThatSurvivesExec) {
+  auto file = store(example());
+  ASSERT_TRUE(file);
+  EXPECT_EQ(::fcntl(file->get(), F_GETFD), 0);
+  const auto read = take(std::move(file).value());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_text(read.value()), to_text(example()));
+}
+
+TEST(Handover, KeepsEveryDescriptorOverExecOrNone) {
+  std::vector<ring::UniqueFd> files;
+  const auto file = [&] { return files.emplace_back(::eventfd(0, EFD_CLOEXEC)).get(); };
+  Handover handover = example();
+  handover.listener = file();
+  handover.lock = file();
+  HandedSession& session = handover.sessions[0];
+  for (int* const each :
+       {&session.client, &session.channel, &session.ledger, &session.knock, &session.turns, &session.segment})
+    *each = file();
+  ASSERT_TRUE(keep_over_exec(handover, true));
+  for (const auto& each : files) EXPECT_EQ(::fcntl(each.get(), F_GETFD), 0);
+  ASSERT_TRUE(keep_over_exec(handover, false));
+  for (const auto& each : files) EXPECT_EQ(::fcntl(each.get(), F_GETFD), FD_CLOEXEC);
+  files.pop_back();
+  EXPECT_FALSE(keep_over_exec(handover, true));
+}
+
+// ---- turns
+
+struct Successor : Turns {
+  /// What the dispatcher knew goes to a new one; workers may move in between.
+  void hand_over() {
+    for (std::uint32_t id = 1; id <= workers.size(); ++id) {
+      books.push_back(dispatcher.books(TenantId{id}));
+      charged.push_back(dispatcher.charged_ns(SessionId{id}));
+    }
+  }
+  void take_over() {
+    dispatcher = Dispatcher(sched::make_policy(sched::kDefaultPolicy, 6ms));
+    for (std::uint32_t id = 1; id <= workers.size(); ++id) {
+      dispatcher.add_tenant(TenantId{id}, 1, now);
+      dispatcher.restore_books(TenantId{id}, books[id - 1]);
+      FakeWorker& worker = workers[id - 1];
+      dispatcher.adopt_session(SessionId{id}, TenantId{id}, worker.turn, worker.header, charged[id - 1], now);
+    }
+    dispatcher.resume(now);
+  }
+  void expire_all(std::chrono::nanoseconds time) {
+    const auto end = now + time;
+    while (dispatcher.deadline() && *dispatcher.deadline() <= end) {
+      now = *dispatcher.deadline();
+      dispatcher.expire(now);
+    }
+    now = end;
+  }
+  std::vector<TenantBooks> books;
+  std::vector<std::uint64_t> charged;
+};
+
+TEST_F(Successor, GoesOnWithATurnInUseAndChargesItOnce) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  run(1, a, 5ms, true);
+  a.begin();
+  now += 2ms;
+  a.use(2ms);
+  dispatcher.charge_holder(now);
+  ASSERT_EQ(time_of(1), 7ms);
+  hand_over();
+  take_over();
+  EXPECT_EQ(time_of(1), 7ms);
+  EXPECT_EQ(a.state(), State::busy);
+  now += 3ms;
+  a.use(3ms);
+  want(2, b);
+  EXPECT_EQ(a.state(), State::busy_asked) << "a turn without an end may be asked for";
+  a.give_back(false);
+  look(1);
+  EXPECT_EQ(time_of(1), 10ms);
+  expire_all(1ms);  // the policy may have kept the device for a
+  EXPECT_EQ(b.state(), State::held);
+}
+
+TEST_F(Successor, GrantsWhatWasGivenBackInBetween) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  a.begin();
+  want(2, b);
+  hand_over();
+  a.use(1ms);
+  a.give_back(false);  // nobody looks at the knock
+  take_over();
+  EXPECT_EQ(b.state(), State::held);
+}
+
+TEST_F(Successor, AsksTheHolderWhenSomebodyHasBegunToWaitInBetween) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  a.begin();
+  hand_over();
+  b.want();
+  take_over();
+  expire_all(100ms);
+  EXPECT_EQ(a.state(), State::busy_asked);
+  a.give_back(false);
+  look(1);
+  EXPECT_EQ(b.state(), State::held);
+}
+
+TEST_F(Successor, WaitsForAMeasuredTurnToEnd) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  want(2, b);
+  run(1, a, 1ms, true);
+  b.begin();
+  ASSERT_EQ(b.slice(), 6ms);
+  hand_over();
+  take_over();
+  expire_all(3ms);
+  EXPECT_EQ(b.state(), State::busy);
+  now += 3ms;
+  b.use(6ms);
+  b.give_back(true);
+  look(2);
+  EXPECT_EQ(a.state(), State::held);
+}
+
+TEST_F(Successor, BelievesOnlyOneHolder) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  a.begin();
+  hand_over();
+  b.turn.state = static_cast<std::uint32_t>(State::busy);
+  take_over();
+  const auto broken = dispatcher.take_broken();
+  ASSERT_EQ(broken.size(), 1u);
+  EXPECT_EQ(broken[0].session, SessionId{2});
+}
+
+}  // namespace
+}  // namespace fairgv::daemon

@@ -1,0 +1,12 @@
+// Two users of the machine, and an administrator.
+#pragma once
+
+#include <sys/types.h>
+
+namespace fairgv::daemon {
+
+inline constexpr uid_t kAlice = 1'000;
+inline constexpr uid_t kBob = 1'001;
+inline constexpr bool kAdministrator = true;
+
+}  // namespace fairgv::daemon

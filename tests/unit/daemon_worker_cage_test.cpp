@@ -1,0 +1,404 @@
+// What code in a worker's place can do to the machine. A probe is started as a worker is, and tries.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "runtime/daemon/worker_cage_landlock.hpp"
+#include "runtime/daemon/worker_process.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
+#include "tests/unit/daemon_temporary_folder.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+const User kNobody{65'534, 65'534, "nobody", "/nonexistent", {65'534}};
+
+/// What the probe said: its lines by their first word.
+using Report = std::multimap<std::string, std::string>;
+
+std::string only(const Report& report, const std::string& key) {
+  const auto [first, last] = report.equal_range(key);
+  return std::distance(first, last) == 1 ? first->second
+                                         : "(" + std::to_string(std::distance(first, last)) + ")";
+}
+
+void expect_each(const Report& report, const std::vector<std::string>& paths, const std::string& access) {
+  for (const std::string& path : paths) EXPECT_EQ(only(report, path), access) << path;
+}
+
+/// A program of the user's in a folder, which is what a session is for.
+class Program {
+ public:
+  explicit Program(const fs::path& folder, uid_t uid = ::geteuid()) : pid_(::fork()) {
+    if (pid_ == 0) {
+      if (::chdir(folder.c_str()) != 0 || ::setuid(uid) != 0) ::_exit(1);
+      ::execl("/bin/sleep", "sleep", "1000", nullptr);
+      ::_exit(1);
+    }
+    // Until it is there.
+    while (name() != "sleep") ::usleep(1'000);
+  }
+  ~Program() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  std::string name() const {
+    std::string text;
+    std::ifstream("/proc/" + std::to_string(pid_) + "/comm") >> text;
+    return text;
+  }
+
+  pid_t pid_;
+};
+
+struct Cage : ::testing::Test {
+  Cage() {
+    rule.cache = folder / "caches";
+    fs::create_directory(folder / "vendors");
+    fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+    const std::string probe = fs::read_symlink("/proc/self/exe").parent_path() / "daemon_cage_probe";
+    command.program = probe;
+    command.vendors = folder / "vendors";
+  }
+
+  WorkerPlace place() const { return {command.program, command.vendors, {}, command.run_as, client}; }
+
+  void plan() {
+    auto planned = plan_cage(rule, "/etc/OpenCL/vendors", place());
+    ASSERT_TRUE(planned) << planned.error().message;
+    command.cage = std::move(planned).value();
+  }
+
+  /// Starts the probe in the cage and lets it try these paths.
+  Report probe(const std::vector<std::string>& paths = {}) {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const ring::UniqueFd reader(ends[0]);
+    ring::UniqueFd writer(ends[1]);
+    command.arguments = paths;
+    command.output = writer.get();
+    auto worker = WorkerProcess::spawn(command);
+    EXPECT_TRUE(worker);
+    writer.reset();
+    std::string text;
+    char part[4096];
+    for (ssize_t length; (length = ::read(reader.get(), part, sizeof(part))) > 0;) {
+      text.append(part, static_cast<std::size_t>(length));
+    }
+    EXPECT_EQ(worker->reap(), "ended with status 0");
+    Report report;
+    std::istringstream lines(text);
+    for (std::string key, value; lines >> key >> value;) report.emplace(key, value);
+    return report;
+  }
+
+  TemporaryFolder folder;
+  WorkerRule rule;
+  WorkerCommand command;
+  pid_t client = 0;
+};
+
+struct RootsCage : Cage {
+  void SetUp() override {
+    if (view_means() != ViewMeans::mounts) GTEST_SKIP() << "needs root, who may mount";
+  }
+};
+
+struct Call {
+  const char* name;
+  const char* end;
+};
+
+TEST_F(Cage, RefusesEveryCallOfTheTableAndNoOther) {
+  plan();
+  const Report report = probe();
+  constexpr Call kExpected[] = {
+      {"ptrace", "EPERM"},
+      {"process_vm_readv", "EPERM"},
+      {"process_vm_writev", "EPERM"},
+      {"pidfd_getfd", "EPERM"},
+      {"pidfd_send_signal", "EPERM"},
+      {"signal_daemon", "EPERM"},
+      {"signal_all", "EPERM"},
+      {"limit_daemon", "EPERM"},
+      {"kexec_load", "EPERM"},
+      {"init_module", "EPERM"},
+      {"finit_module", "EPERM"},
+      {"delete_module", "EPERM"},
+      {"bpf", "EPERM"},
+      {"perf_event_open", "EPERM"},
+      {"userfaultfd", "EPERM"},
+      {"reboot", "EPERM"},
+      {"swapon", "EPERM"},
+      {"acct", "EPERM"},
+      {"settimeofday", "EPERM"},
+      {"adjtimex", "EPERM"},
+      {"mount", "EPERM"},
+      {"umount", "EPERM"},
+      {"pivot_root", "EPERM"},
+      {"chroot", "EPERM"},
+      {"open_tree", "EPERM"},
+      {"move_mount", "EPERM"},
+      {"fsopen", "EPERM"},
+      {"mount_setattr", "EPERM"},
+      {"open_by_handle_at", "EPERM"},
+      {"setns", "EPERM"},
+      {"unshare", "EPERM"},
+      {"unshare_mounts", "EPERM"},
+      {"clone_newuser", "EPERM"},
+      {"clone3", "ENOSYS"},
+      {"newer_call", "ENOSYS"},
+      {"add_key", "EPERM"},
+      {"request_key", "EPERM"},
+      {"keyctl", "EPERM"},
+      {"io_uring_setup", "EPERM"},
+      {"io_uring_enter", "EPERM"},
+      {"io_uring_register", "EPERM"},
+      {"personality", "EPERM"},
+      {"socket_inet", "EAFNOSUPPORT"},
+      {"socket_netlink", "EAFNOSUPPORT"},
+      {"socket_packet", "EAFNOSUPPORT"},
+      {"setuid_root", "EPERM"},
+      {"socket_unix", "allowed"},
+      {"ask_personality", "allowed"},
+      {"signal_itself", "allowed"},
+      {"thread", "allowed"},
+      {"program", "allowed"},
+      {"move_file", "allowed"},
+  };
+  for (const Call& call : kExpected) EXPECT_EQ(only(report, call.name), call.end) << call.name;
+}
+
+TEST_F(Cage, WithoutTheFilterStillHasNoCapabilities) {
+  rule.syscall_filter = false;
+  plan();
+  const Report report = probe();
+  EXPECT_EQ(only(report, "Seccomp:"), "0");
+  for (const char* call : {"mount", "chroot", "reboot", "swapon"}) {
+    EXPECT_EQ(only(report, call), "EPERM") << call;
+  }
+}
+
+TEST_F(Cage, LeavesNoCapabilityAndNoWayToOne) {
+  plan();
+  const Report report = probe();
+  const std::string none(16, '0');
+  for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"})
+    EXPECT_EQ(only(report, set), none) << set;
+  if (::geteuid() == 0) {
+    EXPECT_EQ(only(report, "CapBnd:"), none);
+  }
+  EXPECT_EQ(only(report, "NoNewPrivs:"), "1");
+  EXPECT_EQ(only(report, "Seccomp:"), "2");
+}
+
+TEST_F(Cage, LetsInOnlyTheDescriptorsThatAreNamed) {
+  plan();
+  const ring::UniqueFd leaked(::fcntl(STDERR_FILENO, F_DUPFD, 50));
+  const ring::UniqueFd kept(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 60));
+  command.inherited = {kept.get()};
+  const Report report = probe();
+  std::set<std::string> open;
+  for (auto [at, last] = report.equal_range("fd"); at != last; ++at) open.insert(at->second);
+  EXPECT_EQ(open, (std::set<std::string>{"0", "1", "2", std::to_string(kept.get())}));
+}
+
+TEST_F(Cage, LimitsWhatItIsTold) {
+  rule.memory = std::uint64_t{1} << 50;  // a sanitizer's shadow takes terabytes, and this runs under each
+  plan();
+  const Report report = probe();
+  EXPECT_EQ(only(report, "limit_core"), "0");
+  EXPECT_LE(std::stoll(only(report, "limit_files")), 4'096);
+  EXPECT_EQ(only(report, "limit_data"), std::to_string(std::uint64_t{1} << 50));
+  EXPECT_EQ(only(report, "folder"), "/");
+}
+
+TEST_F(Cage, LimitsNothingThatItIsNotTold) {
+  rule.core_dumps = true;
+  plan();
+  const Report report = probe();
+  rlimit core{};
+  rlimit data{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &core) | ::getrlimit(RLIMIT_DATA, &data), 0);
+  EXPECT_EQ(only(report, "limit_core"), std::to_string(static_cast<long long>(core.rlim_max)));
+  EXPECT_EQ(only(report, "limit_data"), std::to_string(static_cast<long long>(data.rlim_max)));
+}
+
+TEST_F(Cage, ThatCannotBeMadeEndsTheWorkerWithOneLineForItsProgram) {
+  auto ends = std::move(session::Socket::pair()).value();
+  command.channel = ends.second.fd();
+  command.inherited = {ends.second.fd()};
+  plan();
+  command.cage.means = view_means();
+  command.cage.view.push_back({Place::Kind::read_only, "/no/\"such\"/folder", {}, true});
+  auto worker = WorkerProcess::spawn(command);
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->reap(), "ended with status 127");
+  const auto said = session::parse_worker_message(ends.first.receive()->text);
+  ASSERT_TRUE(said) << said.error().message;
+  const auto* const failed = std::get_if<session::WorkerFailed>(&said.value());
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->reason, "a worker cannot be shown /no/?such?/folder: No such file or directory");
+}
+
+TEST_F(RootsCage, ShowsTheSystemReadOnlyAndNothingOfOthers) {
+  folder.write("secret", "");
+  plan();
+  const std::string cache = folder / "caches" / std::to_string(::geteuid());
+  const std::string secret = folder / "secret";
+  const Report report = probe({"/usr",
+                               "/etc/passwd",
+                               "/dev/null",
+                               "/proc/self/status",
+                               "/tmp",
+                               "/dev/shm",
+                               cache,
+                               command.vendors,
+                               secret,
+                               "/etc/shadow",
+                               "/etc/ssh",
+                               "/home",
+                               "/root",
+                               "/var",
+                               "/run",
+                               "/dev/tty",
+                               "/dev/kmsg",
+                               "/proc/sysrq-trigger",
+                               "/proc/sys/kernel/core_pattern",
+                               "/"});
+  expect_each(report, {"/usr", "/etc/passwd", "/proc/self/status", "/proc/sys/kernel/core_pattern", "/"},
+              "read");
+  EXPECT_EQ(only(report, command.vendors), "read");
+  expect_each(report, {cache, "/tmp", "/dev/shm", "/dev/null"}, "write");
+  expect_each(report,
+              {"/etc/shadow", "/etc/ssh", "/home", "/root", "/var", "/run", "/dev/tty", "/dev/kmsg",
+               "/proc/sysrq-trigger"},
+              "closed");
+  EXPECT_EQ(only(report, secret), "closed");
+}
+
+TEST_F(RootsCage, TakesInAnotherUser) {
+  command.run_as = kNobody;
+  plan();
+  const std::string cache = folder / "caches" / "65534";
+  const auto others = worker_cache(rule.cache, 1, 1);
+  ASSERT_TRUE(others);
+  const Report report = probe({cache, others.value(), "/usr"});
+  EXPECT_EQ(only(report, cache), "write");
+  EXPECT_EQ(only(report, others.value()), "closed");
+  EXPECT_EQ(only(report, "/usr"), "read");
+  EXPECT_EQ(only(report, "setuid_root"), "EPERM");
+}
+
+TEST_F(RootsCage, HasNoWayOutThroughOtherProcessesOfItsUser) {
+  if (landlock_version() == 0) GTEST_SKIP() << "the kernel has no Landlock";
+  const Program program("/", kNobody.uid);
+  command.run_as = kNobody;
+  plan();
+  const std::string process = "/proc/" + std::to_string(program.pid());
+  const Report report =
+      probe({process + "/root/etc/hostname", process + "/cwd", process + "/environ", process + "/stat"});
+  EXPECT_EQ(only(report, process + "/stat"), "read");
+  expect_each(report, {process + "/root/etc/hostname", process + "/cwd", process + "/environ"}, "closed");
+}
+
+TEST_F(RootsCage, ShowsTheFolderThatItsProgramIsIn) {
+  const TemporaryFolder where;
+  where.write("header.h", "");
+  const Program program(where.path());
+  client = program.pid();
+  plan();
+  EXPECT_EQ(only(probe({where / "header.h"}), where / "header.h"), "read");
+}
+
+TEST_F(RootsCage, DoesNotShowAFolderThatItsUserMayNotEnter) {
+  const TemporaryFolder where;  // root's, closed to others
+  const Program program(where.path());
+  client = program.pid();
+  command.run_as = kNobody;
+  plan();
+  EXPECT_EQ(only(probe({where.path()}), where.path()), "closed");
+}
+
+TEST_F(RootsCage, DoesNotShowAFolderThatIsAnotherInItsProgramsContainer) {
+  const TemporaryFolder where;
+  where.write("header.h", "");
+  const Program program(where.path());
+  const pid_t contained = ::fork();
+  if (contained == 0) {
+    // A container in small: other mounts, so another folder at the same path.
+    const std::string script = "mount -t tmpfs none " + where.path().string() + " && cd " +
+                               where.path().string() + " && exec sleep 1000";
+    ::execlp("unshare", "unshare", "--mount", "sh", "-c", script.c_str(), nullptr);
+    ::_exit(1);
+  }
+  const std::string mounts = "/proc/" + std::to_string(contained) + "/cwd";
+  struct stat ours {};
+  struct stat theirs {};
+  ASSERT_EQ(::stat(where.path().c_str(), &ours), 0);
+  // The container has begun when it is in a folder of another file system with the same name.
+  while (fs::read_symlink(mounts) != where.path() || ::stat(mounts.c_str(), &theirs) != 0 ||
+         theirs.st_dev == ours.st_dev) {
+    ::usleep(1'000);
+  }
+  client = contained;
+  plan();
+  EXPECT_EQ(only(probe({where.path()}), where.path()), "closed");
+  ::kill(contained, SIGKILL);
+  ::waitpid(contained, nullptr, 0);
+}
+
+TEST_F(RootsCage, ShowsWhatTheConfigurationNames) {
+  const TemporaryFolder where;
+  rule.readable = {where.path()};
+  plan();
+  EXPECT_EQ(only(probe({where.path()}), where.path()), "read");
+}
+
+TEST_F(RootsCage, MayBeTheSystemsViewIfTheConfigurationSaysSo) {
+  const TemporaryFolder where;
+  rule.private_view = false;
+  plan();
+  EXPECT_EQ(only(probe({where.path()}), where.path()), "write");
+}
+
+TEST_F(Cage, ByLandlockClosesAllButItsView) {
+  if (landlock_version() == 0) GTEST_SKIP() << "the kernel has no Landlock";
+  folder.write("secret", "");
+  plan();
+  command.cage.means = ViewMeans::landlock;
+  const std::string cache = folder / "caches" / std::to_string(::geteuid());
+  const std::string secret = folder / "secret";
+  const Report report =
+      probe({"/usr", "/etc/passwd", "/dev/null", cache, secret, "/etc/shadow", "/home", "/root", "/tmp"});
+  EXPECT_EQ(only(report, "/usr"), "read");
+  EXPECT_EQ(only(report, "/etc/passwd"), "read");
+  EXPECT_EQ(only(report, "/dev/null"), "write");
+  EXPECT_EQ(only(report, cache), "write");
+  expect_each(report, {secret, "/etc/shadow", "/home", "/root", "/tmp"}, "closed");
+}
+
+TEST_F(Cage, GivesCachesOfTheirOwnToUsers) {
+  const auto mine = worker_cache(folder / "c", ::geteuid(), ::getegid());
+  ASSERT_TRUE(mine) << mine.error().message;
+  EXPECT_EQ(mine.value(), folder / "c" / std::to_string(::geteuid()));
+  EXPECT_EQ(fs::status(mine.value()).permissions(), fs::perms::owner_all);
+}
+
+}  // namespace
+}  // namespace fairgv::daemon
