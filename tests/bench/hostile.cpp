@@ -1,6 +1,8 @@
 // fairgv bench hostile: what a program notices of a neighbour that scribbles random bytes over all that it
 // shares with its worker and the daemon, session after session. In pairs: beside a tenant that does the same
-// work and behaves, and beside one that does not. Both have the weight that the program has.
+// work and behaves, and beside one that does not. Both have the weight that the program has, and a second
+// program that behaves and keeps the device busy: without it the tenant would leave the device to the others
+// between its sessions, by another amount in each run, and the program would gain by that.
 #include <fmt/core.h>
 
 #include <csignal>
@@ -51,15 +53,19 @@ Result<Neighbour> end_of(Company company) {
       finished.front().lines.empty() ? nlohmann::json() : parse_line(finished.front().lines.back());
   if (finished.front().status != 0 || !last.is_object())
     return Error{"the neighbour did not end as it should"};
+  if (finished.back().status != 0) return Error{"the neighbour's other program did not end as it should"};
   return Neighbour{last.value("rounds", std::uint64_t{0}), last.value("sessions", std::uint64_t{0})};
 }
 
-/// The program, which keeps its queue full and checks its results before and after, beside a neighbour that
-/// is under way when it starts.
+/// The program, which keeps its queue full and checks its results before and after, beside a neighbour whose
+/// two programs are under way when it starts.
 Result<Run> measure(const Tenancy& tenancy, const Settings& settings, std::uint64_t iterations,
                     std::uint64_t seed, bool behave) {
   Company company;
   if (auto joined = company.join(tenancy, "neighbour", hostile_program(seed, behave)); !joined) {
+    return joined.error();
+  }
+  if (auto joined = company.join(tenancy, "neighbour", endless_program(iterations)); !joined) {
     return joined.error();
   }
   if (auto ready = company.wait_for_output(); !ready) return ready.error();

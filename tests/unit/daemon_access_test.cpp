@@ -1,13 +1,16 @@
-// Who may connect to a daemon and what they may ask of it. The server runs in a child; other users are
-// children of the test that have become them. No threads: what another one has locked stays locked in a child
-// (AddressSanitizer's allocator, for instance).
+// Who may connect to a daemon and what they may ask of it. The server is made and runs in a child; other
+// users are children of the test that have become them. The test itself has one thread only: what another one
+// had locked at the moment of a fork would stay locked in the child.
+#include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <functional>
+#include <iostream>
 
 #include "runtime/daemon/server.hpp"
 #include "runtime/session/control_protocol.hpp"
@@ -33,17 +36,29 @@ struct Access : ::testing::Test {
   void serve(Config config) {
     config.vendors = folder / "no-vendors";
     config.log_level = "off";
+    std::array<int, 2> ready{};
+    ASSERT_EQ(::pipe2(ready.data(), O_CLOEXEC), 0);
+    daemon = ::fork();
+    if (daemon == 0) ::_exit(run_server(std::move(config), ready[1]));
+    ::close(ready[1]);
+    char word = 0;
+    EXPECT_EQ(::read(ready[0], &word, 1), 1) << "there is no server";
+    ::close(ready[0]);
+  }
+
+  /// Says on `ready` that others may connect.
+  int run_server(Config config, int ready) const {
     ServerSettings settings;
     settings.socket_path = socket;
     settings.worker_program = "/bin/false";
-    auto created = Server::create(std::move(settings), std::move(config));
-    ASSERT_TRUE(created) << created.error().message;
-    server = std::move(created).value();
-    daemon = ::fork();
-    if (daemon == 0) {
-      server->run();
-      ::_exit(0);
+    const auto created = Server::create(std::move(settings), std::move(config));
+    if (!created) {
+      std::cerr << created.error().message << '\n';
+      return 1;
     }
+    if (::write(ready, "r", 1) != 1) return 1;
+    created.value()->run();
+    return 0;
   }
 
   void TearDown() override {
@@ -88,7 +103,6 @@ struct Access : ::testing::Test {
 
   TemporaryFolder folder;
   const std::string socket = folder / "fairgvd.sock";
-  std::unique_ptr<Server> server;
   pid_t daemon = -1;
 };
 

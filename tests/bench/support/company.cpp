@@ -109,10 +109,14 @@ std::vector<std::string> saturating_program(std::uint64_t iterations, double sec
           "stream"};
 }
 
-Result<Company> start_saturating(const Tenancy& tenancy, unsigned count, std::uint64_t iterations) {
+std::vector<std::string> endless_program(std::uint64_t iterations) {
   auto program = saturating_program(iterations, kUntilDestroyed);
   program.insert(program.end(), {"--progress-ms", "1000"});
-  return start_all(tenancy, numbered("busy", count), program);
+  return program;
+}
+
+Result<Company> start_saturating(const Tenancy& tenancy, unsigned count, std::uint64_t iterations) {
+  return start_all(tenancy, numbered("busy", count), endless_program(iterations));
 }
 
 Result<Company> start_idle(const Tenancy& tenancy, const std::vector<std::string>& tenants) {

@@ -51,6 +51,9 @@ Result<std::uint64_t> loop_iterations(const harness::Placement& placement);
 /// A compute loop that keeps its queue full for `seconds`.
 std::vector<std::string> saturating_program(std::uint64_t iterations, double seconds);
 
+/// The same until it is asked to end or destroyed, with a line a second.
+std::vector<std::string> endless_program(std::uint64_t iterations);
+
 /// Tenants busy1, busy2, ... with a saturating program that prints a line a second. All of them have made
 /// progress when this returns.
 Result<Company> start_saturating(const harness::Tenancy& tenancy, unsigned count, std::uint64_t iterations);
