@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace fairgv::harness {
@@ -40,6 +41,20 @@ struct Spread {
 };
 inline Spread spread_of(const std::vector<double>& values) {
   return {median(values), smallest(values), largest(values)};
+}
+
+/// A mean, and within how much of it the true one lies nineteen times of twenty (1.96 standard errors).
+struct Estimate {
+  double mean = 0;
+  double within = 0;
+};
+/// Of at least one value; their errors are independent.
+inline Estimate estimate_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, values.size() < 2 ? 0 : 1.96 * std::sqrt(squares / (count - 1) / count)};
 }
 
 }  // namespace fairgv::harness

@@ -101,13 +101,15 @@ int run_session(const SessionSettings& settings, Progress& progress) {
     if (settings.scribble_by) {
       std::thread([seed = *settings.scribble_by, &progress] { scribble(seed, progress); }).detach();
     }
+    if (settings.seconds) {
+      // As suddenly as a session ends that is scribbled on.
+      std::thread([rest = std::chrono::duration<double>(*settings.seconds)] {
+        std::this_thread::sleep_for(rest);
+        ::_exit(0);
+      }).detach();
+    }
     try {
-      using Clock = std::chrono::steady_clock;
-      const auto began = Clock::now();
-      while (!settings.seconds || Clock::now() - began < std::chrono::duration<double>(*settings.seconds)) {
-        work.run_some(progress);
-      }
-      ::_exit(0);
+      for (;;) work.run_some(progress);
     } catch (const ClError&) {
       ::_exit(0);  // as it should: the calls of a lost session answer with errors
     }

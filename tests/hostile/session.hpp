@@ -11,7 +11,7 @@ namespace fairgv::hostile {
 struct SessionSettings {
   std::uint32_t iterations = 0;              // of the loop in each launch: how long one takes
   std::optional<std::uint64_t> scribble_by;  // the seed; none: it behaves well
-  std::optional<double> seconds{};           // of work, after which it ends by itself
+  std::optional<double> seconds{};           // after which it ends by itself, in the middle of its work
 };
 
 /// What the processes tell their parent.

@@ -157,20 +157,13 @@ TEST_F(SystemExperiments, ALongKernelIsTabledBesideShortOnesSlicedAndNot) {
 }
 
 TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
-  const auto table = table_of({"prelude", "--programs", "matrixMul,scan"});
-  ASSERT_EQ(table.size(), 3U);
-  EXPECT_EQ(table[0],
-            (Row{"program", "throughput", "within", "off_over_off", "off_within", "build_ms", "build_off_ms",
-                 "build_longer_ms", "build_longer_lowest", "build_longer_highest"}));
-  EXPECT_EQ(table[1][0], "matrixMul");
-  EXPECT_EQ(table[2][0], "scan");
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    ASSERT_EQ(table[i].size(), 10U);
-    EXPECT_GT(std::stod(table[i][1]), 0);
-    EXPECT_GT(std::stod(table[i][3]), 0);
-    EXPECT_GT(std::stod(table[i][5]), 0);
-    EXPECT_GT(std::stod(table[i][6]), 0);
-  }
+  const auto table = table_of({"prelude", "--programs", "scan"});
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0], (Row{"program", "throughput", "within", "off_over_off", "off_within", "build_ms",
+                           "build_off_ms", "build_longer_ms", "build_within"}));
+  ASSERT_EQ(table[1].size(), 9U);
+  EXPECT_EQ(table[1][0], "scan");
+  for (const std::size_t column : {1, 3, 5, 6}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
 }
 
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -39,6 +40,14 @@ TEST(Statistics, PercentilesOfAHundredAreTheirRanks) {
   for (int percent = 1; percent <= 100; ++percent) {
     EXPECT_EQ(percentile(values, percent), percent) << "seed " << seed;
   }
+}
+
+TEST(Statistics, AnEstimateIsTheMeanWithinTwoOfItsStandardErrors) {
+  const Estimate estimate = estimate_of({1, 2, 3, 4, 5});
+  EXPECT_DOUBLE_EQ(estimate.mean, 3);
+  EXPECT_NEAR(estimate.within, 1.96 * std::sqrt(2.5 / 5), 1e-12);
+  EXPECT_DOUBLE_EQ(estimate_of({7}).mean, 7);
+  EXPECT_DOUBLE_EQ(estimate_of({7}).within, 0);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched_turn_plan.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim_tenant.cpp)
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_ring fairgv_warnings GTest::gtest_main)
-if(FAIRGV_SANITIZE)
-  target_compile_options(sched_test PRIVATE -O1)
-endif()
+# The simulations are tested with many tenants.
+target_compile_options(sched_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
 gtest_discover_tests(sched_test NO_PRETTY_VALUES)

@@ -18,7 +18,7 @@ using namespace harness;
 
 constexpr std::uint64_t kMostRounds = 1'000'000;
 
-/// A workload that runs rounds on request (--requests).
+/// A workload that runs rounds and builds its program on request (--requests).
 class OnRequest {
  public:
   explicit OnRequest(const std::string& suffix) : pipe_(suffix) {}
@@ -37,8 +37,19 @@ class OnRequest {
   }
 
   /// The seconds that so many rounds take now.
-  Result<double> run(std::uint64_t rounds) {
-    const std::string request = std::to_string(rounds) + '\n';
+  Result<double> run(std::uint64_t rounds) { return ask(std::to_string(rounds), "rounds", rounds); }
+  /// The seconds that one clBuildProgram takes now.
+  Result<double> build() { return ask("build 1", "builds", 1); }
+
+  /// What it says of itself in the end; its results are right.
+  Result<nlohmann::json> end() {
+    requests_ = {};
+    return result_of(command_, finish(std::move(*child_)));
+  }
+
+ private:
+  Result<double> ask(std::string request, const char* what, std::uint64_t count) {
+    request += '\n';
     if (::write(requests_.get(), request.data(), request.size()) < 0)
       return system_error("cannot ask a workload");
     while (lines_.empty()) {
@@ -50,20 +61,12 @@ class OnRequest {
     }
     const nlohmann::json answer = parse_line(lines_.front());
     lines_.pop_front();
-    if (!answer.is_object() || answer.value("rounds", std::uint64_t{0}) != rounds ||
-        !answer.contains("seconds")) {
+    if (!answer.is_object() || answer.value(what, std::uint64_t{0}) != count || !answer.contains("seconds")) {
       return Error{command_.arguments[0] + " does not answer requests"};
     }
     return answer["seconds"].get<double>();
   }
 
-  /// What it says of itself in the end; its results are right.
-  Result<nlohmann::json> end() {
-    requests_ = {};
-    return result_of(command_, finish(std::move(*child_)));
-  }
-
- private:
   ScratchFile pipe_;
   CommandLine command_;
   ring::UniqueFd requests_;
@@ -80,31 +83,76 @@ Result<std::uint64_t> rounds_of(OnRequest& worker, double seconds) {
   }
 }
 
+/// Two that take turns.
+class Couple {
+ public:
+  Result<void> start(const CommandLine& first, const CommandLine& second) {
+    if (auto started = one_.start(first); !started) return started.error();
+    return other_.start(second);
+  }
+
+  OnRequest& one() { return one_; }
+  OnRequest& other() { return other_; }
+
+  /// take(OnRequest&) gives the seconds of a turn.
+  template <class Take>
+  Result<std::vector<Turns>> take_turns(int turns, Take take) {
+    std::vector<Turns> result;
+    for (int turn = 0; turn < turns; ++turn) {
+      Turns taken;
+      for (int half = 0; half < 2; ++half) {
+        const bool is_first = (turn + half) % 2 == 0;
+        const Result<double> seconds = take(is_first ? one_ : other_);
+        if (!seconds) return seconds.error();
+        (is_first ? taken.first : taken.second) = seconds.value();
+      }
+      result.push_back(taken);
+    }
+    return result;
+  }
+
+  Result<void> end() {
+    for (OnRequest* each : {&one_, &other_}) {
+      if (auto right = each->end(); !right) return right.error();
+    }
+    return {};
+  }
+
+ private:
+  OnRequest one_{".first"};
+  OnRequest other_{".second"};
+};
+
 }  // namespace
 
 Result<std::vector<Turns>> alternate(const CommandLine& first, const CommandLine& second, double turn_seconds,
                                      int turns) {
-  OnRequest one(".first"), other(".second");
-  if (auto started = one.start(first); !started) return started.error();
-  if (auto started = other.start(second); !started) return started.error();
-  const auto rounds = rounds_of(one, turn_seconds);
+  Couple couple;
+  if (auto started = couple.start(first, second); !started) return started.error();
+  const auto rounds = rounds_of(couple.one(), turn_seconds);
   if (!rounds) return rounds.error();
-  if (auto warm = other.run(rounds.value()); !warm) return warm.error();
-  std::vector<Turns> result;
-  for (int turn = 0; turn < turns; ++turn) {
-    Turns taken;
-    for (int half = 0; half < 2; ++half) {
-      const bool is_first = (turn + half) % 2 == 0;
-      const auto seconds = (is_first ? one : other).run(rounds.value());
-      if (!seconds) return seconds.error();
-      (is_first ? taken.first : taken.second) = seconds.value();
-    }
-    result.push_back(taken);
+  if (auto warm = couple.other().run(rounds.value()); !warm) return warm.error();
+  auto taken = couple.take_turns(turns, [&](OnRequest& each) { return each.run(rounds.value()); });
+  if (!taken) return taken.error();
+  if (auto ended = couple.end(); !ended) return ended.error();
+  return taken;
+}
+
+Result<std::vector<Turns>> alternate_builds(const CommandLine& first, const CommandLine& second, int turns) {
+  Couple couple;
+  if (auto started = couple.start(first, second); !started) return started.error();
+  // What the first build loads stays.
+  for (OnRequest* each : {&couple.one(), &couple.other()}) {
+    if (auto warm = each->build(); !warm) return warm.error();
   }
-  for (OnRequest* each : {&one, &other}) {
-    if (auto right = each->end(); !right) return right.error();
+  auto taken = couple.take_turns(turns, [](OnRequest& each) { return each.build(); });
+  if (!taken) return taken.error();
+  // A workload that has run no round says that nothing was asked for.
+  for (OnRequest* each : {&couple.one(), &couple.other()}) {
+    if (auto ran = each->run(1); !ran) return ran.error();
   }
-  return result;
+  if (auto ended = couple.end(); !ended) return ended.error();
+  return taken;
 }
 
 }  // namespace fairgv::bench

@@ -9,7 +9,7 @@
 
 namespace fairgv::bench {
 
-/// The seconds that the same rounds took, one after the other.
+/// The seconds that the same rounds or builds took, one after the other.
 struct Turns {
   double first = 0;
   double second = 0;
@@ -20,5 +20,9 @@ struct Turns {
 /// to turn.
 Result<std::vector<Turns>> alternate(const harness::CommandLine& first, const harness::CommandLine& second,
                                      double turn_seconds, int turns);
+
+/// The same with builds of their programs, one a turn.
+Result<std::vector<Turns>> alternate_builds(const harness::CommandLine& first,
+                                            const harness::CommandLine& second, int turns);
 
 }  // namespace fairgv::bench

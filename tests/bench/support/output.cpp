@@ -56,6 +56,10 @@ std::string shown(const harness::Spread& spread) {
   return fmt::format("{:.3f} {:.3f}-{:.3f}", spread.median, spread.lowest, spread.highest);
 }
 
+std::string shown(const harness::Estimate& estimate) {
+  return fmt::format("{:.4f} +- {:.4f}", estimate.mean, estimate.within);
+}
+
 Result<void> write_csv(const Output& output, unsigned device_cores, const std::string& header,
                        const std::vector<std::string>& rows) {
   if (output.csv_file.empty()) return {};

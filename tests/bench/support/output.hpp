@@ -31,6 +31,8 @@ std::string machine(unsigned device_cores);
 
 /// "2.013 1.980-2.046": the median, the lowest and the highest.
 std::string shown(const harness::Spread& spread);
+/// "1.0023 +- 0.0011".
+std::string shown(const harness::Estimate& estimate);
 
 /// "# " and the machine, the header, and the rows. Does nothing if no file was asked for.
 Result<void> write_csv(const Output& output, unsigned device_cores, const std::string& header,

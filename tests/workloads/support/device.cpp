@@ -1,5 +1,7 @@
 #include "tests/workloads/support/device.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -98,6 +100,16 @@ Device::Device(const std::string& platform, const std::string& device) {
 }
 
 Program Device::build(const std::string& source) {
+  source_ = source;
+  return compile(source);
+}
+
+Program Device::rebuild() {
+  return compile(source_ + "\n// process " + std::to_string(::getpid()) + ", " + std::to_string(++rebuilt_) +
+                 '\n');
+}
+
+Program Device::compile(const std::string& source) {
   cl_int status = CL_SUCCESS;
   const char* text = source.c_str();
   Program program(clCreateProgramWithSource(context(), 1, &text, nullptr, &status));

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ class Device {
   /// Builds OpenCL C source; on failure the ClError carries the build log.
   Program build(const std::string& source);
 
+  /// Builds the latest source anew, with another comment at its end, so that no cache knows it.
+  Program rebuild();
+
   /// How long the latest clBuildProgram took; a driver with a cache may have had little to do.
   std::chrono::duration<double, std::milli> build_time() const { return build_time_; }
 
@@ -44,6 +48,7 @@ class Device {
   }
 
  private:
+  Program compile(const std::string& source);
   Buffer allocate(cl_mem_flags flags, std::size_t bytes, void* content) const;
 
   cl_platform_id platform_ = nullptr;
@@ -51,6 +56,8 @@ class Device {
   std::string platform_name_;
   std::string device_name_;
   Context context_;
+  std::string source_;  // of the latest build()
+  std::uint64_t rebuilt_ = 0;
   std::chrono::duration<double, std::milli> build_time_{0};
 };
 

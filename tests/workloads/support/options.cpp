@@ -124,8 +124,8 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
                    [](Options& options, const std::string& text) { options.waits_file = text; }});
   table.push_back(
       {"--requests", "FILE",
-       "instead of a window: for each line of FILE (it may be a pipe) run as many rounds as it says, and "
-       "print how long they took",
+       "instead of a window: for each line of FILE (it may be a pipe) run as many rounds as it says, or "
+       "after 'build' build as often, and print how long that took",
        [](Options& options, const std::string& text) { options.requests_file = text; }});
 }
 

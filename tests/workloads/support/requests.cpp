@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <fstream>
+#include <string_view>
 
 #include "tests/workloads/support/json_line.hpp"
 #include "tests/workloads/support/options.hpp"
@@ -13,18 +14,37 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-std::uint64_t rounds_of(const std::string& line) {
-  std::uint64_t rounds = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), rounds);
-  if (error != std::errc() || end != line.data() + line.size() || rounds == 0) {
-    throw BadInput("--requests: a line of the file is a number of rounds, not '" + line + "'");
+struct Request {
+  bool builds = false;  // rather than rounds
+  std::uint64_t count = 0;
+};
+
+Request request_of(const std::string& line) {
+  constexpr std::string_view kBuild = "build ";
+  Request request;
+  request.builds = line.starts_with(kBuild);
+  const char* const begin = line.data() + (request.builds ? kBuild.size() : 0);
+  const char* const end = line.data() + line.size();
+  const auto [stop, error] = std::from_chars(begin, end, request.count);
+  if (error != std::errc() || stop != end || request.count == 0) {
+    throw BadInput("--requests: a line of the file is a number of rounds, or 'build' and a number, not '" +
+                   line + "'");
   }
-  return rounds;
+  return request;
+}
+
+void serve_builds(Device& device, std::uint64_t count) {
+  Seconds all{0};
+  for (std::uint64_t build = 0; build < count; ++build) {
+    device.rebuild();
+    all += device.build_time();
+  }
+  JsonLine().count("builds", count).number("seconds", all.count(), 9).print();
 }
 
 }  // namespace
 
-Measurement serve_requests(Workload& workload, Launcher& launcher, const std::string& file) {
+Measurement serve_requests(Device& device, Workload& workload, Launcher& launcher, const std::string& file) {
   std::ifstream requests(file);
   if (!requests) throw BadInput("--requests: cannot read " + file);
   launcher.finish();
@@ -32,7 +52,12 @@ Measurement serve_requests(Workload& workload, Launcher& launcher, const std::st
   Measurement all;
   all.started_at = Seconds(Clock::now().time_since_epoch()).count();
   for (std::string line; std::getline(requests, line);) {
-    const std::uint64_t rounds = rounds_of(line);
+    const Request request = request_of(line);
+    if (request.builds) {
+      serve_builds(device, request.count);
+      continue;
+    }
+    const std::uint64_t rounds = request.count;
     const Clock::time_point start = Clock::now();
     for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueue_round();
     launcher.finish();

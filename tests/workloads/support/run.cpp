@@ -138,15 +138,15 @@ class Record {
 };
 
 /// The window; with --events profiled, and its executions added to those of the warm-up.
-Measurement measure_and_record(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
-                               std::uint64_t batch, std::vector<Execution>& executions) {
+Measurement measure_and_record(Device& device, Workload& workload, Launcher& launcher, const Options& options,
+                               SyncMode sync, std::uint64_t batch, std::vector<Execution>& executions) {
   Record events("--events", options.events_file);
   Record waits("--waits", options.waits_file);
   if (events.wanted()) launcher.start_profiling();
   if (waits.wanted()) launcher.start_timing();
   const Measurement result = options.requests_file.empty()
                                  ? measure(workload, launcher, options, sync, batch)
-                                 : serve_requests(workload, launcher, options.requests_file);
+                                 : serve_requests(device, workload, launcher, options.requests_file);
   if (waits.wanted()) waits.write(launcher.stop_timing());
   if (events.wanted()) {
     const std::vector<Execution> in_window = launcher.stop_profiling();
@@ -173,7 +173,8 @@ void run(const Description& description, const WorkloadFactory& factory, const O
   std::vector<Execution> executions = warm_up(*workload, launcher, options.warmup);
   const std::optional<double> profiled = mean_microseconds(executions);
   if (verifying) workload->poison();
-  const Measurement result = measure_and_record(*workload, launcher, options, sync, batch, executions);
+  const Measurement result =
+      measure_and_record(device, *workload, launcher, options, sync, batch, executions);
   if (verifying) require_correct(*workload, "after the timed loop");
 
   JsonLine line;
