@@ -163,7 +163,7 @@ TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
                            "build_off_ms", "build_longer_ms", "build_within"}));
   ASSERT_EQ(table[1].size(), 9U);
   EXPECT_EQ(table[1][0], "scan");
-  for (const std::size_t column : {1, 3, 5, 6}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
+  for (const std::size_t column : {1U, 3U, 5U, 6U}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
 }
 
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
