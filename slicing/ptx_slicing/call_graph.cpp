@@ -8,6 +8,8 @@
 namespace fairgv::slicing::ptx {
 namespace {
 
+constexpr std::size_t kLongestPhrase = 400;  // a chain of calls may be long
+
 bool has_word(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -127,6 +129,7 @@ void CallGraph::add_reads() {
 std::string CallGraph::obstacle_of_call(const Node& caller, std::size_t callee) const {
   const Node& called = nodes_[callee];
   const std::string& name = names_[callee];
+  if (called.obstacle.size() > kLongestPhrase) return "calls " + name + ", which must run whole";
   if (!called.obstacle.empty()) return "calls " + name + ", which " + called.obstacle;
   const bool has_code = called.definition != nullptr || !called.calls.empty();
   if (!has_code && !is_system_call(name)) return obstacle_elsewhere(name);

@@ -219,9 +219,9 @@ class Rewriter {
 
   // { .param .b32 a; st.param.b32 [a], value; call ..., (..., a); }: arguments as compilers pass them.
   void call(const ptx::Instruction& instruction, const ptx::Span& span) {
-    const bool returns = instruction.operands[0].kind == ptx::Operand::Kind::kList;
-    const std::string& name = instruction.operands[returns ? 1 : 0].text;
-    const Node* callee = graph_.find(name);
+    const auto& operands = instruction.operands;
+    const std::size_t named = !operands.empty() && operands[0].kind == ptx::Operand::Kind::kList ? 1 : 0;
+    const Node* callee = named < operands.size() ? graph_.find(operands[named].text) : nullptr;
     if (callee == nullptr || !callee->takes_values()) return;
     const GridValues values = callee->reads;
     const auto argument = [&](unsigned value) { return name_of(value) + "_argument"; };

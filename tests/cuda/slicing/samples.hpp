@@ -18,7 +18,7 @@ inline constexpr std::string_view kEntry = R"(.version 8.7
 	.reg .b32 	%r<6>;
 	.reg .b64 	%rd<5>;
 	ld.param.u64 	%rd1, [out];
-	mov.u32 	%r1, %ctaid.x; mov.u32 %r2, %nctaid . /* the number */ y;
+	mov.u32 	%r1, %ctaid.x; mov.u32 %r2, %nctaid/* the number */.y;
 	cvt.u64.u32 	%rd2, %ctaid.x;
 	{ .reg .b32 %fairgv_part_ctaid_x; mov.u32 %fairgv_part_ctaid_x, %ctaid.r; add.u32 %r1, %r1, %fairgv_part_ctaid_x; }
 	mad.lo.u32 	%r3, %r1, %r2, %r1;

@@ -4,7 +4,8 @@
 
 __device__ __noinline__ unsigned place() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __noinline__ unsigned count() { return gridDim.x; }
-__device__ unsigned (*const functions[])() = {count};
+__device__ __noinline__ unsigned row() { return blockIdx.y; }
+__device__ unsigned (*const functions[])() = {count, row};
 
 extern "C" __global__ void whole_grid_waits(unsigned* out) {
   const auto grid = cooperative_groups::this_grid();
