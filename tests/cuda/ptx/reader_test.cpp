@@ -2,7 +2,9 @@
 // what the translator refuses, by line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <stdexcept>
 #include <variant>
 
 #include "cuda-shim/softcuda/translate/translate.hpp"
@@ -23,7 +25,7 @@ constexpr std::string_view kModule = R"(// a comment
 .file 1 "a file.cu"
 .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
 .extern .shared .align 16 .b8 dynamic[];
-.visible .global .align 8 .u64 table[2][2] = {{1, generic(text)}, {2}};
+.visible .global .align 8 .u64 table[2][2] = {{1, generic(text)+1}, {2}};
 .visible .const .f32 factors[3] = {0f3F800000, 1.5, -2.0e3};
 .global .align 1 .b8 text[4] = {0x61, 98U, 0143, 0b1100100};
 .global .attribute(.managed) .u32 managed;
