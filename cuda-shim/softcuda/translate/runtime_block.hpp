@@ -55,7 +55,7 @@ struct PrintfRecord {
   std::uint32_t complete = 0;        // 1 once the record is written
 };
 
-static_assert(sizeof(RuntimeBlock) == 160);
+static_assert(sizeof(RuntimeBlock) == 152);
 static_assert(sizeof(PrintfRecord) == 16);
 static_assert(offsetof(RuntimeBlock, trap_message) == 56);
 static_assert(offsetof(RuntimeBlock, scratch_flags) == 120);
