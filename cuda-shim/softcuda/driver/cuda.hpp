@@ -2,7 +2,5 @@
 // declares is what the shared library exports (everything else is hidden), and its warnings are not ours.
 #pragma once
 
-#pragma GCC visibility push(default)
 #include <cuda.h>
 #include <cudaProfiler.h>
-#pragma GCC visibility pop
