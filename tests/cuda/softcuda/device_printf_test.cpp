@@ -44,7 +44,7 @@ TEST(SoftCudaPrintf, ConversionsAreThoseOfC) {
       .add(word)
       .add(6)
       .add(2.25)
-      .add(nullptr);
+      .add(std::uint64_t{0});
   EXPECT_EQ("-5|0007|0xff|1.500|12345678901234|z|  word|  2.25|(null)|%",
             format_device_text("%d|%04u|%#x|%.3f|%lld|%c|%6s|%*.2f|%s|%%", packed.bytes()));
   EXPECT_EQ("wo", format_device_text("%.2s", Packed().add(word).bytes()));
