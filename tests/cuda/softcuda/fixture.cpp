@@ -26,7 +26,9 @@ void WithContext::SetUp() {
 }
 
 void WithContext::TearDown() {
-  if (context_ != nullptr) EXPECT_OK(cuCtxDestroy(context_));
+  if (context_ != nullptr) {
+    EXPECT_OK(cuCtxDestroy(context_));
+  }
 }
 
 CUdeviceptr WithContext::allocate(std::size_t bytes) {

@@ -17,6 +17,14 @@ namespace fs = std::filesystem;
 using fairgv::softcuda::KernelCache;
 using Binary = std::vector<unsigned char>;
 
+std::size_t files_in(const fs::path& folder) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) count += entry.is_regular_file() ? 1U : 0U;
+  return count;
+}
+
+}  // namespace
+
 class SoftCudaCache : public testing::Test {
  protected:
   SoftCudaCache() {
@@ -27,14 +35,6 @@ class SoftCudaCache : public testing::Test {
 
   fs::path folder_;
 };
-
-std::size_t files_in(const fs::path& folder) {
-  std::size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) count += entry.is_regular_file() ? 1U : 0U;
-  return count;
-}
-
-}  // namespace
 
 TEST_F(SoftCudaCache, WhatIsWrittenIsReadAndNothingElse) {
   const KernelCache cache(folder_ / "made" / "here");

@@ -18,6 +18,8 @@ using fairgv::softcuda::Stream;
 using fairgv::softcuda::StreamGroup;
 using fairgv::softcuda::StreamKind;
 
+}  // namespace
+
 class SoftCudaScheduler : public testing::Test {
  protected:
   SoftCudaScheduler() { EXPECT_EQ(CUDA_SUCCESS, scheduler_->start()); }
@@ -31,8 +33,6 @@ class SoftCudaScheduler : public testing::Test {
   const std::unique_ptr<Scheduler> scheduler_ = std::make_unique<Scheduler>();
   const std::shared_ptr<StreamGroup> group_ = scheduler_->make_group(nullptr);
 };
-
-}  // namespace
 
 TEST_F(SoftCudaScheduler, RandomGraphsKeepEveryPromisedOrder) {
   std::mt19937_64 random(fairgv::harness::printed_seed());

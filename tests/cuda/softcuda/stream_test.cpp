@@ -6,8 +6,6 @@
 
 #include "fixture.hpp"
 
-namespace {
-
 /// Streams of both kinds, and memory that is written in them.
 class WithStreams : public WithContext {
  protected:
@@ -22,6 +20,8 @@ class WithStreams : public WithContext {
   CUstream blocking_ = nullptr, other_blocking_ = nullptr, independent_ = nullptr;
   CUdeviceptr memory_ = 0;
 };
+
+namespace {
 
 void add_one(void* data) {
   static_cast<std::atomic<int>*>(data)->fetch_add(1);
