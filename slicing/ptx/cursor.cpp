@@ -12,6 +12,7 @@ const Token& Cursor::peek(std::size_t ahead) const {
 const Token& Cursor::take() {
   const Token& token = peek();
   if (token.kind == Token::Kind::kError) fail("this is no PTX");
+  if (token.kind == Token::Kind::kEnd) fail("the text ends too early");
   if (!failed() && position_ + 1 < tokens_.size()) ++position_;
   return token;
 }

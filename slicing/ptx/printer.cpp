@@ -12,6 +12,11 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return text;
 }
 
+std::string offset_text(std::int64_t offset) {
+  if (offset == 0) return "";
+  return (offset > 0 ? "+" : "") + std::to_string(offset);
+}
+
 std::string operand_text(const Operand& operand);
 
 std::string group_text(const std::vector<Operand>& parts, char open, char close) {
@@ -29,7 +34,7 @@ std::string operand_text(const Operand& operand) {
     case Operand::Kind::kList:
       return group_text(operand.parts, '(', ')');
     case Operand::Kind::kWrapped:
-      return operand.text + group_text(operand.parts, '(', ')');
+      return operand.text + group_text(operand.parts, '(', ')') + offset_text(operand.offset);
     case Operand::Kind::kPair:
       return operand_text(operand.parts[0]) + "|" + operand_text(operand.parts[1]);
     case Operand::Kind::kInteger:
@@ -39,9 +44,7 @@ std::string operand_text(const Operand& operand) {
       break;
   }
   std::string text = (operand.negated ? "!" : "") + operand.text;
-  if (operand.offset > 0) text += "+" + std::to_string(operand.offset);
-  if (operand.offset < 0) text += std::to_string(operand.offset);
-  return text;
+  return text + offset_text(operand.offset);
 }
 
 std::string linkage_text(const std::vector<std::string>& linkage) {

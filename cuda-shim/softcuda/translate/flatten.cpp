@@ -113,7 +113,8 @@ class Flattener {
       local_bytes_ += size_of(variable);
       if (local_bytes_ > kMostLocalBytes) fail(line, what, "more than 512 KiB of .local per thread");
     } else if (variable.space == "param") {
-      if (size_of(variable) > kMostParameterBytes) return fail(line, what, "a parameter larger than 32764 bytes");
+      if (size_of(variable) > kMostParameterBytes)
+        return fail(line, what, "a parameter larger than 32764 bytes");
       name_memory(variable.name, {Memory::Space::kCallParam, 0, std::max<std::uint64_t>(8, size_of(variable)),
                                   alignment_of(variable)});
     } else if (variable.space.starts_with("shared")) {

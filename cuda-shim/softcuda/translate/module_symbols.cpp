@@ -170,7 +170,11 @@ void ModuleSymbols::element(const Operand& initial, ScalarType type, std::uint64
       return address(initial, false, offset, line);
     case Operand::Kind::kWrapped: {
       if (initial.parts.size() != 1) return fail(line, initial.text, "one name is expected here");
-      if (initial.text == "generic" && size == 8) return address(initial.parts[0], true, offset, line);
+      if (initial.text == "generic" && size == 8) {
+        Operand name = initial.parts[0];
+        name.offset += initial.offset;  // generic(a)+8
+        return address(name, true, offset, line);
+      }
       // Bytes 0 to 7 of an address one by one: the first brings the relocation, the others are part of it.
       if (size == 1 && initial.bits == 0xff) {
         const Operand& inner = initial.parts[0];

@@ -45,17 +45,49 @@ static ulong fgv_pack_double(double x, int precision, int emax, int mode) {
   return fgv_pack(negative, m, (exponent == 0 ? 1 : exponent) - 1075, false, precision, emax, mode);
 }
 
+// To nearest, and from there one step where the mode wants another neighbour.
 static float fgv_f64_to_f32(double x, int mode) {
-  return mode == 0 ? (float)x : as_float((uint)fgv_pack_double(x, 24, 127, mode));
+  const float nearest = (float)x;
+  if (mode == 0) return nearest;
+  const double back = (double)nearest;
+  const uint bits = as_uint(nearest);
+  if (mode == 1) return fabs(back) > fabs(x) ? as_float(bits - 1) : nearest;
+  if (mode == 2 && back > x) return as_float((bits & 0x7fffffff) == 0 ? 0x80000001u : bits >> 31 ? bits + 1 : bits - 1);
+  if (mode == 3 && back < x) return as_float((bits & 0x7fffffff) == 0 ? 0x00000001u : bits >> 31 ? bits - 1 : bits + 1);
+  return nearest;
 }
-static ushort fgv_f64_to_f16(double x, int mode) { return (ushort)fgv_pack_double(x, 11, 15, mode); }
-static ushort fgv_f64_to_bf16(double x, int mode) { return (ushort)fgv_pack_double(x, 8, 127, mode); }
-static ushort fgv_f32_to_f16(float x, int mode) { return fgv_f64_to_f16((double)x, mode); }
-static ushort fgv_f32_to_bf16(float x, int mode) {
+// To odd: toward zero, with the last bit set where something was lost. What is then rounded to a format with at least
+// two bits less is rounded as if it came from x.
+static float fgv_f64_to_odd_f32(double x) {
+  const float nearest = (float)x;
+  const double back = (double)nearest;
+  if (back == x || x != x) return nearest;
+  return as_float((fabs(back) > fabs(x) ? as_uint(nearest) - 1 : as_uint(nearest)) | 1);
+}
+// Halves below the normal ones are rounded by adding 0.5, whose last bit is theirs; others by adding to the bits.
+static ushort fgv_nearest_f16(float x) {
+  const uint sign = (as_uint(x) >> 16) & 0x8000;
+  const uint bits = as_uint(x) & 0x7fffffff;
+  const uint small = as_uint(as_float(bits) + 0.5f) - 0x3f000000;
+  const uint normal = (bits + 0xc8000fff + ((bits >> 13) & 1)) >> 13;
+  const uint magnitude = bits > 0x7f800000 ? 0x7fff : bits >= 0x47800000 ? 0x7c00 : bits < 0x38800000 ? small : normal;
+  return (ushort)(bits > 0x7f800000 ? magnitude : sign | magnitude);
+}
+static ushort fgv_nearest_bf16(float x) {
   const uint bits = as_uint(x);
-  if (x != x) return 0x7fff;
-  if (mode == 0) return (ushort)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-  return fgv_f64_to_bf16((double)x, mode);
+  return (ushort)(x != x ? 0x7fff : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+static ushort fgv_f32_to_f16(float x, int mode) {
+  return mode == 0 ? fgv_nearest_f16(x) : (ushort)fgv_pack_double((double)x, 11, 15, mode);
+}
+static ushort fgv_f64_to_f16(double x, int mode) {
+  return mode == 0 ? fgv_nearest_f16(fgv_f64_to_odd_f32(x)) : (ushort)fgv_pack_double(x, 11, 15, mode);
+}
+static ushort fgv_f32_to_bf16(float x, int mode) {
+  return mode == 0 ? fgv_nearest_bf16(x) : (ushort)fgv_pack_double((double)x, 8, 127, mode);
+}
+static ushort fgv_f64_to_bf16(double x, int mode) {
+  return mode == 0 ? fgv_nearest_bf16(fgv_f64_to_odd_f32(x)) : (ushort)fgv_pack_double(x, 8, 127, mode);
 }
 static float fgv_f16_to_f32(ushort h) {
   const uint sign = (uint)(h & 0x8000) << 16;
@@ -87,10 +119,6 @@ static double fgv_exact_sum(double a, double b) {
   const double b_part = sum - a;
   const double a_part = sum - b_part;
   return fgv_to_odd(sum, (a - a_part) + (b - b_part));
-}
-// x + y = 0 gives -0 when rounding down, unless both are +0.
-static float fgv_signed_zero(float r, bool both_positive, int mode) {
-  return r == 0.0f && mode == 2 && !both_positive ? -0.0f : r;
 }
 static float fgv_add_f32(float a, float b, int mode) {
   const double exact = fgv_exact_sum(a, b);

@@ -202,6 +202,7 @@ extern "C" __global__ void halves(const __half* in, __half* out, int n) {
 // Numbers of local memory that the compiler cannot keep in registers.
 extern "C" __global__ void local_array(const int* in, int* out) {
   int values[16];
+  for (int i = 0; i < 16; ++i) values[i] = i * 5;
   for (int i = 0; i < 16; ++i) values[(i * 7 + in[i]) & 15] = i + threadIdx.x;
   int sum = 0;
   for (int i = 0; i < 16; ++i) sum = sum * 3 + values[in[i] & 15];
