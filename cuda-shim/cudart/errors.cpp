@@ -66,14 +66,17 @@ int refuse() noexcept {
       [](const Driver&) { return Status(cudaErrorNotSupported); });
 }
 
+// Without a driver every call fails alike, these two included: a program that only asks here hears of it.
 FGV_EXPORT cudaError_t cudaGetLastError() {
+  if (const cudaError_t error = loaded_driver().error; error != cudaSuccess) return error;
   const cudaError_t error = thread_state.last_error;
   if (!is_sticky(error)) thread_state.last_error = cudaSuccess;
   return error;
 }
 
 FGV_EXPORT cudaError_t cudaPeekAtLastError() {
-  return thread_state.last_error;
+  const cudaError_t error = loaded_driver().error;
+  return error != cudaSuccess ? error : thread_state.last_error;
 }
 
 FGV_EXPORT const char* cudaGetErrorName(cudaError_t error) {
