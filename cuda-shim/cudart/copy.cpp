@@ -53,6 +53,9 @@ Status direction_of(cudaMemcpyKind kind, Direction& direction) {
 
 Status copy_linear(const Driver& driver, void* destination, const void* source, std::size_t count,
                    cudaMemcpyKind kind, Order order) {
+  Direction direction{};
+  FGV_RETURN_IF_FAILED(direction_of(kind, direction));
+  if (count == 0) return cudaSuccess;  // whatever the addresses
   const CUstream stream = order.stream;
   switch (kind) {
     case cudaMemcpyHostToDevice:

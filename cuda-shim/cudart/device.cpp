@@ -41,9 +41,9 @@ FGV_CALL(kDriver, cudaGetDevice, (int* device), (device)) {
 
 // Since CUDA 12 the device is initialised here, not at the next call.
 FGV_CALL(kDriver, cudaSetDevice, (int device), (device)) {
-  FGV_RETURN_IF_FAILED(check_device(driver, device));
+  FGV_RETURN_IF_FAILED(bind_device(driver, device));
   thread_state.device = device;
-  return bind_device(driver, device);
+  return cudaSuccess;
 }
 
 FGV_CALL(kDriver, cudaInitDevice, (int device, unsigned int device_flags, unsigned int flags),

@@ -10,6 +10,7 @@ CUdeviceptr start_of(void* memory) {
 }
 
 Status fill(const Driver& driver, void* memory, int value, std::size_t count, Order order) {
+  if (count == 0) return cudaSuccess;
   const auto byte = static_cast<unsigned char>(value);
   return order.async ? driver.cuMemsetD8Async(start_of(memory), byte, count, order.stream)
                      : driver.cuMemsetD8(start_of(memory), byte, count);

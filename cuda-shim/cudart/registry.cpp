@@ -120,11 +120,13 @@ const void* Registry::name_of(CUkernel handle) {
 }
 
 void Registry::add_kernel(FatBinary* binary, const void* stub, const char* name) {
+  const std::lock_guard lock(mutex_);
   kernels_.insert(stub, &binary->add_kernel(stub, name));
 }
 
 void Registry::add_variable(FatBinary* binary, const void* shadow, const char* name, std::size_t size,
                             void** managed) {
+  const std::lock_guard lock(mutex_);
   variables_.insert(shadow, &binary->add_variable(shadow, name, size, managed));
 }
 

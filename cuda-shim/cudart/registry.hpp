@@ -71,7 +71,7 @@ class FatBinary {
   bool refused_ = false;
   std::mutex mutex_;
   CUlibrary library_ = nullptr;                             // under the mutex
-  std::vector<std::unique_ptr<RegisteredKernel>> kernels_;  // only grow, while the image is registered
+  std::vector<std::unique_ptr<RegisteredKernel>> kernels_;  // only grow, under the registry's mutex, before first use
   std::vector<std::unique_ptr<RegisteredVariable>> variables_;
 };
 

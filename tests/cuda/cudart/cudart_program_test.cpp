@@ -45,10 +45,10 @@ class CudartProgram : public testing::Test {
     driver_ = ":" FAIRGV_SOFTCUDA_DIR;
   }
 
-  Outcome run_program(const std::string& arguments, const std::string& environment = "") {
-    return run("LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR + driver_ + " " + environment,
-               std::string(FAIRGV_PROGRAM_DIR) + "/" + arguments);
+  Outcome run_at(const std::string& command) {
+    return run("LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR + driver_, command);
   }
+  Outcome run_program(const std::string& arguments) { return run_at(FAIRGV_PROGRAM_DIR "/" + arguments); }
 
   // The program ends well, having said that it passed what it was asked for.
   void expect_passes(const std::string& arguments, std::initializer_list<const char*> passed) {
@@ -99,6 +99,12 @@ TEST_F(CudartProgram, GraphsRunWhereTheDriverHasThem) {
   if (outcome.output == "unsupported\n") GTEST_SKIP() << "this driver has no graphs";
   EXPECT_NE(outcome.output.find("passed captured\n"), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("passed built\n"), std::string::npos) << outcome.output;
+}
+
+TEST_F(CudartProgram, AProgramOfCuda12GetsItsOwnStructuresAndSignatures) {
+  const Outcome outcome = run_at(FAIRGV_ABI_12_PROGRAM);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("passed abi_12\n"), std::string::npos) << outcome.output;
 }
 
 // The driver is looked for by name only: a directory in which there is a file that is none hides every other
