@@ -1,0 +1,189 @@
+#include "launch.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "device_printf.hpp"
+#include "driver.hpp"
+#include "launch_frame.hpp"
+#include "limits.hpp"
+
+namespace fairgv::softcuda {
+namespace {
+
+/// cuLaunchKernel's `extra` names each value by one of these (cuda.h has them as macros with old-style
+/// casts).
+enum class Extra : std::uintptr_t { end = 0, buffer = 1, buffer_size = 2 };
+
+struct Launch {
+  Driver& driver;
+  std::shared_ptr<Function> function;
+  LaunchShape shape;
+  std::vector<std::uint64_t> parameters;
+};
+
+const char* text_at(std::uint64_t address) {
+  return address == 0 ? "" : reinterpret_cast<const char*>(address);
+}
+
+/// What a trap record means; an assertion is told as NVIDIA's driver tells it.
+CUresult verdict(const RuntimeBlock& block) {
+  switch (static_cast<TrapKind>(block.trap_kind)) {
+    case TrapKind::kNone:
+      return CUDA_SUCCESS;
+    case TrapKind::kAssert:
+      std::fflush(stdout);
+      std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                   text_at(block.trap_file), block.trap_line, text_at(block.trap_function),
+                   block.trap_block[0], block.trap_block[1], block.trap_block[2], block.trap_thread[0],
+                   block.trap_thread[1], block.trap_thread[2], text_at(block.trap_message));
+      return CUDA_ERROR_ASSERT;
+    case TrapKind::kTrap:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case TrapKind::kDeadlock:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;  // a GPU would wait for ever, or until its watchdog
+    case TrapKind::kScratch:
+      break;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+void print_ring(const LaunchFrame& frame, const RuntimeBlock& block) {
+  if (block.printf_used == 0) return;
+  const std::string text = text_of_ring(frame.ring(), block.printf_used, block.printf_capacity);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
+  constexpr std::uint64_t kLeastShared = 16;
+  const cl_kernel kernel = launch.function->kernel();
+  const std::uint64_t shared = (std::uint64_t{launch.function->info().static_shared_bytes} + 15) / 16 * 16 +
+                               launch.shape.dynamic_shared;
+  const cl_ulong data = launch.function->module().data_address();
+  const cl_ulong runtime = frame.address();
+  return clSetKernelArg(kernel, 0, launch.parameters.size() * sizeof(std::uint64_t),
+                        launch.parameters.data()) == CL_SUCCESS &&
+         clSetKernelArg(kernel, 1, std::max(shared, kLeastShared), nullptr) == CL_SUCCESS &&
+         clSetKernelArg(kernel, 2, sizeof data, &data) == CL_SUCCESS &&
+         clSetKernelArg(kernel, 3, sizeof runtime, &runtime) == CL_SUCCESS;
+}
+
+/// Enqueues on the calling thread's queue and waits for the end.
+CUresult execute_kernel(const Launch& launch, const LaunchFrame& frame) {
+  const cl_command_queue queue = launch.driver.device->queue();
+  if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
+  std::size_t global[3];
+  std::size_t local[3];
+  for (std::size_t at = 0; at < 3; ++at) {
+    local[at] = launch.shape.block[at];
+    global[at] = std::size_t{launch.shape.grid[at]} * local[at];
+  }
+  cl_event event = nullptr;
+  {
+    const std::lock_guard guard(launch.function->arguments_lock());
+    if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
+    const cl_int status = clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local,
+                                                 0, nullptr, &event);
+    if (status != CL_SUCCESS) {
+      say_if_verbose("OpenCL refuses a launch of '" + launch.function->info().name + "' (" +
+                     std::to_string(status) + ")");
+      return status == CL_OUT_OF_RESOURCES || status == CL_MEM_OBJECT_ALLOCATION_FAILURE
+                 ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+                 : CUDA_ERROR_LAUNCH_FAILED;
+    }
+  }
+  cl_int status = clWaitForEvents(1, &event);
+  cl_int ended = CL_COMPLETE;
+  if (status == CL_SUCCESS) {
+    status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, nullptr);
+  }
+  clReleaseEvent(event);
+  return status == CL_SUCCESS && ended == CL_COMPLETE ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED;
+}
+
+CUresult run_launch(const Launch& launch) {
+  const KernelInfo& info = launch.function->info();
+  const OpenClDevice& device = *launch.driver.device;
+  auto frame = launch.driver.frames.take(device);
+  if (!frame) return CUDA_ERROR_OUT_OF_MEMORY;
+  const std::uint64_t threads =
+      std::uint64_t{launch.shape.block[0]} * launch.shape.block[1] * launch.shape.block[2];
+  const std::uint64_t slot =
+      info.stepped ? info.scratch_bytes_fixed + threads * info.scratch_bytes_per_thread : 0;
+  // As many blocks at once as the device has units, and one more for the thread that waits.
+  const std::uint32_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
+  CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) {
+    result = execute_kernel(launch, *frame);
+    print_ring(*frame, frame->block());
+    if (result == CUDA_SUCCESS) result = verdict(frame->block());
+  }
+  launch.driver.frames.give_back(std::move(frame));
+  return result;
+}
+
+CUresult gather_from_extra(const KernelInfo& info, void* const* extra, std::byte* block) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  for (; static_cast<Extra>(reinterpret_cast<std::uintptr_t>(*extra)) != Extra::end; extra += 2) {
+    switch (static_cast<Extra>(reinterpret_cast<std::uintptr_t>(*extra))) {
+      case Extra::buffer:
+        buffer = extra[1];
+        break;
+      case Extra::buffer_size:
+        size = static_cast<const std::size_t*>(extra[1]);
+        break;
+      default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  if (buffer == nullptr || size == nullptr || *size < info.parameter_bytes) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(block, buffer, info.parameter_bytes);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult check_shape(const OpenClDevice& device, const Function& function, const LaunchShape& shape) {
+  const DeviceFacts& facts = device.facts();
+  std::uint64_t threads = 1;
+  for (std::size_t at = 0; at < 3; ++at) {
+    if (shape.grid[at] == 0 || shape.block[at] == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (shape.grid[at] > kLargestGrid[at] || shape.block[at] > largest_block_side(facts, at)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const std::uint32_t required = function.info().required_threads[at];
+    if (required != 0 && required != shape.block[at]) return CUDA_ERROR_INVALID_VALUE;
+    threads *= shape.block[at];
+  }
+  if (threads > softcuda::largest_block(facts)) return CUDA_ERROR_INVALID_VALUE;
+  if (threads > function.largest_block(device)) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (shape.dynamic_shared > function.largest_dynamic_shared(device)) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+CUresult gather_parameters(const KernelInfo& info, void* const* parameters, void* const* extra,
+                           std::vector<std::uint64_t>& block) {
+  block.assign(std::max<std::size_t>(1, (std::size_t{info.parameter_bytes} + 7) / 8), 0);
+  auto* const bytes = reinterpret_cast<std::byte*>(block.data());
+  if (parameters != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (extra != nullptr) return gather_from_extra(info, extra, bytes);
+  if (info.parameters.empty()) return CUDA_SUCCESS;
+  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t at = 0; at < info.parameters.size(); ++at) {
+    const Parameter& parameter = info.parameters[at];
+    if (parameters[at] == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(bytes + parameter.offset, parameters[at], parameter.size);
+  }
+  return CUDA_SUCCESS;
+}
+
+void enqueue_launch(Driver& driver, Stream& stream, std::shared_ptr<Function> function,
+                    const LaunchShape& shape, std::vector<std::uint64_t> parameters) {
+  auto launch = std::make_shared<Launch>(Launch{driver, std::move(function), shape, std::move(parameters)});
+  driver.scheduler.submit(stream, [launch] { return run_launch(*launch); });
+}
+
+}  // namespace fairgv::softcuda

@@ -1,0 +1,280 @@
+#include "scheduler.hpp"
+
+#include <csignal>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace fairgv::softcuda {
+namespace {
+
+CUresult wait_for_all(const std::vector<std::shared_ptr<Operation>>& operations, const StreamGroup& group) {
+  for (const auto& operation : operations) operation->wait();
+  return group.fault();
+}
+
+}  // namespace
+
+void Operation::wait_for(State wanted) const {
+  // The wait pairs with notify_all() in make_runnable() and complete().
+  for (int now = state_.load(std::memory_order_acquire); now < wanted;
+       now = state_.load(std::memory_order_acquire)) {
+    state_.wait(now, std::memory_order_acquire);
+  }
+}
+
+std::shared_ptr<StreamGroup> Scheduler::make_group(CUcontext owner) {
+  auto group = std::make_shared<StreamGroup>(owner);
+  const std::lock_guard guard(lock_);
+  group->legacy_ = std::make_shared<Stream>(group, StreamKind::legacy, 0U, kLeastPriority, next_stream_id_++);
+  return group;
+}
+
+std::shared_ptr<Stream> Scheduler::make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
+                                               unsigned flags, int priority) {
+  const std::lock_guard guard(lock_);
+  auto stream = std::make_shared<Stream>(group, kind, flags, priority, next_stream_id_++);
+  group->streams_.push_back(stream);
+  return stream;
+}
+
+void Scheduler::forget(const std::shared_ptr<Stream>& stream) {
+  // The legacy stream still has to wait for what it holds: the stream leaves the group when that is done.
+  const auto group = stream->group();
+  submit(
+      *stream,
+      [this, stream, group] {
+        const std::lock_guard guard(lock_);
+        std::erase(group->streams_, stream);
+        return CUDA_SUCCESS;
+      },
+      {}, true);
+}
+
+void Scheduler::dissolve(StreamGroup& group) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  const std::lock_guard guard(lock_);
+  streams.swap(group.streams_);
+  for (const auto& stream : streams) stream->last_.reset();
+  group.legacy_->last_.reset();
+  // The group and its streams hold each other; this is where that ends. Who still has a stream finds it idle.
+  group.legacy_ = std::make_shared<Stream>(nullptr, StreamKind::legacy, 0U, kLeastPriority, 0U);
+}
+
+CUresult Scheduler::start() {
+  const std::lock_guard guard(lock_);
+  if (threads_ == 0) start_thread();
+  return threads_ == 0 ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}
+
+Scheduler::Operations Scheduler::held_by(const Stream& stream) const {
+  Operations held;
+  if (stream.last_ && !stream.last_->done()) held.push_back(stream.last_);
+  const StreamGroup& group = *stream.group_;
+  if (stream.kind_ == StreamKind::legacy) {
+    for (const auto& other : group.streams_) {
+      if (other->kind_ == StreamKind::blocking && other->last_ && !other->last_->done()) {
+        held.push_back(other->last_);
+      }
+    }
+  } else if (stream.kind_ == StreamKind::blocking && group.legacy_->last_ && !group.legacy_->last_->done()) {
+    held.push_back(group.legacy_->last_);
+  }
+  return held;
+}
+
+std::shared_ptr<Operation> Scheduler::add(Stream& stream, Work work,
+                                          std::span<const std::shared_ptr<Operation>> behind, bool by_caller,
+                                          bool despite_fault) {
+  auto operation = std::make_shared<Operation>();
+  operation->group_ = stream.group_;
+  operation->work_ = std::move(work);
+  operation->level_ = stream.priority_ - kGreatestPriority;
+  operation->by_caller_ = by_caller;
+  operation->despite_fault_ = despite_fault;
+  Operations before = held_by(stream);
+  for (const auto& other : behind) {
+    if (other && !other->done()) before.push_back(other);
+  }
+  operation->waits_for_ = before.size();
+  for (const auto& other : before) other->successors_.push_back(operation);
+  stream.last_ = operation;
+  return operation;
+}
+
+std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
+                                             std::span<const std::shared_ptr<Operation>> behind,
+                                             bool despite_fault) {
+  const std::lock_guard guard(lock_);
+  auto operation = add(stream, std::move(work), behind, false, despite_fault);
+  if (operation->waits_for_ == 0) wake(make_runnable(operation));
+  return operation;
+}
+
+CUresult Scheduler::run(Stream& stream, Work work) {
+  std::shared_ptr<Operation> operation;
+  {
+    const std::lock_guard guard(lock_);
+    operation = add(stream, std::move(work), {}, true, false);
+    if (operation->waits_for_ == 0) make_runnable(operation);
+  }
+  operation->wait_for(Operation::kRunnable);
+  const CUresult fault = operation->group_->fault();
+  const CUresult result = fault != CUDA_SUCCESS ? fault : perform(*operation);
+  operation->work_ = nullptr;
+  const std::lock_guard guard(lock_);
+  wake(complete(operation, result));
+  return result;
+}
+
+/// With the lock. Markers are done at once, and what waits only for them becomes runnable in turn: a loop,
+/// because a chain of markers may be long. Returns how many operations joined the executors' queue.
+std::size_t Scheduler::make_runnable(std::shared_ptr<Operation> operation) {
+  if (operation->by_caller_) {
+    operation->state_.store(Operation::kRunnable, std::memory_order_release);
+    operation->state_.notify_all();
+    return 0;
+  }
+  if (!operation->work_) return complete(operation, operation->group_->fault());
+  runnable_.at(static_cast<std::size_t>(operation->level_)).push_back(std::move(operation));
+  ++runnable_count_;
+  return 1;
+}
+
+/// With the lock. Returns how many operations joined the executors' queue.
+std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUresult result) {
+  std::size_t runnable = 0;
+  Operations completed{operation};
+  operation->result_ = result;
+  while (!completed.empty()) {
+    const auto current = std::move(completed.back());
+    completed.pop_back();
+    current->finished_at_ = Clock::now();
+    const Operations successors = std::exchange(current->successors_, {});
+    current->state_.store(Operation::kDone, std::memory_order_release);
+    current->state_.notify_all();
+    for (const auto& next : successors) {
+      if (--next->waits_for_ != 0) continue;
+      if (!next->by_caller_ && !next->work_) {
+        next->result_ = next->group_->fault();
+        completed.push_back(next);
+      } else {
+        runnable += make_runnable(next);
+      }
+    }
+  }
+  return runnable;
+}
+
+/// With the lock.
+void Scheduler::wake(std::size_t runnable) {
+  for (; runnable > 0; --runnable) {
+    if (runnable_count_ > idle_) {
+      start_thread();
+    } else {
+      runnable_changed_.notify_one();
+    }
+  }
+}
+
+void Scheduler::start_thread() {
+  if (threads_ >= kMaxThreads || stopping_) return;
+  // The application's signals are the application's threads' affair.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([this] { execute(); }).detach();
+    ++threads_;
+  } catch (const std::system_error&) {
+    // Those that are there do the work, later; start() has seen to the first.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::shared_ptr<Operation> Scheduler::take_runnable() {
+  for (auto& level : runnable_) {
+    if (level.empty()) continue;
+    auto operation = std::move(level.front());
+    level.pop_front();
+    --runnable_count_;
+    return operation;
+  }
+  return nullptr;
+}
+
+void Scheduler::execute() {
+  std::unique_lock guard(lock_);
+  for (;;) {
+    ++idle_;
+    runnable_changed_.wait(guard, [this] { return stopping_ || runnable_count_ != 0; });
+    --idle_;
+    if (stopping_) break;
+    auto operation = take_runnable();
+    ++running_;
+    guard.unlock();
+    const CUresult fault = operation->group_->fault();
+    const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
+    CUresult result = runs ? perform(*operation) : fault;
+    if (runs && result != CUDA_SUCCESS) operation->group_->set_fault(result);
+    // What the work held is let go outside of the lock, and before anybody is told that it is done.
+    operation->work_ = nullptr;
+    guard.lock();
+    --running_;
+    // This thread takes one of them itself.
+    const std::size_t runnable = complete(operation, result);
+    if (runnable > 1) wake(runnable - 1);
+    operation.reset();
+    running_changed_.notify_all();
+  }
+  --threads_;
+  running_changed_.notify_all();
+}
+
+CUresult Scheduler::perform(Operation& operation) {
+  try {
+    return operation.work_();
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+CUresult Scheduler::synchronize(Stream& stream) {
+  Operations held;
+  {
+    const std::lock_guard guard(lock_);
+    held = held_by(stream);
+  }
+  return wait_for_all(held, *stream.group_);
+}
+
+CUresult Scheduler::synchronize(StreamGroup& group) {
+  Operations held;
+  {
+    const std::lock_guard guard(lock_);
+    if (group.legacy_->last_) held.push_back(group.legacy_->last_);
+    for (const auto& stream : group.streams_) {
+      if (stream->last_) held.push_back(stream->last_);
+    }
+  }
+  return wait_for_all(held, group);
+}
+
+CUresult Scheduler::query(Stream& stream) {
+  const CUresult fault = stream.group_->fault();
+  if (fault != CUDA_SUCCESS) return fault;
+  const std::lock_guard guard(lock_);
+  return held_by(stream).empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+void Scheduler::shutdown(std::chrono::milliseconds patience) {
+  std::unique_lock guard(lock_);
+  stopping_ = true;
+  runnable_changed_.notify_all();
+  running_changed_.wait_for(guard, patience, [this] { return threads_ == 0; });
+}
+
+}  // namespace fairgv::softcuda

@@ -1,0 +1,183 @@
+// When work runs: streams, what they wait for, and the threads that do it (CUDA Driver API, "Stream
+// synchronization behavior" and "Stream Management").
+//
+// An Operation is one piece of work: a launch, a copy, a host function, or a marker without work. It becomes
+// runnable when everything that it was submitted behind is done:
+//   - the operation before it in its stream;
+//   - in a blocking stream: the legacy stream's last operation;
+//   - in the legacy stream: the last operation of every blocking stream of the same group;
+//   - what the caller names besides (an event's marker).
+// One lock guards the whole graph; work runs outside of it, on an executor thread or on the thread that waits
+// for it. Executor threads are started when something is runnable and none is free, so that a host function
+// that blocks holds up its own stream only. They belong to the scheduler, live until shutdown(), and take no
+// signals.
+//
+// Any thread may call. A fault (a launch that failed) sticks to the group: later work is not run and has the
+// same result.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "cuda.hpp"
+
+namespace fairgv::softcuda {
+
+class Stream;
+class StreamGroup;
+
+using Clock = std::chrono::steady_clock;
+using Work = std::function<CUresult()>;
+
+class Operation {
+ public:
+  bool done() const { return state_.load(std::memory_order_acquire) == kDone; }
+  void wait() const { wait_for(kDone); }
+  /// Both only once it is done.
+  CUresult result() const { return result_; }
+  Clock::time_point finished_at() const { return finished_at_; }
+
+ private:
+  friend class Scheduler;
+  enum State : int { kWaiting, kRunnable, kDone };
+  void wait_for(State wanted) const;
+
+  std::shared_ptr<StreamGroup> group_;
+  Work work_;
+  int level_ = 0;
+  bool by_caller_ = false;
+  bool despite_fault_ = false;
+  std::size_t waits_for_ = 0;
+  std::vector<std::shared_ptr<Operation>> successors_;
+  CUresult result_ = CUDA_SUCCESS;
+  Clock::time_point finished_at_;
+  /// Stored with release by whoever completes it; loaded with acquire by done() and wait_for().
+  std::atomic<int> state_{kWaiting};
+};
+
+enum class StreamKind { legacy, blocking, independent };
+
+/// One in-order queue. Immutable but for its last operation, which the scheduler's lock guards.
+class Stream {
+ public:
+  Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id)
+      : group_(std::move(group)), kind_(kind), flags_(flags), priority_(priority), id_(id) {}
+  const std::shared_ptr<StreamGroup>& group() const { return group_; }
+  StreamKind kind() const { return kind_; }
+  unsigned flags() const { return flags_; }
+  int priority() const { return priority_; }
+  std::uint64_t id() const { return id_; }
+
+ private:
+  friend class Scheduler;
+  const std::shared_ptr<StreamGroup> group_;
+  const StreamKind kind_;
+  const unsigned flags_;
+  const int priority_;
+  const std::uint64_t id_;
+  std::shared_ptr<Operation> last_;
+};
+
+/// The streams of one context, and the fault that sticks to it.
+class StreamGroup {
+ public:
+  explicit StreamGroup(CUcontext owner) : owner_(owner) {}
+  /// The context's handle: a name only, never followed.
+  CUcontext owner() const { return owner_; }
+  CUresult fault() const { return fault_.load(std::memory_order_acquire); }
+  /// The first fault stays.
+  void set_fault(CUresult code) {
+    CUresult none = CUDA_SUCCESS;
+    fault_.compare_exchange_strong(none, code, std::memory_order_acq_rel);
+  }
+
+ private:
+  friend class Scheduler;
+  const CUcontext owner_;
+  /// Stored by set_fault() with release, loaded by fault() with acquire.
+  std::atomic<CUresult> fault_{CUDA_SUCCESS};
+  std::shared_ptr<Stream> legacy_;
+  std::vector<std::shared_ptr<Stream>> streams_;  // all but the legacy one; guarded by the scheduler's lock
+};
+
+class Scheduler {
+ public:
+  /// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
+  static constexpr int kLeastPriority = 0;
+  static constexpr int kGreatestPriority = -2;
+
+  Scheduler() = default;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Starts the first executor thread, so that there is always one. CUDA_ERROR_OPERATING_SYSTEM: it cannot be
+  /// had.
+  CUresult start();
+  /// The group's legacy stream is made with it. dissolve() ends it, once it is idle.
+  std::shared_ptr<StreamGroup> make_group(CUcontext owner);
+  std::shared_ptr<Stream> legacy(const StreamGroup& group) const { return group.legacy_; }
+  std::shared_ptr<Stream> make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
+                                      unsigned flags, int priority);
+  void dissolve(StreamGroup& group);
+  /// The stream's work goes on; the stream is forgotten once it is done (cuStreamDestroy).
+  void forget(const std::shared_ptr<Stream>& stream);
+
+  /// Queues work; returns at once. Empty work is a marker: it is done when what is before it is. The work's
+  /// result is a fault of the group if it is not CUDA_SUCCESS. `despite_fault`: the work runs even in a
+  /// faulty group.
+  std::shared_ptr<Operation> submit(Stream& stream, Work work,
+                                    std::span<const std::shared_ptr<Operation>> behind = {},
+                                    bool despite_fault = false);
+  /// Runs work in its turn on the calling thread; returns its result (no fault of the group) or the group's
+  /// fault.
+  CUresult run(Stream& stream, Work work);
+
+  /// Waits for all that the stream holds now (the legacy stream: of the blocking streams too). Returns the
+  /// fault.
+  CUresult synchronize(Stream& stream);
+  CUresult synchronize(StreamGroup& group);
+  /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
+  CUresult query(Stream& stream);
+
+  /// At the process's end: nothing more is started; waits for what runs, at most for the patience given.
+  void shutdown(std::chrono::milliseconds patience);
+
+ private:
+  using Operations = std::vector<std::shared_ptr<Operation>>;
+  static constexpr std::size_t kMaxThreads = 128;
+  static constexpr std::size_t kLevels = std::size_t{kLeastPriority - kGreatestPriority} + 1;
+
+  Operations held_by(const Stream& stream) const;  // with the lock
+  std::shared_ptr<Operation> add(Stream& stream, Work work,
+                                 std::span<const std::shared_ptr<Operation>> behind, bool by_caller,
+                                 bool despite_fault);
+  std::size_t make_runnable(std::shared_ptr<Operation> operation);
+  std::size_t complete(const std::shared_ptr<Operation>& operation, CUresult result);
+  void wake(std::size_t runnable);
+  void start_thread();
+  void execute();
+  std::shared_ptr<Operation> take_runnable();
+  static CUresult perform(Operation& operation);
+
+  mutable std::mutex lock_;
+  std::condition_variable runnable_changed_;
+  std::condition_variable running_changed_;
+  std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
+  std::size_t runnable_count_ = 0;
+  std::size_t threads_ = 0;
+  std::size_t idle_ = 0;
+  std::size_t running_ = 0;
+  std::uint64_t next_stream_id_ = 1;
+  bool stopping_ = false;
+};
+
+}  // namespace fairgv::softcuda

@@ -1,0 +1,52 @@
+// What a kernel's flow of control says: which registers an instruction reads and writes, whether threads of a
+// block may take different ways to a barrier, and which registers must be kept where a thread stops.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cuda-shim/softcuda/translate/flat.hpp"
+
+namespace fairgv::softcuda {
+
+/// Where a thread may have to wait for others: barriers and warp operations.
+bool is_synchronisation(const FlatInstruction& instruction);
+/// Of those, the barrier that all threads of the block reach: bar.sync with a constant id and no count.
+bool is_block_barrier(const FlatInstruction& instruction);
+
+struct RegisterUse {
+  std::vector<int> writes;
+  std::vector<int> reads;  // the guard included
+};
+RegisterUse registers_of(const FlatInstruction& instruction);
+
+class Flow {
+ public:
+  explicit Flow(const FlatKernel& kernel);
+
+  /// True when every barrier is provably reached by all threads of a block together: no branch on the way to
+  /// it depends on the thread, and no thread can have left before. Conservative.
+  bool barriers_are_uniform() const;
+
+  /// For every instruction index in `points`: the registers whose values are needed after it, without those
+  /// it writes.
+  std::vector<std::vector<int>> live_after(const std::vector<std::size_t>& points) const;
+
+ private:
+  struct BasicBlock {
+    std::size_t begin = 0;  // instructions [begin, end)
+    std::size_t end = 0;
+    std::vector<std::size_t> successors;  // exit_ for leaving the kernel
+  };
+
+  void find_blocks();
+  std::vector<std::size_t> immediate_postdominators() const;
+  std::vector<std::vector<std::size_t>> control_dependents() const;
+  bool makes_divergent(const FlatInstruction& instruction, const std::vector<bool>& divergent) const;
+
+  const FlatKernel& kernel_;
+  std::vector<BasicBlock> blocks_;
+  std::size_t exit_ = 0;  // the number of blocks
+};
+
+}  // namespace fairgv::softcuda

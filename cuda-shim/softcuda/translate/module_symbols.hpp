@@ -1,0 +1,58 @@
+// The variables and functions of a module, and the image of its data segment: storage for .global and .const
+// variables, their initialisers, and the addresses among them as relocations (PTX ISA, "Variables",
+// "Initializers").
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cuda-shim/softcuda/translate/flat.hpp"
+#include "cuda-shim/softcuda/translate/translate.hpp"
+
+namespace fairgv::softcuda {
+
+class ModuleSymbols {
+ public:
+  /// `module` must live as long as this. Check error() before anything else.
+  explicit ModuleSymbols(const slicing::ptx::Module& module);
+
+  const TranslationError* error() const { return failed_ ? &error_ : nullptr; }
+
+  /// A declared .global or .const variable, or a .shared one (whose offset is not set: each kernel lays out
+  /// its own).
+  const Memory* memory(const std::string& name) const;
+  const slicing::ptx::Function* function(const std::string& name) const;
+
+  const std::vector<VariableInfo>& variables() const { return variables_; }
+  const std::vector<std::byte>& data() const { return data_; }
+  const std::vector<Relocation>& relocations() const { return relocations_; }
+  std::uint32_t constant_bytes() const { return constant_bytes_; }
+
+ private:
+  Memory place(const slicing::ptx::Variable& variable, int line);
+  void declare(const slicing::ptx::Variable& variable, int line);
+  void fill(const slicing::ptx::Operand& initial, ScalarType type, std::uint64_t& offset, std::uint64_t end,
+            int line);
+  void element(const slicing::ptx::Operand& initial, ScalarType type, std::uint64_t offset, int line);
+  void address(const slicing::ptx::Operand& name, bool generic, std::uint64_t offset, int line);
+  void fail(int line, const std::string& what, const std::string& message);
+
+  std::map<std::string, Memory> memories_;
+  std::map<std::string, const slicing::ptx::Function*> functions_;
+  std::vector<VariableInfo> variables_;
+  std::vector<std::byte> data_;
+  std::vector<Relocation> relocations_;
+  std::uint32_t constant_bytes_ = 0;
+  bool failed_ = false;
+  TranslationError error_;
+};
+
+/// Bytes of a variable or parameter; a size that is not said counts as nothing.
+std::uint64_t size_of(const slicing::ptx::Variable& variable);
+std::uint64_t alignment_of(const slicing::ptx::Variable& variable);
+inline std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+}  // namespace fairgv::softcuda

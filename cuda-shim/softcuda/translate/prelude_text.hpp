@@ -1,0 +1,14 @@
+// prelude/*.cl as texts: built into the library, so that nothing has to be found at run time.
+#pragma once
+
+#include <string_view>
+
+namespace fairgv::softcuda {
+
+extern const std::string_view kPreludeBase;
+extern const std::string_view kPreludeInteger;
+extern const std::string_view kPreludeFloat;
+extern const std::string_view kPreludeAtomic;
+extern const std::string_view kPreludeStepped;
+
+}  // namespace fairgv::softcuda

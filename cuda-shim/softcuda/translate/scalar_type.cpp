@@ -1,0 +1,84 @@
+#include "cuda-shim/softcuda/translate/scalar_type.hpp"
+
+#include <array>
+#include <utility>
+
+namespace fairgv::softcuda {
+namespace {
+
+using Kind = ScalarType::Kind;
+
+constexpr std::array<std::pair<std::string_view, ScalarType>, 22> kTypes = {{
+    {"u8", {Kind::kUnsigned, 8}},
+    {"u16", {Kind::kUnsigned, 16}},
+    {"u32", {Kind::kUnsigned, 32}},
+    {"u64", {Kind::kUnsigned, 64}},
+    {"s8", {Kind::kSigned, 8}},
+    {"s16", {Kind::kSigned, 16}},
+    {"s32", {Kind::kSigned, 32}},
+    {"s64", {Kind::kSigned, 64}},
+    {"b8", {Kind::kBits, 8}},
+    {"b16", {Kind::kBits, 16}},
+    {"b32", {Kind::kBits, 32}},
+    {"b64", {Kind::kBits, 64}},
+    {"b128", {Kind::kBits, 128}},
+    {"f16", {Kind::kFloat, 16}},
+    {"f16x2", {Kind::kFloat, 32, true}},
+    {"f32", {Kind::kFloat, 32}},
+    {"f64", {Kind::kFloat, 64}},
+    {"bf16", {Kind::kBfloat, 16}},
+    {"bf16x2", {Kind::kBfloat, 32, true}},
+    {"pred", {Kind::kPredicate, 1}},
+    {"u16x2", {Kind::kUnsigned, 32, true}},
+    {"s16x2", {Kind::kSigned, 32, true}},
+}};
+
+}  // namespace
+
+std::optional<ScalarType> scalar_type(std::string_view word) {
+  for (const auto& [name, type] : kTypes) {
+    if (name == word) return type;
+  }
+  return std::nullopt;
+}
+
+std::string unsigned_name(unsigned bits) {
+  switch (bits) {
+    case 1:
+      return "bool";
+    case 8:
+      return "uchar";
+    case 16:
+      return "ushort";
+    case 32:
+      return "uint";
+    case 64:
+      return "ulong";
+    default:
+      return "ulong2";
+  }
+}
+
+std::string signed_name(unsigned bits) {
+  switch (bits) {
+    case 8:
+      return "char";
+    case 16:
+      return "short";
+    case 32:
+      return "int";
+    default:
+      return "long";
+  }
+}
+
+std::string value_name(ScalarType type) {
+  if (type.is_native_float()) return type.bits == 32 ? "float" : "double";
+  return type.is_signed() && !type.packed ? signed_name(type.bits) : unsigned_name(type.bits);
+}
+
+std::string memory_name(ScalarType type) {
+  return "fgv_u" + std::to_string(type.bits);
+}
+
+}  // namespace fairgv::softcuda

@@ -1,0 +1,74 @@
+#include "cuda-shim/softcuda/translate/translate.hpp"
+
+#include "cuda-shim/softcuda/translate/flatten.hpp"
+#include "cuda-shim/softcuda/translate/module_symbols.hpp"
+#include "cuda-shim/softcuda/translate/prelude_text.hpp"
+#include "cuda-shim/softcuda/translate/write_kernel.hpp"
+#include "slicing/ptx/parser.hpp"
+
+namespace fairgv::softcuda {
+namespace {
+
+// A legal and unique name, short enough for a driver that makes it a file's name.
+std::string identifier(const std::string& name, std::size_t number) {
+  std::string text = "k" + std::to_string(number) + "_";
+  for (const char c : name.substr(0, 80)) {
+    const bool legal = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    text += legal ? c : '_';
+  }
+  return text;
+}
+
+std::string prelude(const std::vector<KernelInfo>& kernels) {
+  std::string text;
+  for (const std::string_view part : {kPreludeBase, kPreludeInteger, kPreludeFloat, kPreludeAtomic})
+    text += part;
+  for (const KernelInfo& kernel : kernels) {
+    if (!kernel.stepped) continue;
+    text += kPreludeStepped;
+    break;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TranslationError::text() const {
+  std::string line_text = line > 0 ? "PTX line " + std::to_string(line) + ": " : "PTX: ";
+  return line_text + (instruction.empty() ? "" : "`" + instruction + "`: ") + message;
+}
+
+Translation translate(std::string_view ptx) {
+  auto parsed = slicing::ptx::parse(ptx);
+  if (const auto* error = std::get_if<slicing::ptx::ParseError>(&parsed)) {
+    return TranslationError{error->line, "", error->message};
+  }
+  const auto& module = std::get<slicing::ptx::Module>(parsed);
+  if (module.address_size != 64)
+    return TranslationError{0, ".address_size", "only 64-bit modules are supported"};
+  const ModuleSymbols symbols(module);
+  if (symbols.error() != nullptr) return *symbols.error();
+  TranslatedModule result;
+  std::string kernels;
+  for (const auto& item : module.items) {
+    const auto* function = std::get_if<slicing::ptx::Function>(&item);
+    if (function == nullptr || !function->entry || !function->body) continue;
+    auto flattened = flatten(*function, symbols);
+    if (auto* error = std::get_if<TranslationError>(&flattened)) return std::move(*error);
+    auto& kernel = std::get<Flattened>(flattened);
+    kernel.info.function = identifier(function->name, result.kernels.size());
+    if (auto error = write_kernel(kernel, kernels)) return std::move(*error);
+    result.kernels.push_back(std::move(kernel.info));
+  }
+  result.source = prelude(result.kernels) + kernels;
+  result.build_options = "-cl-std=CL1.2 -w";
+  result.variables = symbols.variables();
+  result.data = symbols.data();
+  result.relocations = symbols.relocations();
+  result.target = module.targets.empty() ? "" : module.targets[0];
+  result.ptx_major = module.version_major;
+  result.ptx_minor = module.version_minor;
+  return result;
+}
+
+}  // namespace fairgv::softcuda

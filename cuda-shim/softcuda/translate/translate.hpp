@@ -1,0 +1,114 @@
+// PTX to OpenCL C: what the software CUDA device runs. Pure: text in, text and tables out; no driver, no
+// files, safe to call from any thread.
+//
+// Every kernel of the source has exactly these arguments:
+//   0  a struct by value, `struct { ulong w[N]; }` with N = max(1, ceil(parameter_bytes / 8)): the bytes of
+//   the
+//      parameter block as CUDA lays them out
+//   1  `__local ulong*`: the block's shared memory, static_shared_bytes rounded up to 16 and then the dynamic
+//   part;
+//      at least 16 bytes
+//   2  `ulong`: host address of the module's data segment
+//   3  `ulong`: host address of the RuntimeBlock (runtime_block.hpp)
+// Grid and block are those of the enqueue: three dimensions, global size = grid * block, local size = block.
+// Kernels with `stepped` set need scratch memory: see KernelInfo and RuntimeBlock.
+//
+// It follows the PTX ISA; docs/SOFTCUDA.md says what is translated and what is refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace fairgv::softcuda {
+
+/// A parameter's place in the entry's parameter block (bytes).
+struct Parameter {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+  std::uint32_t alignment = 1;
+};
+
+struct KernelInfo {
+  std::string name;      // the entry's name in PTX
+  std::string function;  // its name in the source: a legal C identifier, unique in the module
+  std::vector<Parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t static_shared_bytes =
+      0;                          // .shared of the module and of the functions, without the dynamic part
+  std::uint32_t local_bytes = 0;  // .local per thread, called functions included
+  std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid; 0 = not said
+  std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid; 0 = not said
+  std::uint32_t constant_bytes = 0;
+  bool uses_barrier = false;
+  bool uses_warp = false;
+  /// The threads of a block are run by one work-item, from one synchronisation to the next. Such a launch
+  /// needs, for every block that runs at the same time, scratch_bytes_fixed + threads per block *
+  /// scratch_bytes_per_thread.
+  bool stepped = false;
+  std::uint32_t scratch_bytes_fixed = 0;
+  std::uint32_t scratch_bytes_per_thread = 0;
+};
+
+/// The 8 bytes at `offset` of the data segment are the address of a variable, plus `addend`. On a device with
+/// one flat address space `generic` makes no difference.
+struct Relocation {
+  std::uint64_t offset = 0;
+  std::string symbol;
+  std::int64_t addend = 0;
+  bool generic = false;
+};
+
+/// A .global or .const variable of the module. An external one has no place in the segment (offset 0).
+struct VariableInfo {
+  std::string name;
+  std::uint64_t size = 0;
+  std::uint64_t alignment = 1;
+  std::uint64_t offset = 0;
+  bool constant = false;
+  bool external = false;
+};
+
+struct TranslatedModule {
+  std::string source;
+  std::string build_options;
+  std::vector<KernelInfo> kernels;
+  std::vector<VariableInfo> variables;
+  std::vector<std::byte> data;  // initial image of the data segment; relocations are not applied
+  std::vector<Relocation> relocations;
+  std::string target;  // "sm_75"
+  std::uint32_t ptx_major = 0;
+  std::uint32_t ptx_minor = 0;
+};
+
+struct TranslationError {
+  int line = 0;  // of the PTX text, from 1; 0 = of the whole module
+  std::string instruction;
+  std::string message;
+
+  /// One line for a person.
+  std::string text() const;
+};
+
+/// A module or an error: check with `if (!translation)`.
+class [[nodiscard]] Translation {
+ public:
+  Translation(TranslatedModule module) : state_(std::move(module)) {}
+  Translation(TranslationError error) : state_(std::move(error)) {}
+
+  explicit operator bool() const { return state_.index() == 0; }
+  TranslatedModule& value() { return std::get<0>(state_); }
+  const TranslatedModule& value() const { return std::get<0>(state_); }
+  const TranslationError& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<TranslatedModule, TranslationError> state_;
+};
+
+Translation translate(std::string_view ptx);
+
+}  // namespace fairgv::softcuda

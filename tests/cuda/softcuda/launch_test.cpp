@@ -1,0 +1,389 @@
+// Modules, functions and launches: every container, parameters, shapes, shared memory, errors and faults.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+#include "fixture.hpp"
+
+namespace {
+
+/// What a compiled program registers (fatbinary_section.h of the toolkit).
+struct Wrapper {
+  unsigned magic = 0x466243B1;
+  unsigned version = 1;
+  const void* data = nullptr;
+  const void* more = nullptr;
+};
+
+void expect_adds(CUfunction add) {
+  constexpr int kCount = 1000;
+  std::vector<float> a(kCount);
+  std::vector<float> b(kCount);
+  for (int at = 0; at < kCount; ++at) {
+    a[static_cast<std::size_t>(at)] = static_cast<float>(at);
+    b[static_cast<std::size_t>(at)] = static_cast<float>(3 * at);
+  }
+  std::array<CUdeviceptr, 3> memory{};
+  for (auto& each : memory) ASSERT_OK(cuMemAlloc(&each, kCount * sizeof(float)));
+  upload(memory[0], a);
+  upload(memory[1], b);
+  int count = kCount;
+  void* arguments[] = {&memory[0], &memory[1], &memory[2], &count};
+  ASSERT_OK(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, nullptr, arguments, nullptr));
+  const auto sum = download<float>(memory[2], kCount);
+  for (std::size_t at = 0; at < kCount; ++at) {
+    ASSERT_EQ(a[at] + b[at] + 0.5F + static_cast<float>(at % 4), sum[at]) << at;
+  }
+}
+
+}  // namespace
+
+TEST_F(WithContext, CodeIsLoadedFromEveryContainer) {
+  const auto try_module = [](CUmodule module) {
+    CUfunction add = nullptr;
+    ASSERT_OK(cuModuleGetFunction(&add, module, "add"));
+    expect_adds(add);
+    EXPECT_OK(cuModuleUnload(module));
+    EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
+  };
+  CUmodule module = nullptr;
+  for (const char* name : {"kernels.ptx", "stored.fatbin", "lz4.fatbin", "zstd.fatbin", "mixed.fatbin"}) {
+    SCOPED_TRACE(name);
+    ASSERT_OK(cuModuleLoad(&module, file_path(name).c_str()));
+    try_module(module);
+  }
+  const std::string ptx = file_bytes("kernels.ptx");
+  ASSERT_OK(cuModuleLoadData(&module, ptx.c_str()));
+  try_module(module);
+  const std::string fatbin = file_bytes("zstd.fatbin");
+  ASSERT_OK(cuModuleLoadFatBinary(&module, fatbin.data()));
+  try_module(module);
+  Wrapper wrapper;
+  wrapper.data = fatbin.data();
+  ASSERT_OK(cuModuleLoadData(&module, &wrapper));
+  try_module(module);
+  const std::array<const void*, 2> list{fatbin.data(), nullptr};
+  wrapper = {0x466243B1, 2, nullptr, list.data()};
+  ASSERT_OK(cuModuleLoadData(&module, &wrapper));
+  try_module(module);
+  wrapper.version = 3;
+  EXPECT_CODE(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &wrapper));
+}
+
+TEST_F(WithContext, WhatCannotBeLoadedIsRefusedWithItsReason) {
+  CUmodule module = nullptr;
+  EXPECT_CODE(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nonexistent/kernels.ptx"));
+  EXPECT_CODE(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoad(&module, file_path("kernels.cubin").c_str()));
+  std::array<char, 300> log{};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  const char* const bad = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f()\n{\nnonsense.u32 %r1;\n}\n";
+  EXPECT_CODE(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, bad, 2, options, values));
+  EXPECT_NE(nullptr, std::strstr(log.data(), "nonsense")) << log.data();
+  EXPECT_EQ(std::strlen(log.data()), reinterpret_cast<std::size_t>(values[1]));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&module, nullptr));
+  CUlinkState link = nullptr;
+  ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
+  std::string cubin = file_bytes("kernels.cubin");
+  EXPECT_CODE(CUDA_ERROR_NO_BINARY_FOR_GPU,
+              cuLinkAddData(link, CU_JIT_INPUT_CUBIN, cubin.data(), cubin.size(), "a", 0, nullptr, nullptr));
+  EXPECT_OK(cuLinkDestroy(link));
+}
+
+TEST_F(WithContext, LinkedPtxIsAnImage) {
+  CUlinkState link = nullptr;
+  ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
+  ASSERT_OK(cuLinkAddFile(link, CU_JIT_INPUT_PTX, file_path("kernels.ptx").c_str(), 0, nullptr, nullptr));
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED,
+              cuLinkAddFile(link, CU_JIT_INPUT_PTX, file_path("kernels.ptx").c_str(), 0, nullptr, nullptr));
+  void* image = nullptr;
+  std::size_t size = 0;
+  ASSERT_OK(cuLinkComplete(link, &image, &size));
+  CUmodule module = nullptr;
+  ASSERT_OK(cuModuleLoadData(&module, image));
+  ASSERT_OK(cuLinkDestroy(link));
+  CUfunction add = nullptr;
+  ASSERT_OK(cuModuleGetFunction(&add, module, "add"));
+  expect_adds(add);
+}
+
+TEST_F(WithContext, LibrariesServeEveryContext) {
+  CUlibrary library = nullptr;
+  const std::string fatbin = file_bytes("lz4.fatbin");
+  ASSERT_OK(cuLibraryLoadData(&library, fatbin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel kernel = nullptr;
+  ASSERT_OK(cuLibraryGetKernel(&kernel, library, "add"));
+  EXPECT_CODE(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel(&kernel, library, "nothing"));
+  expect_adds(reinterpret_cast<CUfunction>(kernel));  // as cudart launches it
+  const auto set_counter = [library](int value) {
+    CUdeviceptr counter = 0;
+    std::size_t bytes = 0;
+    EXPECT_OK(cuLibraryGetGlobal(&counter, &bytes, library, "counter"));
+    EXPECT_EQ(sizeof value, bytes);
+    const int before = download<int>(counter, 1)[0];
+    EXPECT_OK(cuMemcpyHtoD(counter, &value, sizeof value));
+    return before;
+  };
+  EXPECT_EQ(7, set_counter(100));
+  EXPECT_EQ(100, set_counter(100));
+  CUcontext other = nullptr;
+  ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device_));
+  EXPECT_EQ(7, set_counter(5));  // variables are of a context
+  expect_adds(reinterpret_cast<CUfunction>(kernel));
+  EXPECT_OK(cuCtxDestroy(other));
+  unsigned count = 0;
+  EXPECT_OK(cuLibraryGetKernelCount(&count, library));
+  std::vector<CUkernel> kernels(count);
+  EXPECT_OK(cuLibraryEnumerateKernels(kernels.data(), count, library));
+  std::vector<std::string> names;
+  for (const CUkernel each : kernels) {
+    const char* name = nullptr;
+    EXPECT_OK(cuKernelGetName(&name, each));
+    names.emplace_back(name);
+  }
+  EXPECT_NE(names.end(), std::find(names.begin(), names.end(), "reverse"));
+  EXPECT_OK(cuLibraryUnload(library));
+  EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetKernel(&kernel, library, "add"));
+}
+
+TEST_F(WithModule, VariablesAreReachedByName) {
+  CUdeviceptr table = 0;
+  std::size_t bytes = 0;
+  ASSERT_OK(cuModuleGetGlobal(&table, &bytes, module_, "table"));
+  EXPECT_EQ(64 * sizeof(int), bytes);
+  std::vector<int> values(64);
+  std::iota(values.begin(), values.end(), 1);
+  upload(table, values);
+  EXPECT_OK(launch("count", 1, 32, nullptr, 10));
+  CUdeviceptr counter = 0;
+  ASSERT_OK(cuModuleGetGlobal(&counter, nullptr, module_, "counter"));
+  EXPECT_EQ(7 + 55, download<int>(counter, 1)[0]);  // through the address that another variable holds
+  EXPECT_CODE(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&counter, nullptr, module_, "nothing"));
+  CUfunction none = nullptr;
+  EXPECT_CODE(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&none, module_, "nothing"));
+}
+
+TEST_F(WithModule, ParametersArriveAsLaidOut) {
+  struct Mixed {
+    short s;
+    double d;
+    char c;
+  };
+  const CUdeviceptr out = allocate(7 * sizeof(double));
+  const std::vector<double> expected{-3, 2.5, -300, 12, -7.25, 9, 0.125};
+  EXPECT_OK(launch("parameters", 1, 1, nullptr, static_cast<char>(-3), 2.5, static_cast<short>(-300),
+                   Mixed{12, -7.25, 9}, 0.125F, out));
+  EXPECT_EQ(expected, download<double>(out, 7));
+  const CUfunction function = this->function("parameters");
+  std::size_t offset = 0;
+  std::size_t size = 0;
+  EXPECT_OK(cuFuncGetParamInfo(function, 3, &offset, &size));
+  EXPECT_EQ(24U, offset);
+  EXPECT_EQ(24U, size);
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 6, &offset, &size));
+  EXPECT_OK(cuFuncGetParamInfo(function, 5, &offset, &size));
+  // The same, packed by the program.
+  std::vector<std::byte> block(offset + size);
+  const auto put = [&](std::size_t index, const auto& value) {
+    EXPECT_OK(cuFuncGetParamInfo(function, index, &offset, &size));
+    ASSERT_EQ(sizeof value, size);
+    std::memcpy(block.data() + offset, &value, size);
+  };
+  put(0, static_cast<char>(-3));
+  put(1, 2.5);
+  put(2, static_cast<short>(-300));
+  put(3, Mixed{12, -7.25, 9});
+  put(4, 0.125F);
+  put(5, out);
+  ASSERT_OK(cuMemsetD8(out, 0, 7 * sizeof(double)));
+  std::size_t bytes = block.size();
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, block.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  EXPECT_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
+  EXPECT_EQ(expected, download<double>(out, 7));
+  bytes = 8;
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+}
+
+TEST_F(WithModule, GridsOfThreeDimensionsCoverEveryThread) {
+  const CUdeviceptr out = allocate(24 * 24 * sizeof(unsigned));
+  void* arguments[] = {const_cast<CUdeviceptr*>(&out)};
+  EXPECT_OK(cuLaunchKernel(function("place"), 2, 3, 4, 4, 3, 2, 0, nullptr, arguments, nullptr));
+  const auto places = download<unsigned>(out, 24 * 24);
+  for (unsigned at = 0; at < places.size(); ++at) ASSERT_EQ(at / 24 * 1000 + at % 24, places[at]) << at;
+}
+
+TEST_F(WithModule, SharedMemoryIsDynamicAndLimited) {
+  std::vector<int> values(4 * 64);
+  std::iota(values.begin(), values.end(), 0);
+  CUdeviceptr memory = allocate(values.size() * sizeof(int));
+  upload(memory, values);
+  void* arguments[] = {&memory};
+  const CUfunction reverse = function("reverse");
+  EXPECT_OK(cuLaunchKernel(reverse, 4, 1, 1, 64, 1, 1, 64 * sizeof(int), nullptr, arguments, nullptr));
+  for (auto block = values.begin(); block != values.end(); block += 64) std::reverse(block, block + 64);
+  EXPECT_EQ(values, download<int>(memory, values.size()));
+  int limit = 0;
+  EXPECT_OK(cuFuncGetAttribute(&limit, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, reverse));
+  const auto asking = static_cast<unsigned>(limit) + 1;
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE,
+              cuLaunchKernel(reverse, 1, 1, 1, 64, 1, 1, asking, nullptr, arguments, nullptr));
+  int most = 0;
+  EXPECT_OK(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device_));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE,
+              cuFuncSetAttribute(reverse, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most + 1));
+  if (most > limit) {
+    EXPECT_OK(cuFuncSetAttribute(reverse, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most));
+    EXPECT_OK(cuLaunchKernel(reverse, 1, 1, 1, 64, 1, 1, asking, nullptr, arguments, nullptr));
+  }
+  EXPECT_OK(cuCtxSynchronize());
+  int shared = 0;
+  EXPECT_OK(cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function("fixed_shared")));
+  EXPECT_EQ(1024, shared);
+}
+
+TEST_F(WithModule, WrongLaunchesHaveTheirDocumentedCodes) {
+  const CUdeviceptr out = allocate(4096);
+  void* arguments[] = {const_cast<CUdeviceptr*>(&out)};
+  const CUfunction place = function("place");
+  const auto launch_shape = [&](CUfunction which, unsigned gx, unsigned gy, unsigned bx, unsigned bz) {
+    return cuLaunchKernel(which, gx, gy, 1, bx, 1, bz, 0, nullptr, arguments, nullptr);
+  };
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, launch_shape(place, 0, 1, 1, 1));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, launch_shape(place, 1, 1, 0, 1));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, launch_shape(place, 1, 1, 1025, 1));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, launch_shape(place, 1, 1, 1, 65));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, launch_shape(place, 1, 70'000, 1, 1));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, launch_shape(place, 1, 1, 512, 4));
+  EXPECT_CODE(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, launch_shape(function("bounded"), 1, 1, 65, 1));
+  EXPECT_OK(launch_shape(function("bounded"), 1, 1, 64, 1));
+  EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, launch_shape(reinterpret_cast<CUfunction>(arguments), 1, 1, 1, 1));
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuLaunchCooperativeKernel(place, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments));
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {2, 1, 1};
+  CUlaunchConfig config{1, 1, 1, 1, 1, 1, 0, nullptr, &attribute, 1};
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernelEx(&config, place, arguments, nullptr));
+  attribute.value.clusterDim = {1, 1, 1};
+  EXPECT_OK(cuLaunchKernelEx(&config, place, arguments, nullptr));
+  EXPECT_OK(cuCtxSynchronize());
+  // A stream of another context is not one of this.
+  CUcontext other = nullptr;
+  CUstream stream = nullptr;
+  ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device_));
+  ASSERT_OK(cuStreamCreate(&stream, 0));
+  ASSERT_OK(cuCtxPopCurrent(nullptr));
+  EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE,
+              cuLaunchKernel(place, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  EXPECT_OK(cuCtxDestroy(other));
+}
+
+TEST_F(WithModule, OccupancyAgreesWithTheDevice) {
+  const CUfunction add = function("add");
+  int blocks = 0;
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 256, 0));
+  EXPECT_EQ(4, blocks);  // of 1,024 threads
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 32, 0));
+  EXPECT_EQ(16, blocks);
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("bounded"), 128, 0));
+  EXPECT_EQ(0, blocks);
+  int grid = 0;
+  int block = 0;
+  EXPECT_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, add, nullptr, 0, 0));
+  int units = 0;
+  EXPECT_OK(cuDeviceGetAttribute(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
+  EXPECT_EQ(1024 * units, grid * block);
+  EXPECT_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, add, nullptr, 0, 100));
+  EXPECT_LE(block, 100);
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 0, 0));
+}
+
+TEST_F(WithModule, LaunchesAreAsynchronousAndInOrder) {
+  CUstream stream = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  const CUdeviceptr number = allocate(sizeof(unsigned));
+  ASSERT_OK(cuMemsetD32(number, 0, 1));
+  ASSERT_OK(cuCtxSynchronize());
+  Gate gate;
+  ASSERT_OK(gate.close(stream));
+  for (unsigned digit = 1; digit <= 9; ++digit) EXPECT_OK(launch("append", 1, 1, stream, number, digit));
+  EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+  gate.open();
+  EXPECT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(123'456'789U, download<unsigned>(number, 1)[0]);
+}
+
+TEST_F(WithModule, PrintfIsSaidWhenItsLaunchIsOver) {
+  const std::string word = "word";
+  const CUdeviceptr text = allocate(16);
+  ASSERT_OK(cuMemcpyHtoD(text, word.c_str(), word.size() + 1));
+  testing::internal::CaptureStdout();
+  EXPECT_OK(launch("say", 1, 1, nullptr, 42, 2.5, text));
+  EXPECT_OK(launch("say", 2, 1, nullptr, -1, 1e6, text));
+  EXPECT_OK(cuCtxSynchronize());
+  EXPECT_EQ(
+      "42| 2.50|word|x|123456789abc|%\n-1|1000000.00|word|x|123456789abc|%\n"
+      "-1|1000000.00|word|x|123456789abc|%\n",
+      testing::internal::GetCapturedStdout());
+}
+
+TEST_F(WithModule, FaultSticksToItsContextAndToNoOther) {
+  testing::internal::CaptureStderr();
+  EXPECT_OK(launch("expect_small", 1, 8, nullptr, 4));
+  EXPECT_OK(cuCtxSynchronize());
+  EXPECT_OK(launch("expect_small", 1, 8, nullptr, 5));
+  EXPECT_CODE(CUDA_ERROR_ASSERT, cuCtxSynchronize());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(std::string::npos, said.find("Assertion `value < 5` failed.")) << said;
+  CUdeviceptr memory = 0;
+  EXPECT_CODE(CUDA_ERROR_ASSERT, cuMemAlloc(&memory, 16));
+  EXPECT_CODE(CUDA_ERROR_ASSERT, cuCtxSynchronize());
+  EXPECT_CODE(CUDA_ERROR_ASSERT, cuStreamQuery(nullptr));
+  CUcontext other = nullptr;
+  ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device_));
+  EXPECT_OK(cuMemAlloc(&memory, 16));
+  CUmodule module = nullptr;
+  ASSERT_OK(cuModuleLoad(&module, file_path("kernels.ptx").c_str()));
+  CUfunction stop = nullptr;
+  ASSERT_OK(cuModuleGetFunction(&stop, module, "stop"));
+  EXPECT_OK(cuLaunchKernel(stop, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  EXPECT_CODE(CUDA_ERROR_ILLEGAL_INSTRUCTION, cuStreamSynchronize(nullptr));
+  EXPECT_OK(cuCtxDestroy(other));
+}
+
+TEST_F(WithModule, EightThreadsAtOnceGetWhatTheyAskFor) {
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 12;
+  constexpr std::size_t kCount = 512;
+  std::vector<std::thread> threads;
+  for (int number = 0; number < kThreads; ++number) {
+    threads.emplace_back([this, number] {
+      ASSERT_OK(cuCtxSetCurrent(context_));
+      CUstream stream = nullptr;
+      CUevent event = nullptr;
+      CUdeviceptr memory = 0;
+      ASSERT_OK(cuStreamCreate(&stream, number % 2 == 0 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
+      ASSERT_OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+      for (int round = 0; round < kRounds; ++round) {
+        ASSERT_OK(cuMemAllocAsync(&memory, kCount * sizeof(unsigned), stream));
+        ASSERT_OK(cuMemsetD32Async(memory, static_cast<unsigned>(number * 100), kCount, stream));
+        for (int time = 0; time <= round % 4; ++time) {
+          ASSERT_OK(launch("increment", 4, 128, stream, memory, static_cast<int>(kCount)));
+        }
+        ASSERT_OK(cuEventRecord(event, stream));
+        ASSERT_OK(cuEventSynchronize(event));
+        std::vector<unsigned> values(kCount);
+        ASSERT_OK(cuMemcpyDtoHAsync(values.data(), memory, kCount * sizeof(unsigned), stream));
+        ASSERT_EQ(std::vector<unsigned>(kCount, static_cast<unsigned>(number * 100 + round % 4 + 1)), values);
+        ASSERT_OK(cuMemFreeAsync(memory, stream));
+      }
+      EXPECT_OK(cuEventDestroy(event));
+      EXPECT_OK(cuStreamDestroy(stream));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}

@@ -1,0 +1,88 @@
+// Ends in the way that its argument names, with work in flight: what SoftCudaLife of life_test.cpp starts. Prints what it
+// sees; the test compares.
+#include <cuda.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace {
+
+using Init = CUresult (*)(unsigned);
+using Count = CUresult (*)(int*);
+
+int failed(const char* what, CUresult code) {
+  std::printf("%s: %d\n", what, static_cast<int>(code));
+  return 1;
+}
+
+/// A context, and a kernel launched a hundred times without waiting.
+int start_work(void* library, const char* ptx_path) {
+  const auto symbol = [library](const char* name) { return dlsym(library, name); };
+  const auto init = reinterpret_cast<Init>(symbol("cuInit"));
+  const auto create = reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(symbol("cuCtxCreate_v2"));
+  const auto load = reinterpret_cast<CUresult (*)(CUmodule*, const char*)>(symbol("cuModuleLoad"));
+  const auto get = reinterpret_cast<CUresult (*)(CUfunction*, CUmodule, const char*)>(symbol("cuModuleGetFunction"));
+  const auto allocate = reinterpret_cast<CUresult (*)(CUdeviceptr*, std::size_t)>(symbol("cuMemAlloc_v2"));
+  const auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(symbol("cuLaunchKernel"));
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr memory = 0;
+  CUresult code = init(0);
+  if (code == CUDA_SUCCESS) code = create(&context, 0, 0);
+  if (code == CUDA_SUCCESS) code = load(&module, ptx_path);
+  if (code == CUDA_SUCCESS) code = get(&function, module, "increment");
+  constexpr int kCount = 1 << 20;
+  if (code == CUDA_SUCCESS) code = allocate(&memory, kCount * sizeof(unsigned));
+  for (int time = 0; time < 100 && code == CUDA_SUCCESS; ++time) {
+    int count = kCount;
+    void* arguments[] = {&memory, &count};
+    code = launch(function, kCount / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr);
+  }
+  return code == CUDA_SUCCESS ? 0 : failed("start", code);
+}
+
+Count g_count = nullptr;
+void after_main() {
+  int count = 0;
+  std::printf("in exit: %d\n", static_cast<int>(g_count(&count)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const std::string way = argv[3];
+  void* const library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return failed(dlerror(), CUDA_SUCCESS);
+  g_count = reinterpret_cast<Count>(dlsym(library, "cuDeviceGetCount"));
+  int count = 0;
+  if (way == "untouched") return 0;
+  // Registered before the driver's own handler, so it runs after it.
+  std::atexit(after_main);
+  std::printf("before: %d\n", static_cast<int>(g_count(&count)));
+  if (const int bad = start_work(library, argv[2]); bad != 0) return bad;
+  if (way == "exit") return 0;
+  if (way == "thread") std::thread([] { std::exit(0); }).join();
+  if (way == "close") return dlclose(library);
+  if (way == "fork") {
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      const CUresult answer = g_count(&count);
+      const CUresult again = reinterpret_cast<Init>(dlsym(library, "cuInit"))(0);
+      _exit(answer == CUDA_ERROR_NOT_INITIALIZED && again == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::printf("child: %d, parent: %d\n", status, static_cast<int>(g_count(&count)));
+    return 0;
+  }
+  return 2;
+}
