@@ -211,7 +211,7 @@ CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t size, CUmem_advise
     }
     // Read-mostly is about no place (cuMemAdvise).
     CUmemLocation place = location;
-    if (advice <= CU_MEM_ADVISE_UNSET_READ_MOSTLY) place = {CU_MEM_LOCATION_TYPE_HOST, {0}};
+    if (advice <= CU_MEM_ADVISE_UNSET_READ_MOSTLY) place = {CU_MEM_LOCATION_TYPE_HOST, 0};
     return check_managed_range(driver, address, size, place);
   });
 }

@@ -79,5 +79,14 @@ CUresult CUDAAPI cuGetExportTable(const void** table, const CUuuid* id) {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+// There is no profiler that could collect anything, which these calls say is allowed ("Profiler Control").
+CUresult CUDAAPI cuProfilerStart() {
+  return in_context([](Driver&, Context&) { return CUDA_SUCCESS; });
+}
+
+CUresult CUDAAPI cuProfilerStop() {
+  return in_context([](Driver&, Context&) { return CUDA_SUCCESS; });
+}
+
 }  // extern "C"
 }  // namespace fairgv::softcuda

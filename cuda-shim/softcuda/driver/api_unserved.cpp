@@ -8,9 +8,9 @@ constexpr int kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED
 }  // namespace
 
 #define FAIRGV_DEFINE_true(symbol)
-#define FAIRGV_DEFINE_false(symbol)                                \
-  extern "C" __attribute__((visibility("default"))) int symbol() { \
-    return kNotSupported;                                          \
+#define FAIRGV_DEFINE_false(symbol) \
+  extern "C" int symbol() {         \
+    return kNotSupported;           \
   }
 #define FAIRGV_ENTRY(symbol, name, stream, version, served) FAIRGV_DEFINE_##served(symbol)
 #include "entry_points.def"

@@ -1,5 +1,6 @@
 #include "copy.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>

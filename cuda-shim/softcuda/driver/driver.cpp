@@ -24,6 +24,7 @@ void at_exit() {
   if (!g_life.compare_exchange_strong(ready, Life::ended, std::memory_order_acq_rel)) return;
   // Kernels under way use OpenCL's threads and tables, which exit() is about to take apart.
   constexpr std::chrono::milliseconds kPatience{2000};
+  OpenClDevice::abandon_queues();
   g_driver->scheduler.shutdown(kPatience);
 }
 

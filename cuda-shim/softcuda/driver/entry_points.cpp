@@ -3,8 +3,7 @@
 #include <cstring>
 
 // Addresses only: the declarations are the header's affair, which this file therefore does not include.
-#define FAIRGV_ENTRY(symbol, name, stream, version, served) \
-  extern "C" __attribute__((visibility("default"))) int symbol();
+#define FAIRGV_ENTRY(symbol, name, stream, version, served) extern "C" int symbol();
 #include "entry_points.def"
 #undef FAIRGV_ENTRY
 

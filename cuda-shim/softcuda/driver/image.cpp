@@ -35,7 +35,13 @@ CUresult take_fatbin(std::span<const std::byte> container, FatbinPtx& best, Load
   auto found = ptx_of_fatbin(container);
   if (!found) return refuse(log, CUDA_ERROR_INVALID_IMAGE, found.error().message);
   FatbinPtx& ptx = found.value();
-  if (ptx.text && (!best.text || ptx.architecture > best.architecture)) best = std::move(ptx);
+  if (!ptx.text) return CUDA_SUCCESS;
+  if (best.text) {
+    return refuse(
+        log, CUDA_ERROR_NOT_SUPPORTED,
+        "a program linked from several PTX texts (nvcc -rdc=true) needs a linker, which there is not");
+  }
+  best = std::move(ptx);
   return CUDA_SUCCESS;
 }
 

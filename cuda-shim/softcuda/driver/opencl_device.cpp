@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -112,6 +113,9 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   return found;
 }
 
+/// Stored with release by abandon_queues(), loaded with acquire where a thread ends.
+std::atomic<bool> g_abandoned{false};
+
 /// The queue of one thread; released when the thread ends. Not in a forked child: OpenCL's threads are not
 /// there.
 struct ThreadQueue {
@@ -122,7 +126,8 @@ struct ThreadQueue {
   ThreadQueue(const ThreadQueue&) = delete;
   ThreadQueue& operator=(const ThreadQueue&) = delete;
   ~ThreadQueue() {
-    if (queue != nullptr && process == getpid()) clReleaseCommandQueue(queue);
+    const bool kept = g_abandoned.load(std::memory_order_acquire) || process != getpid();
+    if (queue != nullptr && !kept) clReleaseCommandQueue(queue);
   }
 };
 
@@ -174,6 +179,10 @@ Result<std::unique_ptr<OpenClDevice>> OpenClDevice::open() {
   const std::string where =
       asked != nullptr && *asked != '\0' ? "of a platform named '" + std::string(asked) + "'" : "at all";
   return Error{"no OpenCL CPU device " + where + " can be the soft CUDA device" + seen};
+}
+
+void OpenClDevice::abandon_queues() {
+  g_abandoned.store(true, std::memory_order_release);
 }
 
 cl_command_queue OpenClDevice::queue() const {

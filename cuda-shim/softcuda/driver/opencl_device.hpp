@@ -79,6 +79,8 @@ class OpenClDevice {
   cl_context context() const { return context_; }
   /// The calling thread's in-order queue; it lives as long as the thread. Null: it cannot be made.
   cl_command_queue queue() const;
+  /// From now on queues are left alone when their threads end: OpenCL is about to go, with the process.
+  static void abandon_queues();
 
   /// Empty: there is no such memory.
   DeviceMemory allocate(std::size_t size) const;

@@ -212,7 +212,6 @@ void Scheduler::execute() {
     --idle_;
     if (stopping_) break;
     auto operation = take_runnable();
-    ++running_;
     guard.unlock();
     const CUresult fault = operation->group_->fault();
     const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
@@ -221,15 +220,13 @@ void Scheduler::execute() {
     // What the work held is let go outside of the lock, and before anybody is told that it is done.
     operation->work_ = nullptr;
     guard.lock();
-    --running_;
     // This thread takes one of them itself.
     const std::size_t runnable = complete(operation, result);
     if (runnable > 1) wake(runnable - 1);
     operation.reset();
-    running_changed_.notify_all();
   }
   --threads_;
-  running_changed_.notify_all();
+  threads_changed_.notify_all();
 }
 
 CUresult Scheduler::perform(Operation& operation) {
@@ -274,7 +271,7 @@ void Scheduler::shutdown(std::chrono::milliseconds patience) {
   std::unique_lock guard(lock_);
   stopping_ = true;
   runnable_changed_.notify_all();
-  running_changed_.wait_for(guard, patience, [this] { return threads_ == 0; });
+  threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0; });
 }
 
 }  // namespace fairgv::softcuda

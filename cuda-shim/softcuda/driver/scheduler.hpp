@@ -170,12 +170,11 @@ class Scheduler {
 
   mutable std::mutex lock_;
   std::condition_variable runnable_changed_;
-  std::condition_variable running_changed_;
+  std::condition_variable threads_changed_;
   std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
   std::size_t runnable_count_ = 0;
   std::size_t threads_ = 0;
   std::size_t idle_ = 0;
-  std::size_t running_ = 0;
   std::uint64_t next_stream_id_ = 1;
   bool stopping_ = false;
 };

@@ -1,6 +1,7 @@
 #include "cuda-shim/softcuda/translate/flatten.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -20,6 +21,7 @@ using slicing::ptx::Variable;
 
 constexpr std::size_t kMostInstructions = 400'000;  // after inlining
 constexpr std::size_t kDeepestCall = 64;
+constexpr std::uint64_t kMostParameterBytes = 32764;
 constexpr std::uint64_t kMostLocalBytes = 512 * 1024;  // what CUDA allows per thread
 
 // What the names of one block stand for.
@@ -94,6 +96,9 @@ class Flattener {
     const auto type = scalar_type(variable.type);
     const std::string what = "." + variable.space + " ." + variable.type + " " + variable.name;
     if (!type) return fail(line, what, "variables of this type are not supported");
+    if (!std::has_single_bit(alignment_of(variable)) || alignment_of(variable) > 4096) {
+      return fail(line, what, "no alignment");
+    }
     if (variable.space == "reg") {
       if (variable.vector_length != 1) return fail(line, what, "vector registers are not supported");
       if (variable.count) {
@@ -108,6 +113,7 @@ class Flattener {
       local_bytes_ += size_of(variable);
       if (local_bytes_ > kMostLocalBytes) fail(line, what, "more than 512 KiB of .local per thread");
     } else if (variable.space == "param") {
+      if (size_of(variable) > kMostParameterBytes) return fail(line, what, "a parameter larger than 32764 bytes");
       name_memory(variable.name, {Memory::Space::kCallParam, 0, std::max<std::uint64_t>(8, size_of(variable)),
                                   alignment_of(variable)});
     } else if (variable.space.starts_with("shared")) {

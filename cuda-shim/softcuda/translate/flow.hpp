@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "cuda-shim/softcuda/translate/flat.hpp"
@@ -28,6 +29,8 @@ class Flow {
   /// it depends on the thread, and no thread can have left before. Conservative.
   bool barriers_are_uniform() const;
 
+  /// Bytes that live_after() needs: more than a kernel that anybody wrote, if it was made to use up memory.
+  std::uint64_t liveness_bytes() const { return (exit_ + 1) * (kernel_.registers.size() / 8 + 1); }
   /// For every instruction index in `points`: the registers whose values are needed after it, without those
   /// it writes.
   std::vector<std::vector<int>> live_after(const std::vector<std::size_t>& points) const;

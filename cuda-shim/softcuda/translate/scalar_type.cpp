@@ -6,31 +6,29 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-
 constexpr std::array<std::pair<std::string_view, ScalarType>, 22> kTypes = {{
-    {"u8", {Kind::kUnsigned, 8}},
-    {"u16", {Kind::kUnsigned, 16}},
-    {"u32", {Kind::kUnsigned, 32}},
-    {"u64", {Kind::kUnsigned, 64}},
-    {"s8", {Kind::kSigned, 8}},
-    {"s16", {Kind::kSigned, 16}},
-    {"s32", {Kind::kSigned, 32}},
-    {"s64", {Kind::kSigned, 64}},
-    {"b8", {Kind::kBits, 8}},
-    {"b16", {Kind::kBits, 16}},
-    {"b32", {Kind::kBits, 32}},
-    {"b64", {Kind::kBits, 64}},
-    {"b128", {Kind::kBits, 128}},
-    {"f16", {Kind::kFloat, 16}},
-    {"f16x2", {Kind::kFloat, 32, true}},
-    {"f32", {Kind::kFloat, 32}},
-    {"f64", {Kind::kFloat, 64}},
-    {"bf16", {Kind::kBfloat, 16}},
-    {"bf16x2", {Kind::kBfloat, 32, true}},
-    {"pred", {Kind::kPredicate, 1}},
-    {"u16x2", {Kind::kUnsigned, 32, true}},
-    {"s16x2", {Kind::kSigned, 32, true}},
+    {"u8", {ScalarType::Kind::kUnsigned, 8}},
+    {"u16", {ScalarType::Kind::kUnsigned, 16}},
+    {"u32", {ScalarType::Kind::kUnsigned, 32}},
+    {"u64", {ScalarType::Kind::kUnsigned, 64}},
+    {"s8", {ScalarType::Kind::kSigned, 8}},
+    {"s16", {ScalarType::Kind::kSigned, 16}},
+    {"s32", {ScalarType::Kind::kSigned, 32}},
+    {"s64", {ScalarType::Kind::kSigned, 64}},
+    {"b8", {ScalarType::Kind::kBits, 8}},
+    {"b16", {ScalarType::Kind::kBits, 16}},
+    {"b32", {ScalarType::Kind::kBits, 32}},
+    {"b64", {ScalarType::Kind::kBits, 64}},
+    {"b128", {ScalarType::Kind::kBits, 128}},
+    {"f16", {ScalarType::Kind::kFloat, 16}},
+    {"f16x2", {ScalarType::Kind::kFloat, 32, true}},
+    {"f32", {ScalarType::Kind::kFloat, 32}},
+    {"f64", {ScalarType::Kind::kFloat, 64}},
+    {"bf16", {ScalarType::Kind::kBfloat, 16}},
+    {"bf16x2", {ScalarType::Kind::kBfloat, 32, true}},
+    {"pred", {ScalarType::Kind::kPredicate, 1}},
+    {"u16x2", {ScalarType::Kind::kUnsigned, 32, true}},
+    {"s16x2", {ScalarType::Kind::kSigned, 32, true}},
 }};
 
 }  // namespace

@@ -20,10 +20,17 @@ struct ScalarType {
   bool is_half() const {
     return (kind == Kind::kFloat && bits == 16) || (kind == Kind::kBfloat && bits == 16);
   }
+  /// A half or a pair of them.
+  bool is_any_half() const {
+    return (kind == Kind::kFloat || kind == Kind::kBfloat) && (packed || bits == 16);
+  }
   /// float and double: computed with the C operators.
   bool is_native_float() const { return kind == Kind::kFloat && !packed && bits >= 32; }
   bool operator==(const ScalarType&) const = default;
 };
+
+inline constexpr ScalarType kWord = {ScalarType::Kind::kUnsigned, 32};
+inline constexpr ScalarType kPredicate = {ScalarType::Kind::kPredicate, 1};
 
 std::optional<ScalarType> scalar_type(std::string_view word);
 

@@ -10,8 +10,6 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-
 std::string_view operation_of(const FlatInstruction& i) {
   constexpr std::array<std::string_view, 10> kOperations = {"add", "min", "max", "and",  "or",
                                                             "xor", "inc", "dec", "exch", "cas"};
@@ -31,13 +29,13 @@ std::string loop_type(std::string_view operation, ScalarType type) {
                                                 : "";
   }
   const std::string name =
-      type.kind == Kind::kBfloat ? "bf16" : "f" + std::to_string(type.packed ? 16 : type.bits);
+      type.kind == ScalarType::Kind::kBfloat ? "bf16" : "f" + std::to_string(type.packed ? 16 : type.bits);
   return name + (type.packed ? "x2" : "");
 }
 
-std::string expression(Writer& w, std::string_view operation, ScalarType type, const std::string& address,
-                       std::size_t first) {
-  const ScalarType bits = {Kind::kBits, type.bits};
+std::string atomic_expression(Writer& w, std::string_view operation, ScalarType type,
+                              const std::string& address, std::size_t first) {
+  const ScalarType bits = {ScalarType::Kind::kBits, type.bits};
   const std::string pointer = fmt::format("(FGV_AS {}*)({})", unsigned_name(type.bits), address);
   const bool integer = type.is_integer();
   if (operation == "cas") {
@@ -76,9 +74,9 @@ bool write_atomic(Writer& w, const FlatInstruction& i) {
   const bool shared = i.has("shared") || i.has("shared::cta");
   const std::string address =
       w.plain_address(w.argument(result ? 1 : 0), shared ? Writer::Space::kShared : Writer::Space::kPlain);
-  const std::string text = expression(w, operation, type, address, result ? 2 : 1);
+  const std::string text = atomic_expression(w, operation, type, address, result ? 2 : 1);
   if (result) {
-    w.result({Kind::kBits, type.bits}, text);
+    w.result({ScalarType::Kind::kBits, type.bits}, text);
   } else {
     w.line("(void)" + text + ";");
   }

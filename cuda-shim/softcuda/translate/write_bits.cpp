@@ -6,10 +6,7 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-constexpr ScalarType kWord = {Kind::kUnsigned, 32};
-
-std::string suffix(ScalarType type) {
+std::string bits_suffix(ScalarType type) {
   return (type.is_signed() ? "s" : "u") + std::to_string(type.bits);
 }
 
@@ -43,7 +40,8 @@ void lop3(Writer& w, const FlatInstruction& i) {
   w.line("{");
   w.line(fmt::format("const uint x = {};", text));
   const std::string q = w.condition(w.argument(first + 4));
-  w.assign(pair.parts[1], {Kind::kPredicate, 1}, fmt::format("(x != 0) {} {}", i.has("or") ? "|" : "&", q));
+  w.assign(pair.parts[1], {ScalarType::Kind::kPredicate, 1},
+           fmt::format("(x != 0) {} {}", i.has("or") ? "|" : "&", q));
   w.assign(pair.parts[0], kWord, "x");
   w.line("}");
 }
@@ -78,20 +76,20 @@ void permute(Writer& w, const FlatInstruction& i) {
 
 void shift(Writer& w, const FlatInstruction& i, ScalarType type) {
   const bool is_signed = i.name == "shr" && type.is_signed();
-  const ScalarType as = {is_signed ? Kind::kSigned : Kind::kUnsigned, type.bits};
+  const ScalarType as = {is_signed ? ScalarType::Kind::kSigned : ScalarType::Kind::kUnsigned, type.bits};
   const Argument& amount = w.argument(2);
   const std::string a = w.operand(1, as);
   if (amount.kind == Argument::Kind::kInteger && amount.bits < type.bits) {
-    return w.result({Kind::kUnsigned, type.bits},
+    return w.result({ScalarType::Kind::kUnsigned, type.bits},
                     fmt::format("{} {} {}", a, i.name == "shl" ? "<<" : ">>", amount.bits));
   }
   const std::string name = i.name == "shl" ? "shl_b" : is_signed ? "shr_s" : "shr_u";
-  w.result({Kind::kUnsigned, type.bits},
+  w.result({ScalarType::Kind::kUnsigned, type.bits},
            fmt::format("fgv_{}{}({}, {})", name, type.bits, a, w.value(amount, kWord)));
 }
 
-void find(Writer& w, const FlatInstruction& i, ScalarType type) {
-  std::string text = fmt::format("fgv_bfind_{}({})", suffix(type), w.operand(1, type));
+void find_bit(Writer& w, const FlatInstruction& i, ScalarType type) {
+  std::string text = fmt::format("fgv_bfind_{}({})", bits_suffix(type), w.operand(1, type));
   if (i.has("shiftamt")) text = fmt::format("fgv_shiftamt_b{}({})", type.bits, text);
   w.result(kWord, text);
 }
@@ -105,7 +103,7 @@ bool write_bits(Writer& w, const FlatInstruction& i) {
   if (i.words.empty()) return false;
   const auto type = scalar_type(i.words.back());
   if (!type) return false;
-  const ScalarType u = {Kind::kUnsigned, type->bits};
+  const ScalarType u = {ScalarType::Kind::kUnsigned, type->bits};
   if (i.name == "and" || i.name == "or" || i.name == "xor" || i.name == "not" || i.name == "cnot") {
     logic(w, i, *type);
   } else if (i.name == "shl" || i.name == "shr") {
@@ -117,13 +115,13 @@ bool write_bits(Writer& w, const FlatInstruction& i) {
   } else if (i.name == "brev") {
     w.result(u, fmt::format("__builtin_bitreverse{}({})", type->bits, w.operand(1, u)));
   } else if (i.name == "bfind") {
-    find(w, i, *type);
+    find_bit(w, i, *type);
   } else if (i.name == "fns") {
     w.result(kWord, fmt::format("fgv_fns({}, {}, {})", w.operand(1, kWord), w.operand(2, kWord),
-                                w.operand(3, {Kind::kSigned, 32})));
+                                w.operand(3, {ScalarType::Kind::kSigned, 32})));
   } else if (i.name == "bfe") {
-    w.result(u, fmt::format("fgv_bfe_{}({}, {}, {})", suffix(*type), w.operand(1, u), w.operand(2, kWord),
-                            w.operand(3, kWord)));
+    w.result(u, fmt::format("fgv_bfe_{}({}, {}, {})", bits_suffix(*type), w.operand(1, u),
+                            w.operand(2, kWord), w.operand(3, kWord)));
   } else if (i.name == "bfi") {
     w.result(u, fmt::format("fgv_bfi_b{}({}, {}, {}, {})", type->bits, w.operand(1, u), w.operand(2, u),
                             w.operand(3, kWord), w.operand(4, kWord)));

@@ -9,9 +9,6 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-constexpr ScalarType kPredicate = {Kind::kPredicate, 1};
-
 // {0} and {1} are the operands. The ...u comparisons hold for NaN as well.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kComparisons = {{
     {"eq", "{0} == {1}"},
@@ -34,14 +31,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kCompari
     {"nan", "({0} != {0} || {1} != {1})"},
 }};
 
-bool is_half_type(ScalarType type) {
-  return (type.kind == Kind::kFloat || type.kind == Kind::kBfloat) && (type.packed || type.bits == 16);
-}
-
-std::string operand(Writer& w, const FlatInstruction& i, std::size_t index, ScalarType type, int lane) {
-  if (is_half_type(type)) {
-    const std::string name = type.kind == Kind::kBfloat ? "bf16" : "f16";
-    const std::string word = w.operand(index, {Kind::kBits, type.bits});
+std::string compared_operand(Writer& w, const FlatInstruction& i, std::size_t index, ScalarType type,
+                             int lane) {
+  if (type.is_any_half()) {
+    const std::string name = type.kind == ScalarType::Kind::kBfloat ? "bf16" : "f16";
+    const std::string word = w.operand(index, {ScalarType::Kind::kBits, type.bits});
     std::string raw = fmt::format("(ushort)({}{})", word, lane == 0 ? "" : " >> 16");
     if (i.has("ftz")) raw = fmt::format("fgv_ftz_f16({})", raw);
     return fmt::format("fgv_{}_to_f32({})", name, raw);
@@ -54,8 +48,8 @@ std::string comparison(Writer& w, const FlatInstruction& i, ScalarType type, std
   const std::string_view name = i.words.empty() ? "" : std::string_view(i.words[0]);
   for (const auto& [known, pattern] : kComparisons) {
     if (known != name) continue;
-    const std::string a = operand(w, i, first, type, lane);
-    const std::string b = operand(w, i, first + 1, type, lane);
+    const std::string a = compared_operand(w, i, first, type, lane);
+    const std::string b = compared_operand(w, i, first + 1, type, lane);
     if (name == "ne" && type.is_integer()) return fmt::format("{} != {}", a, b);
     return fmt::format(fmt::runtime(pattern), a, b);
   }
@@ -75,7 +69,7 @@ void set_predicate(Writer& w, const FlatInstruction& i) {
   const ScalarType type = w.type();
   const Argument& dest = w.argument(0);
   const bool pair = dest.kind == Argument::Kind::kPair;
-  if (type.packed && type.kind != Kind::kFloat && type.kind != Kind::kBfloat)
+  if (type.packed && type.kind != ScalarType::Kind::kFloat && type.kind != ScalarType::Kind::kBfloat)
     return w.refuse("this type is not supported");
   if (type.packed && !pair) return w.refuse("p|q is expected");
   const std::string p = comparison(w, i, type, 1, 0);
@@ -95,25 +89,27 @@ void set_value(Writer& w, const FlatInstruction& i) {
   const ScalarType source = w.type();
   if (source.packed) {
     std::string text;
-    const unsigned one = dest.kind == Kind::kFloat ? 0x3c00 : dest.kind == Kind::kBfloat ? 0x3f80 : 0xffff;
+    const unsigned one = dest.kind == ScalarType::Kind::kFloat    ? 0x3c00
+                         : dest.kind == ScalarType::Kind::kBfloat ? 0x3f80
+                                                                  : 0xffff;
     if (dest.bits != 32) return w.refuse("this type is not supported");
     for (int lane = 0; lane < 2; ++lane) {
       text += fmt::format("{}(({}) ? {:#x}u : 0u)", lane == 0 ? "" : " | ",
                           combined(w, i, comparison(w, i, source, 1, lane), 3), one << (16 * lane));
     }
-    return w.result({Kind::kBits, 32}, text);
+    return w.result({ScalarType::Kind::kBits, 32}, text);
   }
   const std::string condition = combined(w, i, comparison(w, i, source, 1, 0), 3);
   std::string one = "-1";
-  if (dest == ScalarType{Kind::kFloat, 32}) one = "0x3f800000";
-  if (dest == ScalarType{Kind::kFloat, 16}) one = "0x3c00";
-  if (dest == ScalarType{Kind::kBfloat, 16}) one = "0x3f80";
-  w.result({Kind::kBits, dest.bits}, fmt::format("({}) ? {} : 0", condition, one));
+  if (dest == ScalarType{ScalarType::Kind::kFloat, 32}) one = "0x3f800000";
+  if (dest == ScalarType{ScalarType::Kind::kFloat, 16}) one = "0x3c00";
+  if (dest == ScalarType{ScalarType::Kind::kBfloat, 16}) one = "0x3f80";
+  w.result({ScalarType::Kind::kBits, dest.bits}, fmt::format("({}) ? {} : 0", condition, one));
 }
 
 // slct.dtype.ctype d, a, b, c: a where c >= 0.
 void select_by_sign(Writer& w, const FlatInstruction& i) {
-  const ScalarType type = {Kind::kBits, w.type(1).bits};
+  const ScalarType type = {ScalarType::Kind::kBits, w.type(1).bits};
   std::string c = w.operand(3, w.type());
   if (i.has("ftz")) c = fmt::format("fgv_ftz_f32({})", c);
   w.result(type, fmt::format("{} >= 0 ? {} : {}", c, w.operand(1, type), w.operand(2, type)));
@@ -129,7 +125,7 @@ bool write_compare(Writer& w, const FlatInstruction& i) {
   } else if (i.name == "slct") {
     select_by_sign(w, i);
   } else if (i.name == "selp") {
-    const ScalarType type = {Kind::kBits, w.type().bits};
+    const ScalarType type = {ScalarType::Kind::kBits, w.type().bits};
     w.result(type,
              fmt::format("{} ? {} : {}", w.condition(w.argument(3)), w.operand(1, type), w.operand(2, type)));
   } else {

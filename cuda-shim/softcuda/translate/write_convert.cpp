@@ -7,9 +7,7 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-
-int rounding(const FlatInstruction& i) {
+int convert_rounding(const FlatInstruction& i) {
   return i.has("rz") ? 1 : i.has("rm") ? 2 : i.has("rp") ? 3 : i.has("rna") ? 4 : 0;
 }
 
@@ -19,9 +17,9 @@ std::string integral(const FlatInstruction& i) {
 }
 
 std::string half_name(ScalarType type) {
-  return type.kind == Kind::kBfloat ? "bf16" : "f16";
+  return type.kind == ScalarType::Kind::kBfloat ? "bf16" : "f16";
 }
-std::string letter(ScalarType type) {
+std::string type_letter(ScalarType type) {
   return (type.is_signed() ? "s" : "u") + std::to_string(type.bits);
 }
 
@@ -33,7 +31,9 @@ struct Source {
 
 Source floating(Writer& w, const FlatInstruction& i, std::size_t index, ScalarType type) {
   if (type.is_half()) {
-    return {fmt::format("fgv_{}_to_f32({})", half_name(type), w.operand(index, {Kind::kBits, 16})), false};
+    return {
+        fmt::format("fgv_{}_to_f32({})", half_name(type), w.operand(index, {ScalarType::Kind::kBits, 16})),
+        false};
   }
   std::string text = w.operand(index, type);
   if (i.has("ftz") && type.bits == 32) text = fmt::format("fgv_ftz_f32({})", text);
@@ -43,28 +43,28 @@ Source floating(Writer& w, const FlatInstruction& i, std::size_t index, ScalarTy
 // What a NaN becomes: zero, or the top bit where double precision or 64 bits take part.
 std::string nan_as_integer(ScalarType dest, bool is_double) {
   if (!is_double && dest.bits != 64) return "0";
-  return Writer::number(std::uint64_t{1} << (dest.bits - 1), {Kind::kUnsigned, dest.bits});
+  return Writer::number(std::uint64_t{1} << (dest.bits - 1), {ScalarType::Kind::kUnsigned, dest.bits});
 }
 
 std::string float_to_integer(Writer& w, const FlatInstruction& i, ScalarType dest, ScalarType source) {
   const Source x = floating(w, i, 1, source);
   const std::string function = integral(i);
   if (function.empty()) w.refuse("a rounding to integers is needed");
-  return fmt::format("fgv_{}_to_{}({}({}), {})", x.is_double ? "f64" : "f32", letter(dest), function, x.text,
-                     nan_as_integer(dest, x.is_double));
+  return fmt::format("fgv_{}_to_{}({}({}), {})", x.is_double ? "f64" : "f32", type_letter(dest), function,
+                     x.text, nan_as_integer(dest, x.is_double));
 }
 
 std::string integer_to_float(Writer& w, const FlatInstruction& i, ScalarType dest, ScalarType source) {
-  const int mode = rounding(i);
+  const int mode = convert_rounding(i);
   const std::string x = w.operand(1, source);
   std::string text;
   if (dest.is_native_float() && (mode == 0 || (dest.bits == 64 && source.bits <= 32))) {
     text = fmt::format("({})({})", value_name(dest), x);
   } else {
-    const char* format = dest.kind == Kind::kBfloat ? "8, 127"
-                         : dest.bits == 16          ? "11, 15"
-                         : dest.bits == 32          ? "24, 127"
-                                                    : "53, 1023";
+    const char* format = dest.kind == ScalarType::Kind::kBfloat ? "8, 127"
+                         : dest.bits == 16                      ? "11, 15"
+                         : dest.bits == 32                      ? "24, 127"
+                                                                : "53, 1023";
     text = fmt::format("fgv_pack_{}64({}, {}, {})", source.is_signed() ? 's' : 'u', x, format, mode);
     if (dest.is_native_float())
       text = fmt::format("as_{}(({})({}))", value_name(dest), unsigned_name(dest.bits), text);
@@ -89,8 +89,9 @@ std::string float_to_float(Writer& w, const FlatInstruction& i, ScalarType dest,
     x.text = fmt::format("{}({})", function, x.text);
   if (i.has("sat")) x.text = fmt::format("fgv_sat_f{}({})", bits, x.text);
   if (i.has("relu")) x.text = fmt::format("fgv_relu_f{}({})", bits, x.text);
-  std::string text = narrowed(x, dest, rounding(i));
-  if (i.has("ftz") && dest == ScalarType{Kind::kFloat, 32}) text = fmt::format("fgv_ftz_f32({})", text);
+  std::string text = narrowed(x, dest, convert_rounding(i));
+  if (i.has("ftz") && dest == ScalarType{ScalarType::Kind::kFloat, 32})
+    text = fmt::format("fgv_ftz_f32({})", text);
   return text;
 }
 
@@ -104,10 +105,10 @@ std::string integer_to_integer(Writer& w, const FlatInstruction& i, ScalarType d
 
 void pair_from_singles(Writer& w, const FlatInstruction& i, ScalarType dest) {
   const ScalarType half = {dest.kind, 16};
-  const ScalarType single = {Kind::kFloat, 32};
+  const ScalarType single = {ScalarType::Kind::kFloat, 32};
   const std::string high = float_to_float(w, i, half, single, 1);
   const std::string low = float_to_float(w, i, half, single, 2);
-  w.result({Kind::kBits, 32}, fmt::format("(uint){} | (uint){} << 16", low, high));
+  w.result({ScalarType::Kind::kBits, 32}, fmt::format("(uint){} | (uint){} << 16", low, high));
 }
 
 }  // namespace
@@ -130,9 +131,11 @@ bool write_convert(Writer& w, const FlatInstruction& i) {
     // The clamped word is the bits of the result; a signed one is extended into a wider register.
     w.result(dest, fmt::format("({})({})", value_name(dest), float_to_integer(w, i, dest, source)));
   } else if (source.is_integer()) {
-    w.result(dest.is_half() ? ScalarType{Kind::kBits, 16} : dest, integer_to_float(w, i, dest, source));
+    w.result(dest.is_half() ? ScalarType{ScalarType::Kind::kBits, 16} : dest,
+             integer_to_float(w, i, dest, source));
   } else {
-    w.result(dest.is_half() ? ScalarType{Kind::kBits, 16} : dest, float_to_float(w, i, dest, source, 1));
+    w.result(dest.is_half() ? ScalarType{ScalarType::Kind::kBits, 16} : dest,
+             float_to_float(w, i, dest, source, 1));
   }
   return true;
 }

@@ -7,16 +7,10 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-
-bool is_half_type(ScalarType type) {
-  return (type.kind == Kind::kFloat || type.kind == Kind::kBfloat) && (type.packed || type.bits == 16);
-}
-
 class Half {
  public:
   Half(Writer& w, const FlatInstruction& i, ScalarType type)
-      : w_(w), i_(i), type_(type), name_(type.kind == Kind::kBfloat ? "bf16" : "f16") {}
+      : w_(w), i_(i), type_(type), name_(type.kind == ScalarType::Kind::kBfloat ? "bf16" : "f16") {}
 
   bool write() {
     std::string lanes[2];
@@ -26,16 +20,16 @@ class Half {
       if (lanes[lane].empty()) return false;
     }
     if (count == 1) {
-      w_.result({Kind::kBits, 16}, lanes[0]);
+      w_.result({ScalarType::Kind::kBits, 16}, lanes[0]);
     } else {
-      w_.result({Kind::kBits, 32}, fmt::format("(uint){} | (uint){} << 16", lanes[0], lanes[1]));
+      w_.result({ScalarType::Kind::kBits, 32}, fmt::format("(uint){} | (uint){} << 16", lanes[0], lanes[1]));
     }
     return true;
   }
 
  private:
   std::string raw(std::size_t index, int lane) {
-    const std::string word = w_.operand(index, {Kind::kBits, type_.bits});
+    const std::string word = w_.operand(index, {ScalarType::Kind::kBits, type_.bits});
     std::string text =
         lane == 0 ? fmt::format("(ushort)({})", word) : fmt::format("(ushort)({} >> 16)", word);
     if (i_.has("ftz") && name_ == "f16") text = fmt::format("fgv_ftz_f16({})", text);
@@ -96,7 +90,7 @@ class Half {
 bool write_half(Writer& w, const FlatInstruction& i) {
   if (i.words.empty()) return false;
   const auto type = scalar_type(i.words.back());
-  return type && is_half_type(*type) && Half(w, i, *type).write();
+  return type && type->is_any_half() && Half(w, i, *type).write();
 }
 
 }  // namespace fairgv::softcuda

@@ -6,10 +6,8 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-
 ScalarType unsigned_of(ScalarType type) {
-  return {Kind::kUnsigned, type.bits};
+  return {ScalarType::Kind::kUnsigned, type.bits};
 }
 ScalarType wide_of(ScalarType type) {
   return {type.kind, type.bits * 2};
@@ -77,7 +75,7 @@ void multiply_add(Writer& w, const FlatInstruction& i, ScalarType type) {
 
 // mul24, mad24: the lower 24 bits of each, 48 bits of product.
 void multiply24(Writer& w, const FlatInstruction& i, ScalarType type) {
-  const ScalarType u = {Kind::kUnsigned, 32};
+  const ScalarType u = {ScalarType::Kind::kUnsigned, 32};
   const auto low24 = [&](std::size_t index) {
     const std::string word = w.operand(index, u);
     return type.is_signed() ? "fgv_s24(" + word + ")" : "(long)(" + word + " & 0xffffffu)";
@@ -90,7 +88,7 @@ void multiply24(Writer& w, const FlatInstruction& i, ScalarType type) {
   w.result(u, text);
 }
 
-void minimum(Writer& w, const FlatInstruction& i, ScalarType type) {
+void integer_minimum(Writer& w, const FlatInstruction& i, ScalarType type) {
   if (type.packed) {
     const std::string c = type.is_signed() ? "short" : "ushort";
     std::string text =
@@ -113,7 +111,7 @@ void absolute_difference(Writer& w, ScalarType type) {
 
 // dp4a.atype.btype, dp2a.mode.atype.btype
 void dot_product(Writer& w, const FlatInstruction& i) {
-  const ScalarType word = {Kind::kUnsigned, 32};
+  const ScalarType word = {ScalarType::Kind::kUnsigned, 32};
   std::string text =
       fmt::format("fgv_{}({}, {}, {}, {}, {}", i.name, w.operand(1, word), w.type(1).is_signed() ? 1 : 0,
                   w.operand(2, word), w.type(0).is_signed() ? 1 : 0, w.operand(3, word));
@@ -121,7 +119,7 @@ void dot_product(Writer& w, const FlatInstruction& i) {
   w.result(word, text + ")");
 }
 
-bool plain(Writer& w, const FlatInstruction& i, ScalarType type) {
+bool plain_integer(Writer& w, const FlatInstruction& i, ScalarType type) {
   const ScalarType u = unsigned_of(type);
   if (type.packed && i.name != "min" && i.name != "max") {
     if (i.name != "add") return false;
@@ -137,11 +135,12 @@ bool plain(Writer& w, const FlatInstruction& i, ScalarType type) {
                             w.operand(2, type)));
   } else if (i.name == "abs") {
     const std::string a = w.operand(1, u);
-    w.result(u, fmt::format("{} < 0 ? 0 - {} : {}", w.operand(1, {Kind::kSigned, type.bits}), a, a));
+    w.result(u,
+             fmt::format("{} < 0 ? 0 - {} : {}", w.operand(1, {ScalarType::Kind::kSigned, type.bits}), a, a));
   } else if (i.name == "neg") {
     w.result(u, "0 - " + w.operand(1, u));
   } else if (i.name == "min" || i.name == "max") {
-    minimum(w, i, type);
+    integer_minimum(w, i, type);
   } else if (i.name == "sad") {
     absolute_difference(w, type);
   } else {
@@ -158,7 +157,7 @@ bool write_integer(Writer& w, const FlatInstruction& i) {
   const auto type = scalar_type(i.words.back());
   if (!type || !type->is_integer() || type->bits > 64) return false;
   if (i.name == "mul24" || i.name == "mad24") return multiply24(w, i, *type), true;
-  return plain(w, i, *type);
+  return plain_integer(w, i, *type);
 }
 
 }  // namespace fairgv::softcuda

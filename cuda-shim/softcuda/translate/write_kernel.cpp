@@ -6,11 +6,14 @@
 #include <map>
 
 #include "cuda-shim/softcuda/translate/flow.hpp"
+#include "cuda-shim/softcuda/translate/pointers.hpp"
 #include "cuda-shim/softcuda/translate/write_steps.hpp"
 #include "cuda-shim/softcuda/translate/writer.hpp"
 
 namespace fairgv::softcuda {
 namespace {
+
+constexpr std::uint64_t kMostLivenessBytes = std::uint64_t{1} << 29;
 
 bool must_step(const FlatKernel& kernel, const Flow& flow, const KernelInfo& info) {
   bool barrier = false;
@@ -34,8 +37,12 @@ class KernelWriter {
   std::optional<TranslationError> write(std::string& source) {
     const Flow flow(kernel_);
     info_.stepped = must_step(kernel_, flow, info_);
+    if (info_.stepped && flow.liveness_bytes() > kMostLivenessBytes) {
+      return TranslationError{0, info_.name, "the kernel is too large for its synchronisations"};
+    }
     if (info_.stepped) steps_.emplace(kernel_, flow, info_);
-    Writer writer(kernel_, info_);
+    pointers_ = info_.stepped ? std::vector<bool>(kernel_.registers.size()) : find_pointers(kernel_);
+    Writer writer(kernel_, info_, pointers_);
     for (const FlatInstruction& i : kernel_.instructions) {
       write_one(writer, i);
       if (writer.failed()) return writer.error();
@@ -74,6 +81,9 @@ class KernelWriter {
     std::string text = "  uint CC = 0;\n";
     for (const auto& [bits, names] : by_size) text += "  " + unsigned_name(bits) + names + ";\n";
     if (info_.stepped) return text;
+    for (std::size_t id = 0; id < pointers_.size(); ++id) {
+      if (pointers_[id]) text += fmt::format("  FGV_AS uchar* q{};\n", id);
+    }
     for (std::size_t id = 0; id < kernel_.memories.size(); ++id) {
       const Memory& memory = kernel_.memories[id];
       if (memory.space != Memory::Space::kLocal && memory.space != Memory::Space::kCallParam) continue;
@@ -94,10 +104,13 @@ class KernelWriter {
 
   void write_unguarded(Writer& w, const FlatInstruction& i) {
     if (control(w, i) || synchronisation(w, i) || device_call(w, i)) return;
+    // Before a sum is written its operands are still what they were.
+    if (i.name == "add") w.follow_pointer(i);
     const bool done = write_move(w, i) || write_memory(w, i) || write_integer(w, i) || write_bits(w, i) ||
                       write_float(w, i) || write_compare(w, i) || write_convert(w, i) || write_atomic(w, i) ||
                       write_half(w, i);
-    if (!done) w.refuse("this instruction is not supported");
+    if (!done) return w.refuse("this instruction is not supported");
+    if (i.name != "add") w.follow_pointer(i);
   }
 
   std::string leave() const { return info_.stepped ? "{ me->state = FGV_DONE; goto next; }" : "return;"; }
@@ -174,6 +187,7 @@ class KernelWriter {
   FlatKernel& kernel_;
   KernelInfo& info_;
   std::optional<Steps> steps_;
+  std::vector<bool> pointers_;
 };
 
 }  // namespace

@@ -7,8 +7,6 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-
 Writer::Space space_of(const FlatInstruction& i) {
   for (const std::string& word : i.words) {
     if (word == "shared" || word == "shared::cta") return Writer::Space::kShared;
@@ -43,7 +41,7 @@ std::vector<const Argument*> elements(const Argument& argument) {
 
 void load(Writer& w, const FlatInstruction& i) {
   ScalarType type = w.type();
-  if (!type.is_integer()) type = {Kind::kBits, type.bits};
+  if (!type.is_integer()) type = {ScalarType::Kind::kBits, type.bits};
   const auto parts = elements(w.argument(0));
   const std::string order = order_of(i);
   const std::string_view qualifier = i.has("volatile") ? "volatile " : "";
@@ -65,7 +63,7 @@ void load(Writer& w, const FlatInstruction& i) {
 }
 
 void store(Writer& w, const FlatInstruction& i) {
-  const ScalarType type = {Kind::kBits, w.type().bits};
+  const ScalarType type = {ScalarType::Kind::kBits, w.type().bits};
   const auto parts = elements(w.argument(1));
   const std::string order = order_of(i);
   const std::string_view qualifier = i.has("volatile") ? "volatile " : "";
@@ -76,6 +74,28 @@ void store(Writer& w, const FlatInstruction& i) {
     w.line(order.empty() ? fmt::format("{} = {};", place, value)
                          : fmt::format("__atomic_store_n(&{}, {}, {});", place, value, order));
   }
+}
+
+// cp.async copies at once: waiting for it finds it done.
+void copy_asynchronously(Writer& w, const FlatInstruction& i) {
+  if (i.has("bulk") || i.has("mbarrier") || i.has("reduce") || !i.has("async")) {
+    return w.refuse("only cp.async from global to shared memory is supported");
+  }
+  if (i.has("commit_group") || i.has("wait_group") || i.has("wait_all")) return;
+  const Argument& size = w.argument(2);
+  if (size.kind != Argument::Kind::kInteger || (size.bits != 4 && size.bits != 8 && size.bits != 16)) {
+    return w.refuse("the size must be 4, 8 or 16");
+  }
+  // The optional fourth operand is how much to read (the rest is zero), or a predicate that asks for zeros
+  // only.
+  std::string read = std::to_string(size.bits);
+  if (i.arguments.size() > 3 && !i.has("L2::cache_hint")) {
+    read = w.bits_of(w.argument(3)) == 1
+               ? fmt::format("({} ? 0u : {}u)", w.condition(w.argument(3)), size.bits)
+               : w.operand(3, {ScalarType::Kind::kUnsigned, 32});
+  }
+  w.line(fmt::format("fgv_copy({}, {}, {}, {});", w.plain_address(w.argument(0), Writer::Space::kShared),
+                     w.plain_address(w.argument(1), Writer::Space::kPlain), size.bits, read));
 }
 
 bool is_hint(const FlatInstruction& i) {
@@ -93,8 +113,10 @@ bool write_memory(Writer& w, const FlatInstruction& i) {
   } else if (i.name == "membar" || i.name == "fence") {
     if (i.has("proxy") && !i.has("alias")) return w.refuse("proxies are not supported"), true;
     w.line("__sync_synchronize();");
+  } else if (i.name == "cp") {
+    copy_asynchronously(w, i);
   } else if (is_hint(i)) {
-    if (i.name == "createpolicy") w.result({Kind::kUnsigned, 64}, "0ul");
+    if (i.name == "createpolicy") w.result({ScalarType::Kind::kUnsigned, 64}, "0ul");
   } else {
     return false;
   }

@@ -7,12 +7,25 @@
 namespace fairgv::softcuda {
 namespace {
 
-using Kind = ScalarType::Kind;
-constexpr ScalarType kWord = {Kind::kUnsigned, 32};
-constexpr ScalarType kPredicate = {Kind::kPredicate, 1};
-
 constexpr std::uint32_t kBlockBytes = 64;   // FGV_BLOCK_BYTES
 constexpr std::uint32_t kThreadBytes = 64;  // struct fgv_thread
+
+// Whether an instruction gives the same wherever it stands: a constant, an address, a parameter, the thread's
+// index.
+bool is_constant(const FlatKernel& kernel, const FlatInstruction& i) {
+  if (i.guard >= 0 || i.arguments.size() != 2 || i.arguments[0].kind != Argument::Kind::kRegister)
+    return false;
+  const Argument& source = i.arguments[1];
+  if (i.name == "mov") {
+    return source.kind == Argument::Kind::kInteger || source.kind == Argument::Kind::kFloat ||
+           source.kind == Argument::Kind::kMemory ||
+           (source.kind == Argument::Kind::kSpecial && !source.text.starts_with("%clock") &&
+            !source.text.starts_with("%globaltimer"));
+  }
+  return i.name == "ld" && i.has("param") && source.kind == Argument::Kind::kAddress &&
+         source.parts.size() == 1 && source.parts[0].kind == Argument::Kind::kMemory &&
+         kernel.memories[static_cast<std::size_t>(source.parts[0].id)].space == Memory::Space::kKernelParam;
+}
 
 unsigned slot_bytes(unsigned bits) {
   return bits == 1 ? 1 : bits / 8;
@@ -25,10 +38,15 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
   for (std::size_t n = 0; n < kernel.instructions.size(); ++n) {
     if (!kernel.instructions[n].is_label() && is_synchronisation(kernel.instructions[n])) points.push_back(n);
   }
+  find_constants();
   const auto live = flow.live_after(points);
   for (std::size_t p = 0; p < points.size(); ++p) {
-    stops_[&kernel.instructions[points[p]]] = {static_cast<int>(p) + 1, live[p]};
-    for (const int id : live[p]) slots_[id] = 0;
+    Stop& stop = stops_[&kernel.instructions[points[p]]];
+    stop.number = static_cast<int>(p) + 1;
+    for (const int id : live[p]) {
+      (constants_.contains(id) ? stop.computed_again : stop.kept).push_back(id);
+      if (!constants_.contains(id)) slots_[id] = 0;
+    }
   }
   // The largest first, so that nothing is lost to alignment.
   for (const unsigned bits : {128u, 64u, 32u, 16u, 8u, 1u}) {
@@ -46,6 +64,18 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
   context_bytes_ = round_up(context_bytes_, 64);
   info.scratch_bytes_fixed = kBlockBytes;
   info.scratch_bytes_per_thread = kThreadBytes + static_cast<std::uint32_t>(context_bytes_);
+}
+
+void Steps::find_constants() {
+  std::vector<int> writers(kernel_.registers.size());
+  for (const FlatInstruction& i : kernel_.instructions) {
+    for (const int id : registers_of(i).writes) ++writers[static_cast<std::size_t>(id)];
+  }
+  for (const FlatInstruction& i : kernel_.instructions) {
+    if (i.is_label() || !is_constant(kernel_, i)) continue;
+    const int id = i.arguments[0].id;
+    if (writers[static_cast<std::size_t>(id)] == 1) constants_[id] = &i;
+  }
 }
 
 std::string Steps::slot(int id) const {
@@ -91,6 +121,12 @@ void Steps::stop(Writer& w, const FlatInstruction& i, const std::string& kind) {
   w.line(fmt::format("me->pc = {}; me->state = {}; goto next;", here.number, kind));
   w.line(fmt::format("G{}:;", here.number));
   for (const int id : here.kept) w.line(fmt::format("v{} = {};", id, slot(id)));
+  for (const int id : here.computed_again) {
+    const FlatInstruction& constant = *constants_.at(id);
+    w.begin(constant);
+    if (!write_move(w, constant)) write_memory(w, constant);
+  }
+  w.begin(i);
 }
 
 void Steps::write(Writer& w, const FlatInstruction& i) {
@@ -123,7 +159,7 @@ void Steps::warp(Writer& w, const FlatInstruction& i) {
     w.line(fmt::format("me->value = {};", w.condition(w.argument(1))));
   } else if (i.name == "match") {
     kind = i.has("all") ? "FGV_MATCH_ALL" : "FGV_MATCH_ANY";
-    w.line(fmt::format("me->value = {};", w.operand(1, {Kind::kUnsigned, w.type().bits})));
+    w.line(fmt::format("me->value = {};", w.operand(1, {ScalarType::Kind::kUnsigned, w.type().bits})));
   } else if (i.name == "redux") {
     const ScalarType type = w.type();
     const std::string sign = i.has("min") || i.has("max") ? (type.is_signed() ? "_S32" : "_U32") : "";

@@ -29,15 +29,19 @@ class Steps {
   struct Stop {
     int number = 0;
     std::vector<int> kept;
+    std::vector<int> computed_again;
   };
 
   void stop(Writer& writer, const FlatInstruction& instruction, const std::string& kind);
   void warp(Writer& writer, const FlatInstruction& instruction);
   void barrier(Writer& writer, const FlatInstruction& instruction);
+  void find_constants();
   std::string slot(int id) const;
 
   const FlatKernel& kernel_;
   std::map<const FlatInstruction*, Stop> stops_;
+  // Registers that one instruction sets, always to the same: cheaper to compute again than to keep.
+  std::map<int, const FlatInstruction*> constants_;
   std::map<int, std::uint64_t> slots_;  // register: its place in the thread's memory
   std::uint64_t context_bytes_ = 0;
 };

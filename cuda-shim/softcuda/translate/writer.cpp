@@ -5,12 +5,11 @@
 #include <array>
 #include <bit>
 
+#include "cuda-shim/softcuda/translate/pointers.hpp"
 #include "slicing/ptx/printer.hpp"
 
 namespace fairgv::softcuda {
 namespace {
-
-using Kind = Argument::Kind;
 
 // Special registers (PTX ISA, "Special Registers"): their C expression. What stands for the machine's own
 // shape is that of one multiprocessor.
@@ -102,8 +101,9 @@ ScalarType Writer::type(std::size_t back) {
 }
 
 unsigned Writer::bits_of(const Argument& argument) const {
-  if (argument.kind == Kind::kRegister) return kernel_.registers[static_cast<std::size_t>(argument.id)].bits;
-  return argument.kind == Kind::kMemory ? 64 : 0;
+  if (argument.kind == Argument::Kind::kRegister)
+    return kernel_.registers[static_cast<std::size_t>(argument.id)].bits;
+  return argument.kind == Argument::Kind::kMemory ? 64 : 0;
 }
 
 std::string Writer::number(std::uint64_t bits, ScalarType type) {
@@ -119,9 +119,9 @@ std::string Writer::number(std::uint64_t bits, ScalarType type) {
 
 std::string Writer::float_literal(const Argument& argument, ScalarType type) {
   std::uint64_t bits = argument.bits;
-  if (argument.kind == Kind::kFloat && type.bits == 32 && !argument.single) {
+  if (argument.kind == Argument::Kind::kFloat && type.bits == 32 && !argument.single) {
     bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
-  } else if (argument.kind == Kind::kFloat && type.bits == 64 && argument.single) {
+  } else if (argument.kind == Argument::Kind::kFloat && type.bits == 64 && argument.single) {
     bits = std::bit_cast<std::uint64_t>(
         static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
   }
@@ -139,7 +139,7 @@ std::string Writer::special(const Argument& argument) {
 }
 
 std::string Writer::condition(const Argument& argument) {
-  if (argument.kind == Kind::kInteger) return argument.bits != 0 ? "true" : "false";
+  if (argument.kind == Argument::Kind::kInteger) return argument.bits != 0 ? "true" : "false";
   if (bits_of(argument) != 1) refuse("a predicate is expected");
   return (argument.negated ? "!" : "") + name_of(argument);
 }
@@ -147,14 +147,14 @@ std::string Writer::condition(const Argument& argument) {
 std::string Writer::value(const Argument& argument, ScalarType type) {
   if (type.is_predicate()) return condition(argument);
   switch (argument.kind) {
-    case Kind::kInteger:
-    case Kind::kFloat:
+    case Argument::Kind::kInteger:
+    case Argument::Kind::kFloat:
       return float_literal(argument, type);
-    case Kind::kMemory:
+    case Argument::Kind::kMemory:
       return fmt::format("({})({})", unsigned_name(type.bits), variable_address(argument));
-    case Kind::kSpecial:
+    case Argument::Kind::kSpecial:
       return fmt::format("({})({})", value_name(type), special(argument));
-    case Kind::kRegister:
+    case Argument::Kind::kRegister:
       break;
     default:
       refuse(argument.text.empty() ? "this operand is not supported" : "nothing is named " + argument.text);
@@ -175,8 +175,8 @@ std::string Writer::value(const Argument& argument, ScalarType type) {
 }
 
 void Writer::assign(const Argument& dest, ScalarType type, const std::string& expression) {
-  if (dest.kind == Kind::kSink) return;
-  if (dest.kind != Kind::kRegister) return refuse("the result must go to a register");
+  if (dest.kind == Argument::Kind::kSink) return;
+  if (dest.kind != Argument::Kind::kRegister) return refuse("the result must go to a register");
   const unsigned bits = bits_of(dest);
   const std::string name = name_of(dest);
   if ((bits == 1) != type.is_predicate()) return refuse("the register has another size");
@@ -216,19 +216,19 @@ std::string Writer::variable_address(const Argument& argument) {
 }
 
 std::string Writer::plain_address(const Argument& address, Space space, std::int64_t byte_offset) {
-  if (address.kind != Kind::kAddress || address.parts.size() != 1) {
+  if (address.kind != Argument::Kind::kAddress || address.parts.size() != 1) {
     refuse("this form of an address is not supported");
     return "0";
   }
   const Argument& base = address.parts[0];
   std::string text;
   std::int64_t offset = byte_offset;
-  if (base.kind == Kind::kMemory) {
+  if (base.kind == Argument::Kind::kMemory) {
     const Memory& memory = kernel_.memories[static_cast<std::size_t>(base.id)];
     text = (memory.space == Memory::Space::kShared ? "S + " : "") + variable_address(base);
-  } else if (base.kind == Kind::kInteger) {
+  } else if (base.kind == Argument::Kind::kInteger) {
     text = (space == Space::kShared ? "S + " : "") + number(base.bits, {ScalarType::Kind::kUnsigned, 64});
-  } else if (base.kind == Kind::kRegister && bits_of(base) >= 32 && bits_of(base) <= 64) {
+  } else if (base.kind == Argument::Kind::kRegister && bits_of(base) >= 32 && bits_of(base) <= 64) {
     // A negative offset may take an address in a 32-bit register around: offsets belong to the register's
     // arithmetic.
     offset += base.offset;
@@ -245,7 +245,8 @@ std::string Writer::plain_address(const Argument& address, Space space, std::int
 std::string Writer::access(const Argument& address, Space space, const std::string& type,
                            std::int64_t byte_offset, std::string_view qualifier) {
   // What is the thread's own is named as a variable, so that the compiler can keep it in registers.
-  if (address.kind == Kind::kAddress && address.parts.size() == 1 && address.parts[0].kind == Kind::kMemory) {
+  if (address.kind == Argument::Kind::kAddress && address.parts.size() == 1 &&
+      address.parts[0].kind == Argument::Kind::kMemory) {
     const Argument& base = address.parts[0];
     const Memory& memory = kernel_.memories[static_cast<std::size_t>(base.id)];
     const std::string offset = offset_text(base.offset + byte_offset);
@@ -257,8 +258,27 @@ std::string Writer::access(const Argument& address, Space space, const std::stri
       return fmt::format("*(__private {}*)((__private uchar*)m{}{})", type, base.id, offset);
     }
   }
+  if (space == Space::kPlain && address.kind == Argument::Kind::kAddress && address.parts.size() == 1 &&
+      has_pointer(address.parts[0])) {
+    return fmt::format("*({}FGV_AS {}*)(q{}{})", qualifier, type, address.parts[0].id,
+                       offset_text(address.parts[0].offset + byte_offset));
+  }
   const std::string plain = plain_address(address, space, byte_offset);
   return fmt::format("*({}FGV_AS {}*)({})", qualifier, type, plain);
+}
+
+void Writer::follow_pointer(const FlatInstruction& i) {
+  if (i.arguments.empty() || !has_pointer(i.arguments[0])) return;
+  const std::string name = "q" + std::to_string(i.arguments[0].id);
+  if (i.name == "add") {
+    const std::size_t base = pointer_operand(i, pointers_);
+    const std::string offset = value(i.arguments[3 - base], {ScalarType::Kind::kSigned, 64});
+    return line(fmt::format("{} = q{} + {};", name, i.arguments[base].id, offset));
+  }
+  if (i.name == "mov" && has_pointer(i.arguments[1]))
+    return line(fmt::format("{} = q{};", name, i.arguments[1].id));
+  // A pointer begins here; the register has just been set.
+  line(fmt::format("{} = (FGV_AS uchar*){};", name, name_of(i.arguments[0])));
 }
 
 }  // namespace fairgv::softcuda

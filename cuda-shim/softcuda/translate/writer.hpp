@@ -17,7 +17,9 @@ namespace fairgv::softcuda {
 class Writer {
  public:
   /// `info` is the kernel's, complete but for what the writer finds out (uses_barrier, uses_warp).
-  Writer(const FlatKernel& kernel, const KernelInfo& info) : kernel_(kernel), info_(info) {}
+  /// `pointers`: the registers that have a C pointer qN beside them (pointers.hpp).
+  Writer(const FlatKernel& kernel, const KernelInfo& info, std::vector<bool> pointers)
+      : kernel_(kernel), info_(info), pointers_(std::move(pointers)) {}
 
   const FlatKernel& kernel() const { return kernel_; }
   const KernelInfo& info() const { return info_; }
@@ -52,6 +54,8 @@ class Writer {
                      std::int64_t byte_offset = 0, std::string_view qualifier = "");
   /// The plain 64-bit address of an access in `space`.
   std::string plain_address(const Argument& address, Space space, std::int64_t byte_offset = 0);
+  /// Keeps the C pointer of the instruction's result, where it has one.
+  void follow_pointer(const FlatInstruction& instruction);
   /// The address of a variable in its own space (mov, or an operand of an arithmetic instruction).
   std::string variable_address(const Argument& argument);
 
@@ -64,11 +68,15 @@ class Writer {
   static std::string number(std::uint64_t bits, ScalarType type);
 
  private:
+  bool has_pointer(const Argument& argument) const {
+    return argument.kind == Argument::Kind::kRegister && pointers_[static_cast<std::size_t>(argument.id)];
+  }
   std::string special(const Argument& argument);
   std::string float_literal(const Argument& argument, ScalarType type);
 
   const FlatKernel& kernel_;
   const KernelInfo& info_;
+  const std::vector<bool> pointers_;
   const FlatInstruction* current_ = nullptr;
   std::string text_;
   bool failed_ = false;

@@ -93,24 +93,20 @@ TEST(PtxSweep, SinglePrecisionArithmeticRoundsAsTheHostDoes) {
   for (const auto& [name, mode] : kRoundings) {
     const std::string r = std::string(".") + name + ".f32 ";
     const int m = mode;
-    using V = volatile float;
-    forms.push_back(single_form("add" + r + "%d32, %a32, %b32;",
-                                [m](V a, V b, float) { return rounded(m, [&] { return a + b; }); }));
-    forms.push_back(single_form("sub" + r + "%d32, %a32, %b32;",
-                                [m](V a, V b, float) { return rounded(m, [&] { return a - b; }); }));
-    forms.push_back(single_form("mul" + r + "%d32, %a32, %b32;",
-                                [m](V a, V b, float) { return rounded(m, [&] { return a * b; }); }));
-    forms.push_back(single_form("div" + r + "%d32, %a32, %b32;",
-                                [m](V a, V b, float) { return rounded(m, [&] { return a / b; }); }));
-    forms.push_back(single_form("rcp" + r + "%d32, %a32;",
-                                [m](V a, V, float) { return rounded(m, [&] { return 1.0f / a; }); }));
-    forms.push_back(single_form("sqrt" + r + "%d32, %a32;", [m](V a, V, float) {
-      return rounded(m, [&] { return std::sqrt(static_cast<float>(a)); });
-    }));
-    forms.push_back(single_form("fma" + r + "%d32, %a32, %b32, %c32;", [m](V a, V b, V c) {
-      return rounded(
-          m, [&] { return std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)); });
-    }));
+    const auto form = [&](const std::string& opcode, const std::string& operands, auto function) {
+      forms.push_back(single_form(opcode + r + operands, [m, function](float a, float b, float c) {
+        // Read again under the rounding mode, so that nothing is computed before it is set.
+        const volatile float x = a, y = b, z = c;
+        return rounded(m, [&] { return function(x, y, z); });
+      }));
+    };
+    form("add", "%d32, %a32, %b32;", [](float a, float b, float) { return a + b; });
+    form("sub", "%d32, %a32, %b32;", [](float a, float b, float) { return a - b; });
+    form("mul", "%d32, %a32, %b32;", [](float a, float b, float) { return a * b; });
+    form("div", "%d32, %a32, %b32;", [](float a, float b, float) { return a / b; });
+    form("rcp", "%d32, %a32;", [](float a, float, float) { return 1.0f / a; });
+    form("sqrt", "%d32, %a32;", [](float a, float, float) { return std::sqrt(a); });
+    form("fma", "%d32, %a32, %b32, %c32;", [](float a, float b, float c) { return std::fma(a, b, c); });
   }
   expect_forms("single", forms, float_inputs(fairgv::harness::printed_seed()));
 }

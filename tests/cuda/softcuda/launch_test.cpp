@@ -80,7 +80,8 @@ TEST_F(WithContext, WhatCannotBeLoadedIsRefusedWithItsReason) {
   std::array<char, 300> log{};
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const char* const bad = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f()\n{\nnonsense.u32 %r1;\n}\n";
+  const char* const bad =
+      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f()\n{\nnonsense.u32 %r1;\n}\n";
   EXPECT_CODE(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, bad, 2, options, values));
   EXPECT_NE(nullptr, std::strstr(log.data(), "nonsense")) << log.data();
   EXPECT_EQ(std::strlen(log.data()), reinterpret_cast<std::size_t>(values[1]));
@@ -205,8 +206,10 @@ TEST_F(WithModule, ParametersArriveAsLaidOut) {
   EXPECT_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
   EXPECT_EQ(expected, download<double>(out, 7));
   bytes = 8;
-  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
-  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE,
+              cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE,
+              cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
 }
 
 TEST_F(WithModule, GridsOfThreeDimensionsCoverEveryThread) {
@@ -262,7 +265,8 @@ TEST_F(WithModule, WrongLaunchesHaveTheirDocumentedCodes) {
   EXPECT_CODE(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, launch_shape(function("bounded"), 1, 1, 65, 1));
   EXPECT_OK(launch_shape(function("bounded"), 1, 1, 64, 1));
   EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, launch_shape(reinterpret_cast<CUfunction>(arguments), 1, 1, 1, 1));
-  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuLaunchCooperativeKernel(place, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments));
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED,
+              cuLaunchCooperativeKernel(place, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments));
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attribute.value.clusterDim = {2, 1, 1};

@@ -1,5 +1,5 @@
-// Ends in the way that its argument names, with work in flight: what SoftCudaLife of life_test.cpp starts. Prints what it
-// sees; the test compares.
+// Ends in the way that its argument names, with work in flight: what SoftCudaLife of life_test.cpp starts.
+// Prints what it sees; the test compares.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -25,9 +25,11 @@ int failed(const char* what, CUresult code) {
 int start_work(void* library, const char* ptx_path) {
   const auto symbol = [library](const char* name) { return dlsym(library, name); };
   const auto init = reinterpret_cast<Init>(symbol("cuInit"));
-  const auto create = reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(symbol("cuCtxCreate_v2"));
+  const auto create =
+      reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(symbol("cuCtxCreate_v2"));
   const auto load = reinterpret_cast<CUresult (*)(CUmodule*, const char*)>(symbol("cuModuleLoad"));
-  const auto get = reinterpret_cast<CUresult (*)(CUfunction*, CUmodule, const char*)>(symbol("cuModuleGetFunction"));
+  const auto get =
+      reinterpret_cast<CUresult (*)(CUfunction*, CUmodule, const char*)>(symbol("cuModuleGetFunction"));
   const auto allocate = reinterpret_cast<CUresult (*)(CUdeviceptr*, std::size_t)>(symbol("cuMemAlloc_v2"));
   const auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(symbol("cuLaunchKernel"));
   CUcontext context = nullptr;

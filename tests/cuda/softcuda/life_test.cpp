@@ -1,4 +1,5 @@
-// The driver's beginning and end: programs that leave without cleaning up, fork, close the library, or have no device.
+// The driver's beginning and end: programs that leave without cleaning up, fork, close the library, or have
+// no device.
 #include <sys/wait.h>
 
 #include <array>
@@ -12,8 +13,9 @@ namespace {
 
 /// Exit status and output.
 std::pair<int, std::string> run(const std::string& environment, const std::string& way) {
-  const std::string command = environment + " '" + std::string(FAIRGV_LIFE_PROGRAM) + "' '" + FAIRGV_SOFTCUDA_LIBRARY +
-                              "' '" + file_path("kernels.ptx") + "' " + way + " 2>&1";
+  const std::string command = environment + " '" + std::string(FAIRGV_LIFE_PROGRAM) + "' '" +
+                              FAIRGV_SOFTCUDA_LIBRARY + "' '" + file_path("kernels.ptx") + "' " + way +
+                              " 2>&1";
   FILE* const output = popen(command.c_str(), "r");
   std::string text;
   std::array<char, 512> line{};
@@ -32,7 +34,8 @@ TEST(SoftCudaLife, ProcessMayEndInAnyWayWithWorkInFlight) {
 }
 
 TEST(SoftCudaLife, ForkedChildIsToldThatItHasNoDriver) {
-  EXPECT_EQ((std::pair<int, std::string>{0, "before: 3\nchild: 0, parent: 0\nin exit: 4\n"}), run("", "fork"));
+  EXPECT_EQ((std::pair<int, std::string>{0, "before: 3\nchild: 0, parent: 0\nin exit: 4\n"}),
+            run("", "fork"));
 }
 
 TEST(SoftCudaLife, MachineWithoutSuitableDeviceSaysSo) {

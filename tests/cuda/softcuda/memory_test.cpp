@@ -4,10 +4,11 @@
 #include <random>
 
 #include "fixture.hpp"
+#include "tests/harness/seed.hpp"
 
 namespace {
 
-std::vector<std::uint8_t> random_bytes(std::mt19937& random, std::size_t count) {
+std::vector<std::uint8_t> random_bytes(std::mt19937_64& random, std::size_t count) {
   std::vector<std::uint8_t> bytes(count);
   for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
   return bytes;
@@ -65,9 +66,7 @@ TEST_F(WithContext, CopiesStayWithinAllocations) {
 }
 
 TEST_F(WithContext, LinearCopiesOfEveryKindMoveTheBytes) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  std::mt19937_64 random(fairgv::harness::printed_seed());
   constexpr std::size_t kBytes = 300'000;  // more than is staged
   const auto source = random_bytes(random, kBytes);
   void* pinned = nullptr;
@@ -281,7 +280,7 @@ TEST_F(WithContext, AddressesSayWhatTheyAre) {
   EXPECT_OK(cuPointerGetAttributes(2, both, answers, reinterpret_cast<CUdeviceptr>(&on_stack)));
   EXPECT_EQ(0, static_cast<int>(type));
   EXPECT_EQ(-2, ordinal);
-  const CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, {device_}};
+  const CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, device_};
   EXPECT_OK(cuMemPrefetchAsync(managed, 64, here, 0, nullptr));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemPrefetchAsync(memory, 64, here, 0, nullptr));
   EXPECT_OK(cuMemAdvise(managed, 64, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here));
@@ -312,7 +311,7 @@ TEST_F(WithContext, PoolMemoryIsFreedInStreamOrder) {
   EXPECT_EQ(0U, used());
   CUmemPoolProps wish{};
   wish.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  wish.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device_}};
+  wish.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_};
   wish.maxSize = 4096;
   ASSERT_OK(cuMemPoolCreate(&pool, &wish));
   EXPECT_CODE(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&memory, 5000, pool, stream));

@@ -79,9 +79,9 @@ TEST(SoftCudaErrors, HaveTheNamesAndTextsOfNvidia) {
   const char* text = nullptr;
   EXPECT_OK(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &text));
   EXPECT_STREQ("CUDA_ERROR_ILLEGAL_ADDRESS", text);
-  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGetErrorName(static_cast<CUresult>(12345), &text));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGetErrorName(static_cast<CUresult>(1001), &text));
   EXPECT_EQ(nullptr, text);
-  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGetErrorString(static_cast<CUresult>(12345), &text));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGetErrorString(static_cast<CUresult>(1001), &text));
   void* const runtime = dlopen(FAIRGV_CUDART, RTLD_NOW | RTLD_LOCAL);
   if (runtime == nullptr) GTEST_SKIP() << "no CUDA runtime to compare with: " << FAIRGV_CUDART;
   const auto theirs = reinterpret_cast<const char* (*)(int)>(dlsym(runtime, "cudaGetErrorString"));

@@ -85,3 +85,8 @@ static ulong fgv_timer(ulong R) {
   const ulong scale = FGV_RUNTIME(R)->timer_scale;
   return FGV_RUNTIME(R)->timer_base + (mul_hi(cycles, scale) << 32 | (cycles * scale) >> 32);
 }
+
+// `bytes` bytes to `to`: the first `read` of them from `from`, zeros after.
+static void fgv_copy(ulong to, ulong from, uint bytes, uint read) {
+  for (uint i = 0; i < bytes; ++i) FGV_AT(fgv_u8, to + i) = i < read ? FGV_AT(fgv_u8, from + i) : 0;
+}

@@ -1,0 +1,213 @@
+// The PTX reader: what it keeps, what it refuses, and that printing and reading again changes nothing. And
+// what the translator refuses, by line.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <variant>
+
+#include "cuda-shim/softcuda/translate/translate.hpp"
+#include "slicing/ptx/parser.hpp"
+#include "slicing/ptx/printer.hpp"
+#include "tests/harness/seed.hpp"
+
+namespace {
+
+using namespace fairgv::slicing::ptx;
+using fairgv::softcuda::translate;
+
+// One of everything that the reader knows.
+constexpr std::string_view kModule = R"(// a comment
+.version 8.3
+.target sm_90a, debug
+.address_size 64
+.file 1 "a file.cu"
+.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+.extern .shared .align 16 .b8 dynamic[];
+.visible .global .align 8 .u64 table[2][2] = {{1, generic(text)}, {2}};
+.visible .const .f32 factors[3] = {0f3F800000, 1.5, -2.0e3};
+.global .align 1 .b8 text[4] = {0x61, 98U, 0143, 0b1100100};
+.global .attribute(.managed) .u32 managed;
+.func (.param .align 8 .b8 out[16]) helper (.param .b32 x) .noreturn
+{
+  ret;
+}
+.visible .entry kernel (
+  .param .u64 .ptr .global .align 16 pointer,
+  .param .align 8 .b8 block[24]
+)
+.maxntid 256, 1, 1
+.minnctapersm 2
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<10>, %only;
+  .local .align 16 .b8 depot[32];
+  .loc 1 7 3
+  .pragma "nounroll";
+start:
+  @%p1 bra other;
+  @!%p2 ld.global.nc.L2::128B.v4.u32 {%r1, %r2, _, %r4}, [pointer+-16];
+  setp.lt.and.s32 %p1|%p2, %r1, -5, !%p0;
+  /* a comment
+     of two lines */ { .param .b64 p; call.uni (p), helper, (p, p); }
+targets: .branchtargets start, other;
+  brx.idx %r1, targets;
+other:
+  mov.b32 %r5, dynamic+4;
+  ret;
+}
+)";
+
+Module read(std::string_view text) {
+  auto parsed = parse(text);
+  if (auto* error = std::get_if<ParseError>(&parsed)) {
+    ADD_FAILURE() << "line " << error->line << ": " << error->message;
+    return {};
+  }
+  return std::move(std::get<Module>(parsed));
+}
+
+const Function& kernel_of(const Module& module) {
+  for (const auto& item : module.items) {
+    if (const auto* function = std::get_if<Function>(&item); function != nullptr && function->entry)
+      return *function;
+  }
+  throw std::runtime_error("no entry");
+}
+
+TEST(PtxReader, PrintingAndReadingAgainGivesTheSameModule) {
+  const std::string text(kModule);
+  const Module module = read(text);
+  EXPECT_EQ(module.items.size(), 9u);
+  const Module again = read(print(module));
+  EXPECT_TRUE(again == module) << print(module);
+  EXPECT_EQ(print(again), print(module));
+}
+
+TEST(PtxReader, StatementsKnowTheirPlaceInTheText) {
+  const std::string text(kModule);
+  const Module module = read(text);
+  const Function& kernel = kernel_of(module);
+  EXPECT_EQ(text.substr(kernel.span.begin, 14), ".visible .entr");
+  EXPECT_EQ(text[kernel.body_span.begin], '{');
+  EXPECT_EQ(text[kernel.body_span.end - 1], '}');
+  std::size_t instructions = 0;
+  for (const Statement& statement : kernel.body->statements) {
+    const auto* instruction = std::get_if<Instruction>(&statement.content);
+    if (instruction == nullptr) continue;
+    ++instructions;
+    const std::string source = text.substr(statement.span.begin, statement.span.end - statement.span.begin);
+    EXPECT_NE(source.find(instruction->opcode[0]), std::string::npos) << source;
+    EXPECT_EQ(source.back(), ';');
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(statement.span.begin), '\n');
+    EXPECT_EQ(statement.span.line, line);
+  }
+  EXPECT_EQ(instructions, 6u);
+}
+
+TEST(PtxReader, WhateverTheTextIsTheAnswerIsAModuleOrAnErrorWithItsLine) {
+  std::mt19937_64 generator(fairgv::harness::printed_seed());
+  const std::string text(kModule);
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = text;
+    for (std::size_t changes = generator() % 4; changes-- > 0;) {
+      const std::size_t at = generator() % damaged.size();
+      switch (generator() % 3) {
+        case 0:
+          damaged[at] = static_cast<char>(generator() % 128);
+          break;
+        case 1:
+          damaged.erase(at, generator() % 40);
+          break;
+        default:
+          damaged.insert(at, damaged.substr(generator() % damaged.size(), generator() % 40));
+      }
+    }
+    if (generator() % 2 == 0) damaged.resize(generator() % damaged.size());
+    auto parsed = parse(damaged);
+    if (const auto* error = std::get_if<ParseError>(&parsed)) {
+      EXPECT_GT(error->line, 0);
+      EXPECT_FALSE(error->message.empty());
+    }
+    // And neither does the translator fall over what is left.
+    const auto translation = translate(damaged);
+    if (!translation) {
+      EXPECT_FALSE(translation.error().text().empty());
+    }
+  }
+}
+
+TEST(PtxReader, NestingWithoutEndIsRefused) {
+  const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  EXPECT_TRUE(
+      std::holds_alternative<ParseError>(parse(head + ".global .b8 a[] = " + std::string(100000, '{'))));
+  EXPECT_TRUE(std::holds_alternative<ParseError>(parse(head + ".entry e() " + std::string(100000, '{'))));
+}
+
+// ---- what the translator refuses
+
+std::string refusal(const std::string& statement) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .b16 %h<4>;\n" +
+      statement + "\nret;\n}\n";
+  const auto translation = translate(text);
+  return translation ? "" : translation.error().text();
+}
+
+TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
+  const char* refused[] = {
+      "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];",
+      "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};",
+      "add.rz.f64 %rd1, %rd2, %rd3;",
+      "mov.u32 %r1, %pm0;",
+      "mbarrier.init.shared.b64 [%r1], %r2;",
+      "atom.global.exch.b128 %rd1, [%rd2], %rd3;",
+      "barrier.cluster.arrive.aligned;",
+      "shfl.up.b32 %r1, %r2, 1, 0;",
+      "add.s32 %r1, %r2, nothing;",
+      "call %rd1;",
+      "ld.global.u64 %r1, [%rd1];",
+      "frobnicate.u32 %r1, %r2;",
+  };
+  for (const char* statement : refused) {
+    const std::string text = refusal(statement);
+    EXPECT_TRUE(text.starts_with("PTX line 10: `")) << statement << " -> " << text;
+    const std::string opcode(statement, std::string_view(statement).find(' ') == std::string_view::npos
+                                            ? 8
+                                            : std::string_view(statement).find(' '));
+    EXPECT_NE(text.find(opcode), std::string::npos) << text;
+  }
+}
+
+TEST(PtxTranslator, RecursionIsRefused) {
+  const auto translation = translate(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.func f()\n{\ncall f;\nret;\n}\n.entry k()\n{\ncall "
+      "f;\nret;\n}\n");
+  ASSERT_FALSE(translation);
+  EXPECT_NE(translation.error().text().find("recursion"), std::string::npos) << translation.error().text();
+}
+
+TEST(PtxTranslator, TheLayoutOfParametersIsThatOfCuda) {
+  const auto translation = translate(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k$1(.param .u8 a, .param .u64 b, "
+      ".param .align 4 .b8 "
+      "c[6], .param .u16 d)\n.reqntid 32, 2, 1\n{\n.shared .b8 s[5];\n.reg .b32 %r<2>;\nmov.u32 %r1, "
+      "s;\nret;\n}\n");
+  ASSERT_TRUE(translation) << translation.error().text();
+  const auto& kernel = translation.value().kernels.at(0);
+  EXPECT_EQ(kernel.name, "k$1");
+  ASSERT_EQ(kernel.parameters.size(), 4u);
+  const std::uint32_t offsets[] = {0, 8, 16, 22};
+  const std::uint32_t sizes[] = {1, 8, 6, 2};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(kernel.parameters[i].offset, offsets[i]);
+    EXPECT_EQ(kernel.parameters[i].size, sizes[i]);
+  }
+  EXPECT_EQ(kernel.parameter_bytes, 24u);
+  EXPECT_EQ(kernel.static_shared_bytes, 5u);
+  EXPECT_EQ(kernel.required_threads[0], 32u);
+  EXPECT_EQ(kernel.required_threads[1], 2u);
+}
+
+}  // namespace

@@ -1,0 +1,175 @@
+// The scheduler of streams, without a device: order, what waits for what, faults.
+#include "cuda-shim/softcuda/driver/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <random>
+#include <thread>
+
+#include "tests/harness/seed.hpp"
+
+namespace {
+
+using fairgv::softcuda::Operation;
+using fairgv::softcuda::Scheduler;
+using fairgv::softcuda::Stream;
+using fairgv::softcuda::StreamGroup;
+using fairgv::softcuda::StreamKind;
+
+class SoftCudaScheduler : public testing::Test {
+ protected:
+  SoftCudaScheduler() { EXPECT_EQ(CUDA_SUCCESS, scheduler_->start()); }
+  ~SoftCudaScheduler() override {
+    scheduler_->synchronize(*group_);
+    scheduler_->dissolve(*group_);
+    scheduler_->shutdown(std::chrono::seconds(10));
+  }
+  std::shared_ptr<Stream> make(StreamKind kind) { return scheduler_->make_stream(group_, kind, 0, 0); }
+
+  const std::unique_ptr<Scheduler> scheduler_ = std::make_unique<Scheduler>();
+  const std::shared_ptr<StreamGroup> group_ = scheduler_->make_group(nullptr);
+};
+
+}  // namespace
+
+TEST_F(SoftCudaScheduler, RandomGraphsKeepEveryPromisedOrder) {
+  std::mt19937_64 random(fairgv::harness::printed_seed());
+  struct Step {
+    std::atomic<int> began{-1}, ended{-1};
+    std::vector<std::size_t> behind;
+  };
+  constexpr std::size_t kSteps = 1500;
+  std::vector<Step> steps(kSteps);
+  std::vector<std::shared_ptr<Operation>> operations(kSteps);
+  std::atomic<int> clock = 0;
+  std::vector<std::shared_ptr<Stream>> streams{scheduler_->legacy(*group_)};
+  for (int number = 0; number < 6; ++number) {
+    streams.push_back(make(number < 3 ? StreamKind::blocking : StreamKind::independent));
+  }
+  constexpr std::size_t kNone = kSteps;
+  std::vector<std::size_t> last(streams.size(), kNone);
+  for (std::size_t at = 0; at < kSteps; ++at) {
+    const std::size_t which = random() % (at % 7 == 0 ? 1 : streams.size());
+    std::vector<std::shared_ptr<Operation>> events;
+    const auto behind = [&](std::size_t other) {
+      if (other != kNone) steps[at].behind.push_back(other);
+    };
+    behind(last[which]);
+    if (which == 0) {
+      for (std::size_t other = 1; other <= 3; ++other) behind(last[other]);
+    } else if (which <= 3) {
+      behind(last[0]);
+    }
+    if (at > 0 && random() % 3 == 0) {
+      const std::size_t event = random() % at;
+      behind(event);
+      events.push_back(operations[event]);
+    }
+    last[which] = at;
+    const auto work = [&step = steps[at], &clock] {
+      step.began.store(clock.fetch_add(1));
+      step.ended.store(clock.fetch_add(1));
+      return CUDA_SUCCESS;
+    };
+    operations[at] = scheduler_->submit(*streams[which], work, events);
+  }
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_));
+  for (std::size_t at = 0; at < kSteps; ++at) {
+    ASSERT_TRUE(operations[at]->done());
+    for (const std::size_t before : steps[at].behind) {
+      ASSERT_LT(steps[before].ended.load(), steps[at].began.load()) << before << " before " << at;
+    }
+  }
+}
+
+TEST_F(SoftCudaScheduler, CallersRunTheirWorkThemselvesInTheirTurn) {
+  const auto stream = make(StreamKind::blocking);
+  std::latch release(1);
+  std::atomic<bool> first = false;
+  scheduler_->submit(*stream, [&] {
+    release.wait();
+    first = true;
+    return CUDA_SUCCESS;
+  });
+  std::thread other([&] { release.count_down(); });
+  std::thread::id ran_on;
+  bool was_second = false;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, scheduler_->run(*stream, [&] {
+    ran_on = std::this_thread::get_id();
+    was_second = first;
+    return CUDA_ERROR_INVALID_VALUE;
+  }));
+  other.join();
+  EXPECT_EQ(std::this_thread::get_id(), ran_on);
+  EXPECT_TRUE(was_second);
+  EXPECT_EQ(CUDA_SUCCESS, group_->fault());  // an error of the caller's own is no fault
+}
+
+TEST_F(SoftCudaScheduler, FaultStopsWhatComesAfterIt) {
+  const auto stream = make(StreamKind::independent);
+  std::atomic<int> ran = 0;
+  std::atomic<int> told = 0;
+  scheduler_->submit(*stream, [] { return CUDA_ERROR_LAUNCH_FAILED; });
+  const auto after = scheduler_->submit(*stream, [&] {
+    ++ran;
+    return CUDA_SUCCESS;
+  });
+  const auto marker = scheduler_->submit(*stream, nullptr);
+  scheduler_->submit(
+      *stream,
+      [&] {
+        ++told;
+        return CUDA_SUCCESS;
+      },
+      {}, true);
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, scheduler_->synchronize(*stream));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, after->result());
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, marker->result());
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, scheduler_->query(*stream));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, scheduler_->run(*stream, [] { return CUDA_SUCCESS; }));
+  EXPECT_EQ(0, ran.load());
+  EXPECT_EQ(1, told.load());
+}
+
+TEST_F(SoftCudaScheduler, LongChainsOfMarkersDoNotRecurse) {
+  const auto stream = make(StreamKind::blocking);
+  std::latch release(1);
+  scheduler_->submit(*stream, [&] {
+    release.wait();
+    return CUDA_SUCCESS;
+  });
+  for (int number = 0; number < 100'000; ++number) scheduler_->submit(*stream, nullptr);
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, scheduler_->query(*stream));
+  release.count_down();
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
+}
+
+TEST_F(SoftCudaScheduler, ShutdownWaitsForWhatRunsAndStartsNothingMore) {
+  const auto stream = make(StreamKind::independent);
+  Scheduler other;
+  ASSERT_EQ(CUDA_SUCCESS, other.start());
+  const auto group = other.make_group(nullptr);
+  const auto lone = other.make_stream(group, StreamKind::independent, 0, 0);
+  std::latch running(1);
+  std::latch release(1);
+  std::atomic<int> finished = 0;
+  other.submit(*lone, [&] {
+    running.count_down();
+    release.wait();
+    ++finished;
+    return CUDA_SUCCESS;
+  });
+  other.submit(*lone, [&] {
+    ++finished;
+    return CUDA_SUCCESS;
+  });
+  running.wait();
+  other.shutdown(std::chrono::milliseconds(0));  // no patience: what runs goes on
+  EXPECT_EQ(0, finished.load());
+  release.count_down();
+  other.shutdown(std::chrono::seconds(10));
+  EXPECT_EQ(1, finished.load());
+  other.dissolve(*group);
+}
