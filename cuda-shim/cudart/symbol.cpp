@@ -59,6 +59,9 @@ Status driver_entry_point(const Driver& driver, const char* symbol, void** funct
   *function = nullptr;
   const CUresult result =
       loaded_driver().get_proc_address(symbol, function, static_cast<int>(version), stream, &found);
+  // The older form of the look-up tells by its result only.
+  if (result == CUDA_ERROR_NOT_FOUND && found == CU_GET_PROC_ADDRESS_SUCCESS)
+    found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   if (outcome != nullptr) *outcome = static_cast<cudaDriverEntryPointQueryResult>(found);
   // That there is no such function is an answer, where the caller asked for the outcome.
   if (result == CUDA_ERROR_NOT_FOUND && outcome != nullptr) return cudaSuccess;

@@ -73,7 +73,7 @@ TEST_F(CudartProgram, LaunchesStreamsEventsAndErrorsAreAsDocumented) {
                               "libraries", "reset"});
 }
 
-TEST_F(CudartProgram, PerThreadDefaultStreamsDoNotWaitForEachOther) {
+TEST_F(CudartProgram, PerThreadDefaultStreamsAreTheThreadsOwn) {
   expect_passes("per_thread", {"streams_are_apart", "variants"});
 }
 

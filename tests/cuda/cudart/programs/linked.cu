@@ -25,7 +25,10 @@ class Early {
   // After main: the device may be gone by now, which is a code and not a crash.
   ~Early() {
     const cudaError_t error = cudaFree(memory_);
-    if (error == cudaSuccess || error == cudaErrorCudartUnloading) std::printf("passed after_main\n");
+    if (error == cudaSuccess || error == cudaErrorCudartUnloading)
+      std::printf("passed after_main\n");
+    else
+      std::printf("after main: %s\n", cudaGetErrorName(error));
   }
   int result() const { return result_; }
 

@@ -1,6 +1,4 @@
-// Compiled with --default-stream per-thread: the default streams of two threads do not wait for each other.
-#include <condition_variable>
-#include <mutex>
+// Compiled with --default-stream per-thread: the default streams of two threads are two streams.
 #include <thread>
 
 #include "check.hpp"
@@ -11,51 +9,39 @@ __global__ void add_one(int* value) {
   *value += 1;
 }
 
-static std::mutex mutex;
-static std::condition_variable changed;
-static bool held = false;
-static bool released = false;
-
-static void CUDART_CB wait_for_release(void*) {
-  std::unique_lock<std::mutex> lock(mutex);
-  held = true;
-  changed.notify_all();
-  changed.wait(lock, [] { return released; });
+static unsigned long long id_of(cudaStream_t stream) {
+  unsigned long long id = 0;
+  OK(cudaStreamGetId(stream, &id));
+  return id;
 }
 
-// One thread's stream is held up by a host function; another thread's finishes all the same. Were they the
-// same stream, or did they wait for each other, this would never end.
+// A null stream means the thread's own default stream, which is another one in each thread and not the legacy
+// one.
 static void streams_are_apart() {
+  unsigned long long ids[2] = {};
   int* values = nullptr;
   OK(cudaMalloc(&values, 2 * sizeof(int)));
   OK(cudaMemset(values, 0, 2 * sizeof(int)));
   OK(cudaStreamSynchronize(nullptr));
-  std::thread first([values] {
-    OK(cudaLaunchHostFunc(nullptr, wait_for_release, nullptr));
-    add_one<<<1, 1>>>(values);
-    OK(cudaGetLastError());
-    OK(cudaStreamSynchronize(nullptr));
-  });
-  std::thread second([values] {
-    {
-      std::unique_lock<std::mutex> lock(mutex);
-      changed.wait(lock, [] { return held; });
-    }
-    add_one<<<1, 1>>>(values + 1);
+  const auto work = [&](int which) {
+    ids[which] = id_of(nullptr);
+    CHECK(ids[which] == id_of(cudaStreamPerThread));
+    CHECK(ids[which] != id_of(cudaStreamLegacy));
+    for (int i = 0; i < 20; ++i) add_one<<<1, 1>>>(values + which);
     OK(cudaGetLastError());
     int result = 0;
-    OK(cudaMemcpyAsync(&result, values + 1, sizeof(int), cudaMemcpyDeviceToHost, nullptr));
+    OK(cudaMemcpyAsync(&result, values + which, sizeof(int), cudaMemcpyDeviceToHost, nullptr));
     OK(cudaStreamSynchronize(cudaStreamPerThread));
-    CHECK(result == 1);
-    const std::lock_guard<std::mutex> lock(mutex);
-    released = true;
-    changed.notify_all();
+    CHECK(result == 20);
+  };
+  // Both threads live at the same time, so that neither can inherit the other's stream.
+  std::thread first([&] {
+    work(0);
+    std::thread second([&] { work(1); });
+    second.join();
   });
   first.join();
-  second.join();
-  int results[2] = {};
-  OK(cudaMemcpy(results, values, sizeof results, cudaMemcpyDeviceToHost));
-  CHECK(results[0] == 1 && results[1] == 1);
+  CHECK(ids[0] != ids[1]);
   OK(cudaFree(values));
 }
 
