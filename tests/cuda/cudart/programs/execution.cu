@@ -30,9 +30,9 @@ __global__ void reverse_block(T* values) {
 }
 
 __global__ void spin(int* out, int rounds) {
-  int value = threadIdx.x;
-  for (int i = 0; i < rounds; ++i) value = value * 1103515245 + 12345;
-  out[blockIdx.x * blockDim.x + threadIdx.x] = value;
+  unsigned value = threadIdx.x;
+  for (int i = 0; i < rounds; ++i) value = value * 1103515245u + 12345u;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<int>(value);
 }
 
 __global__ void add_one(int* value) {
@@ -137,8 +137,8 @@ static void events() {
   CHECK(milliseconds > 0);
   CHECK_CODE(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&milliseconds, start, untimed));
   (void)cudaGetLastError();
-  int expected = 0, first_value = 0;
-  for (int i = 0; i < 20000; ++i) expected = expected * 1103515245 + 12345;
+  unsigned expected = 0, first_value = 0;
+  for (int i = 0; i < 20000; ++i) expected = expected * 1103515245u + 12345u;
   OK(cudaMemcpy(&first_value, out, sizeof(int), cudaMemcpyDeviceToHost));
   CHECK(first_value == expected + 1);
   unsigned int flags = 0;
