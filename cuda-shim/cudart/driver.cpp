@@ -1,0 +1,83 @@
+#include "driver.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+
+namespace fairgv::cudart {
+namespace {
+
+// The oldest driver that can be asked for context-independent libraries and by version (CUDA 12.0).
+constexpr int kOldestDriver = 12000;
+
+// Set by an exit handler, read before calls into the driver. No data is published with it: exit handlers run
+// on one thread, and what other threads do meanwhile is a race in the program.
+std::atomic<bool> exiting{false};
+
+void note_exit() {
+  exiting.store(true, std::memory_order_relaxed);
+}
+
+void* find(PFN_cuGetProcAddress_v12000 get, const char* name, int since, int driver_version,
+           DefaultStream stream) {
+  if (since > driver_version) return nullptr;  // it would answer with an older signature
+  void* address = nullptr;
+  CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+  const cuuint64_t flags = stream == DefaultStream::kPerThread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                                               : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  if (get(name, &address, since, flags, &status) != CUDA_SUCCESS) return nullptr;
+  return status == CU_GET_PROC_ADDRESS_SUCCESS ? address : nullptr;
+}
+
+void fill(Driver& table, PFN_cuGetProcAddress_v12000 get, int driver_version, DefaultStream stream) {
+  table.version = driver_version;
+  table.default_stream = stream;
+#define FGV_DRIVER_FUNCTION(name, since) table.name.set(find(get, #name, since, driver_version, stream));
+#include "driver_functions.def"
+#undef FGV_DRIVER_FUNCTION
+}
+
+LoadedDriver load() {
+  LoadedDriver loaded;
+  // Never closed: threads of the driver outlive any user of it.
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return loaded;
+  // The driver's exit handlers were registered by opening it, so this one runs before them.
+  std::atexit(note_exit);
+  void* lookup = dlsym(library, "cuGetProcAddress_v2");
+  // By the name without a version a driver may offer the older form, which does not look at the last argument.
+  if (lookup == nullptr) lookup = dlsym(library, "cuGetProcAddress");
+  if (lookup == nullptr) return loaded;
+  auto* const get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(lookup);
+  loaded.get_proc_address = get;
+
+  PFN_cuDriverGetVersion_v2020 version_of = nullptr;
+  version_of = reinterpret_cast<PFN_cuDriverGetVersion_v2020>(
+      find(get, "cuDriverGetVersion", 2020, kOldestDriver, DefaultStream::kLegacy));
+  int version = 0;
+  if (version_of == nullptr) return loaded;
+  if (const CUresult result = version_of(&version); result != CUDA_SUCCESS) {
+    loaded.error = static_cast<cudaError_t>(result);  // the toolkit's stub library: cudaErrorStubLibrary
+    return loaded;
+  }
+  for (Driver& table : loaded.tables) table.version = version;
+  if (version < kOldestDriver) return loaded;
+  fill(loaded.tables[0], get, version, DefaultStream::kLegacy);
+  fill(loaded.tables[1], get, version, DefaultStream::kPerThread);
+  loaded.error = static_cast<cudaError_t>(loaded.tables[0].cuInit(0));
+  return loaded;
+}
+
+}  // namespace
+
+const LoadedDriver& loaded_driver() {
+  static const LoadedDriver* const driver = new LoadedDriver(load());  // outlives every static object
+  return *driver;
+}
+
+bool process_is_exiting() {
+  return exiting.load(std::memory_order_relaxed);
+}
+
+}  // namespace fairgv::cudart

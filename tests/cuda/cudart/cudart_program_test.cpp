@@ -1,0 +1,133 @@
+// Programs in CUDA, compiled by nvcc with -cudart shared, run over our libcudart.so.13 and the software
+// libcuda.so.1. FAIRGV_TEST_LIBCUDA=system runs them over whatever driver the machine has instead
+// (tests/gpu).
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status;
+  std::string output;
+};
+
+Outcome run(const std::string& environment, const std::string& command) {
+  // A program that hangs ends with status 124.
+  const std::string line = "env " + environment + " timeout -k 5 240 " + command + " 2>&1";
+  std::FILE* const pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return {-1, "popen failed"};
+  Outcome outcome{0, ""};
+  char buffer[4096];
+  for (std::size_t read = 0; (read = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    outcome.output.append(buffer, read);
+  const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+class CudartProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::strlen(FAIRGV_PROGRAM_DIR) == 0) GTEST_SKIP() << "nvcc is not here";
+    const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
+    if (which != nullptr && std::strcmp(which, "system") == 0) return;
+    if (!fs::exists(FAIRGV_SOFTCUDA_DIR "/libcuda.so.1"))
+      GTEST_SKIP() << "the software libcuda.so.1 is not here";
+    driver_ = ":" FAIRGV_SOFTCUDA_DIR;
+  }
+
+  Outcome run_at(const std::string& command) {
+    // What the OpenCL implementation beneath keeps until the end is no leak of ours.
+    return run("ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR + driver_, command);
+  }
+  Outcome run_program(const std::string& arguments) { return run_at(FAIRGV_PROGRAM_DIR "/" + arguments); }
+
+  // The program ends well, having said that it passed what it was asked for.
+  void expect_passes(const std::string& arguments, std::initializer_list<const char*> passed) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    for (const char* name : passed)
+      EXPECT_NE(outcome.output.find(std::string("passed ") + name + "\n"), std::string::npos)
+          << outcome.output;
+  }
+
+  bool soft() const { return !driver_.empty(); }
+
+ private:
+  std::string driver_;
+};
+
+TEST_F(CudartProgram, MemoryOfEveryKindHoldsWhatKernelsAndCopiesWrite) {
+  expect_passes("memory",
+                {"vector_add", "symbols", "managed", "pitched", "boxes", "arrays", "host_memory", "pools"});
+}
+
+TEST_F(CudartProgram, LaunchesStreamsEventsAndErrorsAreAsDocumented) {
+  expect_passes("execution", {"launches", "callbacks", "events", "functions", "devices", "errors", "threads",
+                              "libraries", "reset"});
+}
+
+TEST_F(CudartProgram, PerThreadDefaultStreamsAreTheThreadsOwn) {
+  expect_passes("per_thread", {"streams_are_apart", "variants"});
+}
+
+TEST_F(CudartProgram, KernelsRunBeforeMainAndStaticNamesOfFilesAreTheirOwn) {
+  expect_passes("linked", {"linked"});
+}
+
+// The software driver keeps what is current in a thread in an object that the C++ runtime destroys before
+// static objects, and uses it after that: until that is mended, only other drivers are asked.
+TEST_F(CudartProgram, CallsAfterMainDoNoHarm) {
+  if (soft()) GTEST_SKIP() << "the software driver does not take calls after main";
+  expect_passes("linked after_main", {"linked", "after_main"});
+}
+
+TEST_F(CudartProgram, ALibraryWithKernelsCanBeOpenedAndClosedAgainAndAgain) {
+  expect_passes("plugin_host " FAIRGV_PROGRAM_DIR "/plugin.so", {"plugin"});
+}
+
+TEST_F(CudartProgram, AFailedAssertionSticks) {
+  expect_passes("broken failed_assertion", {"failed_assertion"});
+}
+
+TEST_F(CudartProgram, ATrapSticks) {
+  expect_passes("broken trap", {"trap"});
+}
+
+TEST_F(CudartProgram, GraphsRunWhereTheDriverHasThem) {
+  const Outcome outcome = run_program("graphs");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  if (outcome.output == "unsupported\n") GTEST_SKIP() << "this driver has no graphs";
+  EXPECT_NE(outcome.output.find("passed captured\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("passed built\n"), std::string::npos) << outcome.output;
+}
+
+TEST_F(CudartProgram, AProgramOfCuda12GetsItsOwnStructuresAndSignatures) {
+  const Outcome outcome = run_at(FAIRGV_ABI_12_PROGRAM);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("passed abi_12\n"), std::string::npos) << outcome.output;
+}
+
+// The driver is looked for by name only: a directory in which there is a file that is none hides every other
+// one.
+TEST_F(CudartProgram, WithoutADriverEveryCallSaysSo) {
+  const fs::path empty = fs::temp_directory_path() / ("fairgv-no-driver-" + std::to_string(getpid()));
+  fs::create_directory(empty);
+  fs::create_symlink("/dev/null", empty / "libcuda.so.1");
+  const Outcome outcome =
+      run("LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR ":" + empty.string(), FAIRGV_PROGRAM_DIR "/no_driver");
+  fs::remove_all(empty);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("passed no_driver\n"), std::string::npos) << outcome.output;
+}
+
+}  // namespace
