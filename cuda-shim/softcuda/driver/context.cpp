@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "of_thread.hpp"
+
 namespace fairgv::softcuda {
 
 Context::Context(Scheduler& scheduler, unsigned flags, bool primary, std::uint64_t id)
@@ -49,8 +51,7 @@ CUresult Context::set_limit(CUlimit which, std::size_t value) {
 }
 
 std::vector<std::shared_ptr<Context>>& context_stack() {
-  static thread_local std::vector<std::shared_ptr<Context>> stack;
-  return stack;
+  return of_thread<std::vector<std::shared_ptr<Context>>>();
 }
 
 bool& in_host_function() {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "of_thread.hpp"
+
 namespace fairgv::softcuda {
 namespace {
 
@@ -186,7 +188,7 @@ void OpenClDevice::abandon_queues() {
 }
 
 cl_command_queue OpenClDevice::queue() const {
-  static thread_local ThreadQueue own;
+  ThreadQueue& own = of_thread<ThreadQueue>();
   if (own.device != this) {
     if (own.queue != nullptr) clReleaseCommandQueue(own.queue);
     cl_int status = CL_SUCCESS;

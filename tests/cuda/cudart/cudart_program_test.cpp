@@ -60,8 +60,6 @@ class CudartProgram : public testing::Test {
           << outcome.output;
   }
 
-  bool soft() const { return !driver_.empty(); }
-
  private:
   std::string driver_;
 };
@@ -84,10 +82,7 @@ TEST_F(CudartProgram, KernelsRunBeforeMainAndStaticNamesOfFilesAreTheirOwn) {
   expect_passes("linked", {"linked"});
 }
 
-// The software driver keeps what is current in a thread in an object that the C++ runtime destroys before
-// static objects, and uses it after that: until that is mended, only other drivers are asked.
 TEST_F(CudartProgram, CallsAfterMainDoNoHarm) {
-  if (soft()) GTEST_SKIP() << "the software driver does not take calls after main";
   expect_passes("linked after_main", {"linked", "after_main"});
 }
 

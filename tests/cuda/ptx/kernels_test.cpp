@@ -249,7 +249,9 @@ TEST(PtxKernels, SinglePrecisionFunctionsAreWithinTheErrorsThatCudaStates) {
                   Parameters().add(values.address()).add(out.address()).add(256));
   for (std::size_t i = 0; i < 256; ++i) {
     const double x = in[i], a = std::fabs(x);
-    const double expected[] = {std::exp(x), std::sin(static_cast<double>(in[i] * 1000)), std::log(a + 0.25),
+    // Arguments are rounded as the kernel's are: near 1 a logarithm makes much of that.
+    const double expected[] = {std::exp(x), std::sin(static_cast<double>(in[i] * 1000)),
+                               std::log(static_cast<double>(std::fabs(in[i]) + 0.25f)),
                                std::pow(a, static_cast<double>(1.7f))};
     for (std::size_t k = 0; k < 4; ++k)
       ASSERT_LE(units(static_cast<float>(expected[k]), out[6 * i + k]), 4.0)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -93,11 +94,26 @@ bool negative_sum(double a, double b) {
   return std::signbit(a) && std::signbit(b);
 }
 
+/// The sum rounded to odd: what is rounded again, to fewer bits, comes out as if it had been rounded once.
+Exact odd_sum(Exact x, Exact y) {
+  const Exact sum = x + y;
+  const Exact most = sum - x;
+  const Exact error = (x - (sum - most)) + (y - most);
+  auto bits = std::bit_cast<std::array<u64, 2>>(sum);  // the lower half of the mantissa first
+  if (error == 0 || bits[0] % 2 != 0) return sum;
+  // The neighbour on the side of the error is an odd one: its lowest bit is the only one that an even number
+  // needs to grow; to shrink, the lower half may borrow.
+  const bool grows = (error > 0) == (sum > 0);
+  if (!grows && bits[0] == 0) --bits[1];
+  bits[0] += grows ? 1 : ~u64{0};
+  return std::bit_cast<Exact>(bits);
+}
+
 u64 fused(const Format& f, u64 a, u64 b, u64 c) {
   const double x = f.value(a), y = f.value(b), z = f.value(c);
   if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z))
     return f.round(static_cast<Exact>(std::fma(x, y, z)), 0);
-  return f.round(static_cast<Exact>(x) * static_cast<Exact>(y) + static_cast<Exact>(z), 0,
+  return f.round(odd_sum(static_cast<Exact>(x) * static_cast<Exact>(y), static_cast<Exact>(z)), 0,
                  negative_sum(x * y, z));
 }
 
