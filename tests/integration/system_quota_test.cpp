@@ -245,11 +245,11 @@ memory_reserve = "30%"
 }
 
 TEST_F(QuotaConfiguration, DevicesShowTheLimitThatHolds) {
-  start_daemon(R"(memory = "8000MiB"
+  start_daemon(R"(memory = "800MiB"
 [tenants]
 default_memory = "128MiB"
 [tenant.alice]
-memory = "1%"
+memory = "10%"
 )");
   const auto seen = [&](const std::string& tenant_name, const std::string& memory) {
     const auto finished = harness::run(limited(tenant_name, memory, {"quota_program", "info"}));
