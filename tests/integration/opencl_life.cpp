@@ -88,16 +88,22 @@ int exit_under_way() {
 }
 
 /// Drivers have threads of their own, with which the process may stay when all of the program's have ended.
-[[noreturn]] void main_leaves_child() {
+[[noreturn]] void main_leaves_child(int leaving) {
   for (std::thread& thread : start_workers(20, working)) thread.detach();
   while (working.load() < 4) std::this_thread::yield();
   say(true);
+  if (::write(leaving, "l", 1) != 1) std::puts("wrong");
   ::pthread_exit(nullptr);
 }
 
 int main_leaves() {
+  int leaving[2];
+  if (::pipe(leaving) != 0) return 1;
   const pid_t child = ::fork();
-  if (child == 0) main_leaves_child();
+  if (child == 0) main_leaves_child(leaving[1]);
+  ::close(leaving[1]);
+  char word = 0;
+  if (::read(leaving[0], &word, 1) != 1) std::puts("wrong");
   // The child's threads are done by then, or die at work.
   ::sleep(2);
   ::kill(child, SIGTERM);
