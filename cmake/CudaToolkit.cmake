@@ -4,7 +4,7 @@ find_path(FAIRGV_CUDA_INCLUDE cuda_runtime_api.h
   HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda /usr/lib/cuda PATH_SUFFIXES include
   DOC "Folder of the CUDA toolkit's headers")
 set(cuda_13 "")
-if(FAIRGV_CUDA_INCLUDE)
+if(EXISTS "${FAIRGV_CUDA_INCLUDE}/cuda_runtime_api.h")
   file(STRINGS "${FAIRGV_CUDA_INCLUDE}/cuda_runtime_api.h" cuda_13 REGEX "^#define CUDART_VERSION +13[0-9][0-9][0-9]")
 endif()
 if(NOT cuda_13)
