@@ -46,7 +46,8 @@ LoadedDriver load() {
   // The driver's exit handlers were registered by opening it, so this one runs before them.
   std::atexit(note_exit);
   void* lookup = dlsym(library, "cuGetProcAddress_v2");
-  // By the name without a version a driver may offer the older form, which does not look at the last argument.
+  // By the name without a version a driver may offer the older form, which does not look at the last
+  // argument.
   if (lookup == nullptr) lookup = dlsym(library, "cuGetProcAddress");
   if (lookup == nullptr) return loaded;
   auto* const get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(lookup);

@@ -70,8 +70,9 @@ class FatBinary {
   const void* image_;
   bool refused_ = false;
   std::mutex mutex_;
-  CUlibrary library_ = nullptr;                             // under the mutex
-  std::vector<std::unique_ptr<RegisteredKernel>> kernels_;  // only grow, under the registry's mutex, before first use
+  CUlibrary library_ = nullptr;  // under the mutex
+  std::vector<std::unique_ptr<RegisteredKernel>>
+      kernels_;  // only grow, under the registry's mutex, before first use
   std::vector<std::unique_ptr<RegisteredVariable>> variables_;
 };
 

@@ -8,7 +8,8 @@
 
 namespace fairgv::bench {
 
-/// A name for a file, or a folder with all in it, that is gone with the object. One at a time for each suffix.
+/// A name for a file, or a folder with all in it, that is gone with the object. One at a time for each
+/// suffix.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& suffix)
