@@ -128,6 +128,21 @@ struct alignas(64) SessionLimits {
 };
 static_assert(sizeof(SessionLimits) == 64);
 
+/// What failed after the call that asked for it had returned (CUDA). The worker writes it before the end of
+/// the command that failed is seen; who waits for that end has it, and others see it at one of their next
+/// calls.
+struct alignas(64) LateError {
+  /// Low half: the code (a CUresult), 0: none yet. High half: how many there have been; only the latest is
+  /// kept, but one after which nothing can run (an illegal address) stays. Release by the worker, acquire by
+  /// the client.
+  std::atomic<uint64_t> state{0};
+
+  static constexpr uint64_t make(uint32_t count, uint32_t code) { return (uint64_t{count} << 32) | code; }
+  static constexpr uint32_t count(uint64_t state) { return static_cast<uint32_t>(state >> 32); }
+  static constexpr uint32_t code(uint64_t state) { return static_cast<uint32_t>(state); }
+};
+static_assert(sizeof(LateError) == 64);
+
 /// The first page of the segment.
 struct SegmentHeader {
   SegmentPreamble preamble;  // for attach() only, which copies and checks it; never read it again
@@ -145,6 +160,7 @@ struct SegmentHeader {
   // Later than layout 2 began: an older client leaves it alone, and is never taken for interactive.
   Coscheduling coscheduling;
   SessionLimits limits;
+  LateError late_error;
 };
 static_assert(sizeof(SegmentHeader) <= kPageBytes);
 

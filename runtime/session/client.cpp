@@ -44,7 +44,7 @@ struct Reception {
   std::vector<std::uint64_t> memory_limits;
 };
 
-Result<Reception> receive_welcome(const Socket& socket) {
+Result<Reception> receive_welcome(const Socket& socket, Api api) {
   auto packet = socket.receive();
   if (!packet) return packet.error();
   if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
@@ -53,6 +53,9 @@ Result<Reception> receive_welcome(const Socket& socket) {
   if (const auto* refused = std::get_if<Refused>(&answer.value())) return Error{refused->reason};
   auto& welcome = std::get<Welcome>(answer.value());
   const std::uint64_t features = welcome.features;
+  if (api == Api::cuda && (features & kCuda) == 0) {
+    return Error{"this fairgvd serves no CUDA programs: install a newer release and run `fairgv restart`"};
+  }
   const bool has_output = (features & kKernelOutput) != 0;
   if (packet->fds.size() != (has_output ? 2 : 1)) {
     return Error{"the daemon's welcome came without its descriptors"};
@@ -71,7 +74,7 @@ std::uint32_t object_limit(const ring::Segment& segment) {
 
 }  // namespace
 
-Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdentity& identity) {
+Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdentity& identity, Api api) {
   auto socket = Socket::connect(identity.socket_path);
   if (!socket) return socket.error();
   Hello hello;
@@ -81,8 +84,9 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   hello.memory = identity.memory;
   hello.program = identity.program.substr(0, kLongestProgramName);
   hello.pid = ::getpid();
+  hello.api = api;
   if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
-  auto received = receive_welcome(socket.value());
+  auto received = receive_welcome(socket.value(), api);
   if (!received) return received.error();
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
                                                  std::move(received->output));

@@ -28,6 +28,7 @@
 #include "runtime/session/identity.hpp"
 #include "runtime/session/kernel_output.hpp"
 #include "runtime/session/object_ids.hpp"
+#include "runtime/session/protocol.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
@@ -38,7 +39,8 @@ class ClientSession {
 
   /// Connects to the daemon, which starts a worker for this process. Takes as long as the driver takes to
   /// load.
-  static Result<std::unique_ptr<ClientSession>> connect(const ClientIdentity& identity);
+  static Result<std::unique_ptr<ClientSession>> connect(const ClientIdentity& identity,
+                                                        Api api = Api::opencl);
 
   /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up, and `output`,
   /// if any, for what kernels print.
@@ -70,6 +72,11 @@ class ClientSession {
   /// What the daemon said that the tenant may hold on each device, in bytes. Nothing: this daemon knows no
   /// quotas, and the worker is not to be asked for memory.
   const std::optional<std::vector<std::uint64_t>>& memory_limits() const { return memory_limits_; }
+
+  /// What failed late so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
+  std::uint64_t late_error() const {
+    return segment_.header().late_error.state.load(std::memory_order_acquire);
+  }
 
   /// The worker holds as many commands as it may, and they wait for something that the program has to do.
   bool backlogged() const { return segment_.header().limits.backlogged.load(std::memory_order_relaxed) != 0; }

@@ -14,6 +14,8 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestReason = 4096;
 constexpr std::size_t kLongestDeviceName = 256;
+constexpr const char* kOpenclName = "opencl";
+constexpr const char* kCudaName = "cuda";
 
 Error protocol_error(std::uint32_t theirs) {
   const std::string ours = kOldestProtocol == kProtocolVersion
@@ -21,6 +23,15 @@ Error protocol_error(std::uint32_t theirs) {
                                : std::to_string(kOldestProtocol) + " to " + std::to_string(kProtocolVersion);
   return Error{"the client speaks protocol " + std::to_string(theirs) + " and the daemon speaks " + ours +
                ": use the front end and the daemon of one FairGV release"};
+}
+
+Api read_api(JsonFields& fields) {
+  const std::string api = fields.string("api", kLongestReason);
+  if (api == kCudaName) return Api::cuda;
+  if (fields.ok() && api != kOpenclName) {
+    fields.fail("speaks '" + printable(api, kLongestDeviceName) + "', which is neither OpenCL nor CUDA");
+  }
+  return Api::opencl;
 }
 
 /// Optional fields may be missing: an older front end does not know them.
@@ -39,6 +50,7 @@ void read_tenant_fields(JsonFields& fields, Hello& hello) {
     if (!slicing) fields.fail("is refused: " + slicing.error().message);
   }
   if (fields.has("memory")) hello.memory = fields.memory_size("memory", "FAIRGV_MEM");
+  if (fields.has("api")) hello.api = read_api(fields);
 }
 
 }  // namespace
@@ -56,6 +68,10 @@ Error tenant_name_error(std::string_view name, const std::string& source) {
                "': a tenant's name is 1 to 64 of A-Z a-z 0-9 _ . @ -"};
 }
 
+std::string to_text(Api api) {
+  return api == Api::cuda ? kCudaName : kOpenclName;
+}
+
 std::string to_text(const Hello& hello) {
   json message{{"fairgv", "hello"}, {"protocol", hello.protocol}, {"features", hello.features}};
   if (hello.role == Hello::Role::control) {
@@ -69,6 +85,7 @@ std::string to_text(const Hello& hello) {
   message["pid"] = hello.pid;
   if (hello.slicing != SlicingWish{}) message["slice"] = to_text(hello.slicing);
   if (hello.memory) message["memory"] = to_text(*hello.memory);
+  if (hello.api != Api::opencl) message["api"] = to_text(hello.api);
   return to_text(message);
 }
 

@@ -42,8 +42,10 @@ enum Feature : std::uint64_t {
   /// says
   /// how much its tenant may hold.
   kMemoryQuota = 1U << 2,
+  /// The daemon has workers that serve the calls of CUDA (Hello::api).
+  kCuda = 1U << 3,
 };
-inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota;
+inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -52,6 +54,9 @@ inline constexpr std::size_t kLongestProgramName = 64;
 bool is_tenant_name(std::string_view name);
 /// Why `name` is none, as one line. `source` says where it came from: "--tenant".
 Error tenant_name_error(std::string_view name, const std::string& source);
+
+/// Which calls a session speaks: those of wire/calls.hpp, or those of wire/cuda_calls.hpp.
+enum class Api { opencl, cuda };
 
 struct Hello {
   enum class Role { tenant, control };
@@ -65,6 +70,8 @@ struct Hello {
   std::int64_t pid = 0;                 // for people to read: the daemon asks the kernel
   SlicingWish slicing{};
   std::optional<MemorySize> memory{};  // none: the configuration decides
+  /// A daemon without kCuda does not know it, and would start a worker for OpenCL.
+  Api api = Api::opencl;
 };
 
 struct Welcome {
@@ -125,6 +132,8 @@ struct LongCommand {
   bool operator==(const LongCommand&) const = default;
 };
 
+/// "opencl", "cuda": in hellos, reports and options.
+std::string to_text(Api api);
 std::string to_text(const Hello& hello);
 std::string to_text(const Welcome& welcome);
 std::string to_text(const Refused& refused);

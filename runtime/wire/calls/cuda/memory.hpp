@@ -1,0 +1,115 @@
+// Memory of the CUDA front end: what is allocated, copied and filled.
+//
+// Device addresses are the driver's own, because kernels get them in their parameters. The front end knows
+// what it has allocated and refuses what lies outside; the driver has the last word.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/wire/calls/call.hpp"
+#include "runtime/wire/calls/commands.hpp"
+#include "runtime/wire/calls/cuda/types.hpp"
+#include "runtime/wire/codec.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::wire::cuda {
+
+struct AllocationReply {
+  ResultCode code = 0;  // CUDA_ERROR_OUT_OF_MEMORY also when the tenant's quota is spent
+  std::uint64_t address = 0;
+  std::uint64_t pitch = 0;
+  FAIRGV_FIELDS(code, address, pitch)
+};
+
+/// Linear memory of a context's device; with `rows` above 0, so many rows of `bytes` at a pitch of the
+/// driver's (cuMemAllocPitch).
+struct AllocateMemory {
+  FAIRGV_CALL(CudaAllocateMemory, 0x1040, AllocationReply)
+  ObjectId context;
+  std::uint64_t bytes = 0;
+  std::uint64_t rows = 0;
+  std::uint32_t element_bytes = 0;  // 4, 8 or 16, for rows
+  FAIRGV_FIELDS(context, bytes, rows, element_bytes)
+};
+
+/// `address` is what AllocateMemory answered. The front end has seen to it that no command uses it any more.
+struct FreeMemory {
+  FAIRGV_CALL(CudaFreeMemory, 0x1041, void)
+  ObjectId context;
+  std::uint64_t address = 0;
+  FAIRGV_FIELDS(context, address)
+};
+
+/// The same in the order of a stream (cuMemFreeAsync).
+struct EnqueueFreeMemory {
+  FAIRGV_CALL(CudaEnqueueFreeMemory, 0x1042, void)
+  Command command;
+  std::uint64_t address = 0;
+  FAIRGV_FIELDS(command, address)
+};
+
+struct MemoryInfoReply {
+  ResultCode code = 0;
+  std::uint64_t free = 0, total = 0;  // bytes, as the tenant's quota has it
+  FAIRGV_FIELDS(code, free, total)
+};
+
+struct GetMemoryInfo {
+  FAIRGV_CALL(CudaGetMemoryInfo, 0x1043, MemoryInfoReply)
+  ObjectId context;
+  FAIRGV_FIELDS(context)
+};
+
+/// Makes a part of the arena known to the driver as pinned host memory that kernels may use, at the address
+/// that is answered. The range is of whole pages and known to the driver once.
+struct PinArena {
+  FAIRGV_CALL(CudaPinArena, 0x1044, AllocationReply)
+  ObjectId context;
+  ArenaRange range;
+  FAIRGV_FIELDS(context, range)
+};
+
+/// `offset` is that of a range that was pinned. No command uses it any more.
+struct UnpinArena {
+  FAIRGV_CALL(CudaUnpinArena, 0x1045, void)
+  std::uint64_t offset = 0;
+  FAIRGV_FIELDS(offset)
+};
+
+/// CUDA_ARRAY3D_DESCRIPTOR. An id that is refused names nothing.
+struct CreateArray {
+  FAIRGV_CALL(CudaCreateArray, 0x1046, CodeReply)
+  ObjectId id;
+  ObjectId context;
+  std::uint64_t width = 0, height = 0, depth = 0;  // in elements
+  std::uint32_t format = 0;                        // CUarray_format
+  std::uint32_t channels = 0;
+  std::uint32_t flags = 0;
+  FAIRGV_FIELDS(id, context, width, height, depth, format, channels, flags)
+};
+
+/// Copies `extent.z` slices of `extent.y` rows of `extent.x` bytes.
+struct Copy {
+  FAIRGV_CALL(CudaCopy, 0x1050, void)
+  Command command;
+  Place from, to;
+  Extent3 extent;
+  FAIRGV_FIELDS(command, from, to, extent)
+};
+
+/// Sets `rows` rows of `width` elements of 1, 2 or 4 bytes.
+struct Fill {
+  FAIRGV_CALL(CudaFill, 0x1051, void)
+  Command command;
+  std::uint64_t address = 0;
+  std::uint64_t pitch = 0;
+  std::uint64_t width = 0, rows = 1;
+  std::uint32_t element_bytes = 1;
+  std::uint32_t value = 0;
+  FAIRGV_FIELDS(command, address, pitch, width, rows, element_bytes, value)
+};
+
+using MemoryCalls = TypeList<AllocateMemory, FreeMemory, EnqueueFreeMemory, GetMemoryInfo, PinArena,
+                             UnpinArena, CreateArray, Copy, Fill>;
+
+}  // namespace fairgv::wire::cuda
