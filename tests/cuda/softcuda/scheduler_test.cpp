@@ -12,11 +12,11 @@
 
 namespace {
 
-using fairgv::softcuda::Operation;
-using fairgv::softcuda::Scheduler;
-using fairgv::softcuda::Stream;
-using fairgv::softcuda::StreamGroup;
-using fairgv::softcuda::StreamKind;
+using fairgv::cuda::Operation;
+using fairgv::cuda::Scheduler;
+using fairgv::cuda::Stream;
+using fairgv::cuda::StreamGroup;
+using fairgv::cuda::StreamKind;
 
 }  // namespace
 
