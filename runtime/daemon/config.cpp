@@ -191,6 +191,11 @@ void read_worker(const toml::table& source, WorkerRule& rule, ConfigErrors& erro
   table.finish();
 }
 
+void read_cuda(ConfigTable table, Config& config) {
+  config.cuda_library = table.text("library");
+  table.finish();
+}
+
 void read_opencl(ConfigTable table, Config& config) {
   if (auto vendors = table.text("vendors")) config.vendors = *vendors;
   table.finish();
@@ -272,6 +277,7 @@ Result<Config> parse_config(const std::string& text, const std::string& path) {
   if (const auto* table = top.table("session")) read_session({*table, "[session]", errors}, config.session);
   if (const auto* table = top.table("worker")) read_worker(*table, config.worker, errors);
   if (const auto* table = top.table("opencl")) read_opencl({*table, "[opencl]", errors}, config);
+  if (const auto* table = top.table("cuda")) read_cuda({*table, "[cuda]", errors}, config);
   if (const auto* table = top.table("tenants")) read_tenants(*table, config.tenants, errors);
   if (const auto* table = top.table("tenant")) read_tenant_rules(*table, config.tenants, errors);
   top.finish();

@@ -110,6 +110,8 @@ struct Config {
   WorkerRule worker;
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
+  // [cuda]
+  std::optional<std::string> cuda_library;  // the CUDA driver; none: see cuda_drivers()
   // [tenants], [tenant.*]
   TenantRules tenants;
 };

@@ -62,6 +62,7 @@ json to_json(const HandedSession& session) {
               {"segment", session.segment},
               {"used", session.used_ns},
               {"memory", session.memory}};
+  if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
   for (const auto& command : session.long_commands) {
     object["long_commands"].push_back(session::to_json(command));
   }
@@ -109,6 +110,8 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   session.program = fields.string("program", kLongestText);
   session.features = fields.integer("features");
   session.slicing = fields.string("slicing", kLongestText);
+  const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);
+  session.api = cuda ? session::Api::cuda : session::Api::opencl;
   session.worker = static_cast<pid_t>(fields.integer32("worker"));
   session.client = descriptor(fields, "client");
   session.channel = descriptor(fields, "channel");

@@ -42,6 +42,7 @@ struct HandedSession {
   std::string program;
   std::uint64_t features = 0;
   std::string slicing;
+  session::Api api = session::Api::opencl;
   std::vector<session::LongCommand> long_commands;
   pid_t worker = 0;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;

@@ -18,6 +18,7 @@
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
@@ -34,6 +35,7 @@ struct Session {
   std::string program;
   std::uint64_t features = 0;  // that the client has named
   session::SlicingWish slicing;
+  session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then

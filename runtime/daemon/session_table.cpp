@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
 
 namespace fairgv::daemon {
@@ -18,6 +19,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
+
+constexpr const char* kNoCudaDriver =
+    "there is no CUDA driver here, and this FairGV was built without its software one: install NVIDIA's, or "
+    "name "
+    "one as library in [cuda]";
 
 /// Where client and worker should both map their segment, so that shared virtual memory has one address:
 /// below what mmap hands out on x86-64 by itself, and where the sanitizers allow mappings. Sessions take
@@ -66,6 +72,13 @@ Result<OutputPipe> make_output_pipe() {
   // smaller.
   ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, kOutputPipeBytes);
   return pipe;
+}
+
+/// Whether a worker that sees `some` sees the devices of which `all` are known: those of CUDA come last, and
+/// only workers of CUDA have them.
+bool begins_with(const std::vector<session::DeviceDescription>& all,
+                 const std::vector<session::DeviceDescription>& some) {
+  return some.size() <= all.size() && std::equal(some.begin(), some.end(), all.begin());
 }
 
 /// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
@@ -160,6 +173,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .program = hello.program,
                                                .features = hello.features,
                                                .slicing = hello.slicing,
+                                               .api = hello.api,
                                                .long_commands = {},
                                                .stage = Session::Stage::starting,
                                                .give_up = Clock::now() + kWorkerPatience,
@@ -179,7 +193,14 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .worker_watch = {}});
   WorkerCommand command;
   command.program = host_.worker_program;
-  command.arguments = worker_arguments(*session, {theirs.fd(), ledger_theirs.fd()}, host_.config);
+  std::vector<std::string> drivers = host_.drivers;
+  std::vector<std::string> cuda;
+  if (hello.api == session::Api::cuda) {
+    cuda = cuda_drivers(host_.config.cuda_library, host_.worker_program);
+    if (cuda.empty()) return Error{kNoCudaDriver};
+    drivers.insert(drivers.end(), cuda.begin(), cuda.end());
+  }
+  command.arguments = worker_arguments(*session, {theirs.fd(), ledger_theirs.fd()}, host_.config, cuda);
   command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
                        session->knock.get()};
   command.output = output.writer.get();
@@ -187,7 +208,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   command.vendors = host_.vendors;
   command.run_as = identity.value();
   auto cage = plan_cage(host_.config.worker, host_.config.vendors,
-                        {command.program, command.vendors, host_.drivers, command.run_as, peer.pid});
+                        {command.program, command.vendors, drivers, command.run_as, peer.pid});
   if (!cage) return cage.error();
   command.cage = std::move(cage).value();
   auto worker = WorkerProcess::spawn(std::move(command));
@@ -283,10 +304,10 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
 Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
   if (ready.devices.empty()) {
     return Error{
-        "the worker found no OpenCL device: install a driver (for instance pocl-opencl-icd) and see that " +
+        "the worker found no device: install an OpenCL driver (for instance pocl-opencl-icd) and see that " +
         host_.config.vendors + " names it"};
   }
-  if (ready.devices == host_.devices) return {};
+  if (begins_with(host_.devices, ready.devices)) return {};
   for (const auto& [id, other] : sessions_) {
     if (other->stage != Session::Stage::running) continue;
     return Error{
@@ -319,7 +340,7 @@ Result<void> SessionTable::admit(Session& session) {
   welcome.weight = tenant->weight;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota);
+  welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda);
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits = host_.memory.limits(session.tenant_name);
   }
@@ -391,6 +412,7 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .program = session->program,
                     .features = session->features,
                     .slicing = session::to_text(session->slicing),
+                    .api = session->api,
                     .long_commands = session->long_commands.all(),
                     .worker = session->worker.pid(),
                     .client = session->client.fd(),
@@ -433,6 +455,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .program = handed.program,
                                                .features = handed.features,
                                                .slicing = slicing.value(),
+                                               .api = handed.api,
                                                .long_commands = LongCommandBook(handed.long_commands),
                                                .stage = Session::Stage::running,
                                                .give_up = {},

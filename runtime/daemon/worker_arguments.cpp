@@ -5,7 +5,8 @@
 namespace fairgv::daemon {
 
 std::vector<std::string> worker_arguments(const Session& session, const WorkerEnds& ends,
-                                          const Config& config) {
+                                          const Config& config,
+                                          const std::vector<std::string>& cuda_drivers) {
   const auto number = [](auto value) { return std::to_string(value); };
   std::vector<std::string> arguments{
       "--session",    number(session.id.value),
@@ -33,6 +34,12 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
   }
   if (session.slicing != session::SlicingWish{}) {
     arguments.insert(arguments.end(), {"--slice", to_text(session.slicing)});
+  }
+  if (session.api != session::Api::opencl) {
+    arguments.insert(arguments.end(), {"--api", to_text(session.api)});
+  }
+  for (const std::string& library : cuda_drivers) {
+    arguments.insert(arguments.end(), {"--cuda-library", library});
   }
   if (!config.coscheduling) arguments.emplace_back("--no-coscheduling");
   return arguments;

@@ -15,8 +15,10 @@ struct WorkerEnds {
   int ledger = -1;
 };
 
-/// Without the program. What is as the worker has it by itself is left out.
+/// Without the program. What is as the worker has it by itself is left out. `cuda_drivers`: of a session that
+/// speaks CUDA.
 std::vector<std::string> worker_arguments(const Session& session, const WorkerEnds& ends,
-                                          const Config& config);
+                                          const Config& config,
+                                          const std::vector<std::string>& cuda_drivers = {});
 
 }  // namespace fairgv::daemon

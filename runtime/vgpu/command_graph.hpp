@@ -121,17 +121,24 @@ class Node : public std::enable_shared_from_this<Node> {
   Node* next_ = nullptr;
 };
 
+/// By which clock the front end is told when the commands of a lane ran.
+enum class Clock : std::uint8_t {
+  none,
+  device,  // the driver's times of each command
+  host,    // when a marker ended, by the worker's steady clock
+};
+
 /// The order that a command queue gives its commands. Shared by the queue and its unfinished nodes.
 class Lane {
  public:
-  Lane(bool in_order, wire::DeviceIndex device, bool profiling = false)
-      : device_(device), in_order_(in_order), profiling_(profiling) {}
+  Lane(bool in_order, wire::DeviceIndex device, Clock clock = Clock::none)
+      : device_(device), in_order_(in_order), clock_(clock) {}
 
   wire::DeviceIndex device() const { return device_; }
   bool in_order() const { return in_order_; }
-  bool profiling() const { return profiling_; }
+  Clock clock() const { return clock_; }
 
-  /// When the latest command ended, in device time, if profiling. The executor's (and its lock's).
+  /// When the latest command ended, by the device's clock. The executor's (and its lock's).
   std::uint64_t last_ended = 0;
 
  private:
@@ -139,7 +146,7 @@ class Lane {
 
   const wire::DeviceIndex device_;
   const bool in_order_;
-  const bool profiling_;
+  const Clock clock_;
 
   // In order: the nodes that have not ended, oldest first. Those before `next_` are ready, issued, or wait
   // only for the nodes before them. Completions are taken in this order, so a lane needs no edges.

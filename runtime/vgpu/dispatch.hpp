@@ -1,8 +1,9 @@
-// From bytes to a handler: the table of all calls, made at compile time from wire::AllCalls, so that a call
-// without a handler does not compile.
+// From bytes to a handler: the table of a back end's calls, made at compile time from their list, so that a
+// call without a handler does not compile.
 //
-// A back end has, for every call C,
+// A back end names its list (wire::AllCalls, wire::cuda::AllCalls) and has, for every call C of it,
 //
+//   using Calls = ...;
 //   Result<C::Reply> handle(const C&);
 //
 // An Error from it means that the front end broke the protocol, which ends the session; what may fail in an
@@ -48,11 +49,9 @@ consteval std::size_t opcode_count(wire::TypeList<Calls...>) {
   return std::max({std::size_t{Calls::opcode}...}) + 1;
 }
 
-inline constexpr std::size_t kOpcodes = opcode_count(wire::AllCalls{});
-
 template <class Backend, class... Calls>
 consteval auto handlers(wire::TypeList<Calls...>) {
-  std::array<Handler<Backend>, kOpcodes> table{};
+  std::array<Handler<Backend>, opcode_count(wire::TypeList<Calls...>{})> table{};
   ((table.at(Calls::opcode) = &decode_and_handle<Backend, Calls>), ...);
   return table;
 }
@@ -63,7 +62,7 @@ consteval auto handlers(wire::TypeList<Calls...>) {
 template <class Backend>
 Result<void> dispatch(Backend& backend, Replies& replies, wire::Opcode opcode,
                       std::span<const std::byte> bytes, std::uint64_t tag) {
-  static constexpr auto kHandlers = detail::handlers<Backend>(wire::AllCalls{});
+  static constexpr auto kHandlers = detail::handlers<Backend>(typename Backend::Calls{});
   const auto handler = opcode < kHandlers.size() ? kHandlers[opcode] : nullptr;
   if (handler == nullptr) {
     return Error{
@@ -72,5 +71,28 @@ Result<void> dispatch(Backend& backend, Replies& replies, wire::Opcode opcode,
   }
   return handler(backend, replies, bytes, tag);
 }
+
+/// What the worker's loop knows of a back end.
+class CallHandler {
+ public:
+  virtual Result<void> handle_call(Replies& replies, wire::Opcode opcode, std::span<const std::byte> bytes,
+                                   std::uint64_t tag) = 0;
+  virtual ~CallHandler() = default;
+};
+
+template <class Backend>
+class DispatchTo final : public CallHandler {
+ public:
+  /// It outlives this.
+  explicit DispatchTo(Backend& backend) : backend_(backend) {}
+
+  Result<void> handle_call(Replies& replies, wire::Opcode opcode, std::span<const std::byte> bytes,
+                           std::uint64_t tag) override {
+    return dispatch(backend_, replies, opcode, bytes, tag);
+  }
+
+ private:
+  Backend& backend_;
+};
 
 }  // namespace fairgv::vgpu

@@ -15,6 +15,10 @@ constexpr auto kRetry = std::chrono::milliseconds(1);
 /// A wait for the program's next command that is shorter than this is not worth a sleep.
 constexpr auto kWorthSpinning = std::chrono::microseconds(100);
 
+std::uint64_t nanoseconds(TimePoint at) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(at.time_since_epoch()).count());
+}
+
 constexpr auto kHint = std::memory_order_relaxed;  // for what is looked at again with the lock held
 
 }  // namespace
@@ -58,14 +62,16 @@ Result<void> Executor::check_limits(std::size_t more_waits) const {
 }
 
 Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
-                           std::span<const wire::EventId> wait_list) {
+                           std::span<const wire::EventId> wait_list, std::span<const NodePtr> after) {
   std::unique_lock lock(mutex_);
   bool wait_failed = false;
-  if (auto within = check_limits(wait_list.size()); !within) return within;
+  if (auto within = check_limits(wait_list.size() + after.size()); !within) return within;
   if (auto resolved = events_.resolve(wait_list, waits_, wait_failed); !resolved) return resolved;
   if (completion) {
     if (auto added = events_.add(completion, node); !added) return added;
   }
+  std::copy_if(after.begin(), after.end(), std::back_inserter(waits_),
+               [](const NodePtr& earlier) { return !earlier->ended(); });
   graph_.add(node, waits_, !wait_list.empty(), wait_failed);
   waits_.clear();  // keeps nothing alive
   pending_seen_ = graph_.pending();
@@ -385,9 +391,10 @@ void Executor::collect_ended(TimePoint now) {
         if (!command.cut) device->keeper.ran(times->started, times->ended);
       }
       tell_if_held_long(*device, command, now);
-    } else if (node->lane() != nullptr && node->lane()->profiling()) {
+    } else if (node->lane() != nullptr && node->lane()->clock() != Clock::none) {
       // A marker takes no time: it ends when the command before it has.
-      const std::uint64_t at = node->lane()->last_ended;
+      const bool by_device = node->lane()->clock() == Clock::device;
+      const std::uint64_t at = by_device ? node->lane()->last_ended : nanoseconds(now);
       marker_times = {at, at, at, at, at};
       times = &marker_times;
     }

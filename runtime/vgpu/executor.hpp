@@ -59,6 +59,11 @@ class Executor final : public CompletionSink {
   /// a poisoned object.
   Result<void> enqueue_marker(Work work, std::shared_ptr<Lane> lane, std::int32_t error,
                               wire::EventId completion, std::span<const wire::EventId> wait_list);
+  /// Queues any node of a lane, which waits for the nodes `after`, too.
+  Result<void> enqueue_after(const NodePtr& node, wire::EventId completion,
+                             std::span<const wire::EventId> wait_list, std::span<const NodePtr> after) {
+    return add(node, completion, wait_list, after);
+  }
   /// Ends an access that was granted.
   Result<void> end_access(wire::EventId event);
   Result<void> create_user_event(wire::EventId event);
@@ -134,7 +139,8 @@ class Executor final : public CompletionSink {
   static constexpr std::size_t kMostRetired = 256;
 
   Result<void> check_limits(std::size_t more_waits) const;
-  Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list);
+  Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list,
+                   std::span<const NodePtr> after = {});
 
   // The loop thread's.
   void pump(Device& device);

@@ -14,6 +14,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,7 +27,9 @@
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/cuda/worker.hpp"
 #include "runtime/vgpu/long_commands.hpp"
+#include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
 #include "runtime/vgpu/worker.hpp"
 #include "slicing/planner.hpp"
@@ -47,6 +52,8 @@ struct Arguments {
   std::uint64_t slicing_floor = slicing::kDefaultFloor;
   std::vector<std::string> never_slice;
   std::string slice;  // session::SlicingWish as text; empty: as configured
+  std::string api = to_text(session::Api::opencl);
+  std::vector<std::string> cuda_libraries;
   std::uint32_t object_limit = opencl::BackendSettings{}.object_limit;
   std::uint64_t command_limit = Executor::Settings{}.most_commands;
   pid_t client = 0;
@@ -95,6 +102,11 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--command-limit", to.command_limit,
                  "commands that may be pending while only the program can make progress possible")
       ->check(CLI::PositiveNumber);
+  app.add_option("--api", to.api, "which calls the program makes")
+      ->check(CLI::IsMember({to_text(session::Api::opencl), to_text(session::Api::cuda)}));
+  app.add_option("--cuda-library", to.cuda_libraries,
+                 "a CUDA driver (libcuda.so.1); the first with a device is used; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--slice", to.slice, "what the program wants for its long launches (FAIRGV_SLICE)")
       ->check(is_slicing_wish);
 }
@@ -129,11 +141,52 @@ MemoryAccount::Ledger ask_daemon(const session::Socket& daemon) {
   };
 }
 
-/// The driver, its threads on the cores that were given for them and this one on the others. Threads inherit
-/// the cores of the thread that starts them, and drivers of CPU devices start theirs when they are opened.
-Result<opencl::Driver> open_driver(const std::string& device_cores) {
-  if (device_cores.empty()) return opencl::Driver::open();
-  const auto cores = session::parse_core_set(device_cores);
+/// The drivers beneath: OpenCL's, which every worker has if there is one, so that all name the devices alike;
+/// and CUDA's for a program of CUDA.
+struct Drivers {
+  std::optional<opencl::Driver> opencl;
+  std::unique_ptr<cuda::Worker> cuda;
+
+  /// As all workers see them.
+  std::vector<session::DeviceDescription> devices() const {
+    std::vector<session::DeviceDescription> all;
+    for (std::size_t i = 0; opencl && i < opencl->root_devices().size(); ++i) {
+      const opencl::Device& device = opencl->devices()[i];
+      cl_ulong memory = 0;  // unknown, if the driver does not say
+      clGetDeviceInfo(device.id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, nullptr);
+      all.push_back({opencl->platform_name(device.platform),
+                     opencl->device_name(static_cast<wire::DeviceIndex>(i)), device.type, memory});
+    }
+    if (cuda) all.insert(all.end(), cuda->more_devices().begin(), cuda->more_devices().end());
+    return all;
+  }
+  bool has_host_device() const { return cuda ? cuda->is_host() : opencl->has_host_device(); }
+  /// Whether all of the drivers' threads work for one CPU device: those of several could not be told apart.
+  bool is_one_cpu_device() const {
+    return has_host_device() && opencl && opencl->devices().size() == 1 &&
+           (!cuda || cuda->more_devices().empty());
+  }
+};
+
+Result<Drivers> open_drivers(const Arguments& arguments) {
+  Drivers drivers;
+  auto opencl = opencl::Driver::open();
+  if (opencl) drivers.opencl.emplace(std::move(opencl).value());
+  if (arguments.api == to_text(session::Api::cuda)) {
+    auto cuda = cuda::Worker::open(arguments.cuda_libraries, drivers.opencl ? &*drivers.opencl : nullptr);
+    if (!cuda) return cuda.error();
+    drivers.cuda = std::move(cuda).value();
+  } else if (!opencl) {
+    return opencl.error();
+  }
+  return drivers;
+}
+
+/// Their threads on the cores that were given for them and this one on the others. Threads inherit the cores
+/// of the thread that starts them, and drivers of CPU devices start theirs when they are opened.
+Result<Drivers> open_drivers_on_their_cores(const Arguments& arguments) {
+  if (arguments.device_cores.empty()) return open_drivers(arguments);
+  const auto cores = session::parse_core_set(arguments.device_cores);
   if (!cores) return cores.error();
   const auto all = session::allowed_cores();
   if (!all) return all.error();
@@ -141,27 +194,10 @@ Result<opencl::Driver> open_driver(const std::string& device_cores) {
   // the administrator has said goes before it.
   ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(CPU_COUNT(&cores.value())).c_str(), 0);
   if (auto there = session::run_on(cores.value()); !there) return there.error();
-  auto driver = opencl::Driver::open();
+  auto drivers = open_drivers(arguments);
   if (auto back = session::run_on(session::other_cores(all.value(), cores.value())); !back)
     return back.error();
-  return driver;
-}
-
-/// Whether all of the driver's threads work for one CPU device: those of several could not be told apart.
-bool is_one_cpu_device(const opencl::Driver& driver) {
-  return driver.devices().size() == 1 && driver.has_host_device();
-}
-
-session::WorkerReady describe(const opencl::Driver& driver) {
-  session::WorkerReady ready;
-  for (std::size_t i = 0; i < driver.devices().size(); ++i) {
-    const opencl::Device& device = driver.devices()[i];
-    cl_ulong memory = 0;  // unknown, if the driver does not say
-    clGetDeviceInfo(device.id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, nullptr);
-    ready.devices.push_back({driver.platform_name(device.platform),
-                             driver.device_name(static_cast<wire::DeviceIndex>(i)), device.type, memory});
-  }
-  return ready;
+  return drivers;
 }
 
 /// Serves the session to its end.
@@ -170,15 +206,16 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (!segment) return segment.error();
   auto turns = session::TurnMemory::attach(ring::UniqueFd(arguments.turn_fd));
   if (!turns) return turns.error();
-  auto driver = open_driver(arguments.device_cores);
-  if (!driver) return driver.error();
+  auto drivers = open_drivers_on_their_cores(arguments);
+  if (!drivers) return drivers.error();
+  const session::WorkerReady ready{drivers->devices()};
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
   StolenTime stolen(threads, arguments.client);
-  const bool apart = !driver->has_host_device() || !arguments.device_cores.empty();
+  const bool apart = !drivers->has_host_device() || !arguments.device_cores.empty();
   ring::Coscheduling& coscheduling = segment->header().coscheduling;
   coscheduling.device_apart.store(apart ? 1 : 0, std::memory_order_relaxed);
-  if (auto sent = daemon.send(session::to_text(describe(driver.value()))); !sent) return sent.error();
+  if (auto sent = daemon.send(session::to_text(ready)); !sent) return sent.error();
   exit_with_daemon(daemon.fd());
 
   Executor::Settings settings;
@@ -189,7 +226,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (!wish) return wish.error();
   settings.slicing = slicing_settings(arguments.slicing, arguments.slicing_floor, wish.value());
   settings.most_commands = arguments.command_limit;
-  if (is_one_cpu_device(driver.value())) settings.turn.stolen = [&stolen] { return stolen.take(); };
+  if (drivers->is_one_cpu_device()) settings.turn.stolen = [&stolen] { return stolen.take(); };
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
     const session::Knock knock{session, device};
@@ -201,14 +238,27 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
                                         Duration held, TimePoint now) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
-  Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
+  Executor executor(segment.value(), std::span(turns->page().devices).first(ready.devices.size()), settings);
   const session::Socket ledger{ring::UniqueFd(arguments.ledger_fd)};
-  MemoryAccount memory(driver->root_devices().size(), ask_daemon(ledger));
-  opencl::Backend backend(driver.value(), segment.value(), executor,
-                          {.never_slice = {arguments.never_slice.begin(), arguments.never_slice.end()},
-                           .memory = ledger ? &memory : nullptr,
-                           .object_limit = arguments.object_limit});
-  Worker worker(segment.value(), executor, backend, !apart);
+  MemoryAccount memory(ready.devices.size(), ask_daemon(ledger));
+  MemoryAccount* const counted = ledger ? &memory : nullptr;
+  const std::set<std::string> never_slice(arguments.never_slice.begin(), arguments.never_slice.end());
+  std::optional<opencl::Backend> opencl;
+  std::unique_ptr<CallHandler> calls;
+  if (drivers->cuda) {
+    calls = drivers->cuda->serve(segment.value(), executor,
+                                 {.slicing = settings.slicing.mode != SlicingSettings::Mode::off,
+                                  .never_slice = never_slice,
+                                  .memory = counted,
+                                  .object_limit = arguments.object_limit});
+  } else {
+    opencl.emplace(
+        *drivers->opencl, segment.value(), executor,
+        opencl::BackendSettings{
+            .never_slice = never_slice, .memory = counted, .object_limit = arguments.object_limit});
+    calls = std::make_unique<DispatchTo<opencl::Backend>>(*opencl);
+  }
+  Worker worker(segment.value(), executor, *calls, !apart);
   int status = 0;
   if (auto served = worker.run(); !served) {
     // The daemon logs it: what a client has written may be in it. If there is no room, the status tells.

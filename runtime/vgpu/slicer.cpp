@@ -102,7 +102,7 @@ void Slicer::begin_part(DeviceCommand& command, TimePoint now) {
     parts_ = 0;
     failed_with_ = 0;
     // Where drivers may report two parts at once, or their times are kept, one ends before the next begins.
-    one_by_one_ = !command.lane()->in_order() || command.lane()->profiling();
+    one_by_one_ = !command.lane()->in_order() || command.lane()->clock() == Clock::device;
   }
   const slicing::Box box = next_box();
   const std::uint64_t blocks = *slicing::volume(box.groups);

@@ -4,15 +4,12 @@
 
 #include <cstring>
 
-#include "runtime/vgpu/dispatch.hpp"
-
 namespace fairgv::vgpu {
 
-Worker::Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend,
-               bool device_takes_our_cores)
+Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, bool device_takes_our_cores)
     : segment_(segment),
       executor_(executor),
-      backend_(backend),
+      calls_(calls),
       requests_(segment.requests()),
       replies_(segment, [&executor] { executor.pump(); }),
       budget_at_work_(device_takes_our_cores ? kHostSpin : ring::SpinBudget::kLongest),
@@ -54,7 +51,7 @@ Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const st
   const auto copy = scratch(payload.size());
   if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
   if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);
-  return dispatch(backend_, replies_, header.opcode, copy, header.tag);
+  return calls_.handle_call(replies_, header.opcode, copy, header.tag);
 }
 
 Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
@@ -69,7 +66,7 @@ Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
   const auto copy = scratch(bytes);
   if (bytes != 0) std::memcpy(copy.data(), arena.data() + offset, bytes);
   const auto opcode = static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit);
-  auto done = dispatch(backend_, replies_, opcode, copy, header.tag);
+  auto done = calls_.handle_call(replies_, opcode, copy, header.tag);
   if (scratch_.size() * sizeof(std::uint64_t) > segment_.sizes().request_bytes) {
     scratch_ = std::vector<std::uint64_t>(512);
   }

@@ -12,8 +12,8 @@
 
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/executor.hpp"
-#include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/replies.hpp"
 
 namespace fairgv::vgpu {
@@ -22,7 +22,7 @@ class Worker {
  public:
   /// All three outlive the worker. `device_takes_our_cores`: commands run on the CPUs that this thread runs
   /// on.
-  Worker(ring::Segment& segment, Executor& executor, opencl::Backend& backend, bool device_takes_our_cores);
+  Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, bool device_takes_our_cores);
 
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.
@@ -47,7 +47,7 @@ class Worker {
 
   ring::Segment& segment_;
   Executor& executor_;
-  opencl::Backend& backend_;
+  CallHandler& calls_;
   ring::RingConsumer requests_;
   Replies replies_;
   ring::SpinBudget budget_;

@@ -22,5 +22,9 @@ target_compile_definitions(system_test PRIVATE
   FAIRGV_SANITIZED=$<BOOL:${FAIRGV_SANITIZE}>)
 add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
+if(FAIRGV_CUDA_INCLUDE)
+  target_sources(system_test PRIVATE system_cuda_worker_test.cpp)
+  add_dependencies(system_test fairgv-softcuda)
+endif()
 # The tests start the programs that lie beside them.
 gtest_discover_tests(system_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)

@@ -385,7 +385,7 @@ TEST_F(ExecutorTest, AnEndThatNobodyWaitsForRingsNobody) {
 }
 
 TEST_F(ExecutorTest, ProfiledQueuesWriteTimesAndAMarkersTimeIsTheEndBeforeIt) {
-  const auto profiled = std::make_shared<Lane>(true, 0, true);
+  const auto profiled = std::make_shared<Lane>(true, 0, Clock::device);
   enqueue_on(profiled, 1, event(0));
   ASSERT_TRUE(executor.enqueue_marker(Work::marker, profiled, 0, event(1), {}));
   grant_now();

@@ -39,6 +39,8 @@ struct BackendSettings {
 
 class Backend {
  public:
+  using Calls = wire::AllCalls;
+
   /// All three outlive the back end.
   Backend(Driver& driver, const ring::Segment& segment, Executor& executor, BackendSettings settings = {})
       : driver_(driver),

@@ -4,9 +4,9 @@
 
 #include <bit>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 
+#include "runtime/vgpu/command_kind.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "sched/command_history.hpp"
 
@@ -18,16 +18,6 @@ inline std::uint64_t volume(const wire::Extent3& extent) {
   const bool overflow = __builtin_mul_overflow(extent.x, extent.y, &product) ||
                         __builtin_mul_overflow(product, extent.z, &product);
   return overflow ? std::numeric_limits<std::uint64_t>::max() : product;
-}
-
-/// Different numbers make different kinds, but for one chance in 2^64 (FNV-1a by words).
-inline sched::CommandKind kind_from(std::initializer_list<std::uint64_t> numbers) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::uint64_t number : numbers) {
-    hash = (hash ^ number) * 0x100000001b3;
-    hash ^= hash >> 29;
-  }
-  return hash;
 }
 
 /// Of a transfer, copy or fill: the call and the size to the next power of two.

@@ -76,7 +76,7 @@ void QueueCommand::watch(CompletionSink& sink) {
 
 void CL_CALLBACK QueueCommand::ended(cl_event handle, cl_int status, void* command) {
   auto& self = *static_cast<QueueCommand*>(command);
-  if (status == CL_COMPLETE && self.lane()->profiling()) self.read_times(handle);
+  if (status == CL_COMPLETE && self.lane()->clock() == Clock::device) self.read_times(handle);
   self.sink_->completed(self, status < 0 ? status : kComplete);
 }
 

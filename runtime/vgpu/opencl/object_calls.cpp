@@ -62,7 +62,8 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
 
   auto queue = std::make_shared<Queue>();
   queue->context = std::move(context).value();
-  queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root, profiling);
+  queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root,
+                                       profiling ? Clock::device : Clock::none);
   queue->sub_device = driver_.devices()[call.device].owner;
   queue->device = id.value();
   queue->error = queue->context->error;

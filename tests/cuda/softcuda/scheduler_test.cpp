@@ -44,7 +44,7 @@ TEST_F(SoftCudaScheduler, RandomGraphsKeepEveryPromisedOrder) {
   std::vector<Step> steps(kSteps);
   std::vector<std::shared_ptr<Operation>> operations(kSteps);
   std::atomic<int> clock = 0;
-  std::vector<std::shared_ptr<Stream>> streams{scheduler_->legacy(*group_)};
+  std::vector<std::shared_ptr<Stream>> streams{scheduler_->legacy(group_)};
   for (int number = 0; number < 6; ++number) {
     streams.push_back(make(number < 3 ? StreamKind::blocking : StreamKind::independent));
   }

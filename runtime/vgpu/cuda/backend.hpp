@@ -1,0 +1,131 @@
+// The CUDA back end: a handler for every call of the CUDA front end (runtime/wire/cuda_calls.hpp).
+//
+// The loop thread's alone. Metadata calls go to the driver at once and need no turn; commands go to the
+// executor. An Error means that the front end broke the protocol; see dispatch.hpp. What fails in the driver
+// is told in the reply or, late, by LateErrors.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/cuda/allocations.hpp"
+#include "runtime/vgpu/cuda/commands.hpp"
+#include "runtime/vgpu/cuda/late_errors.hpp"
+#include "runtime/vgpu/cuda/objects.hpp"
+#include "runtime/vgpu/cuda/worker.hpp"
+#include "runtime/vgpu/executor.hpp"
+#include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/object_table.hpp"
+#include "runtime/vgpu/slow_lane.hpp"
+#include "runtime/wire/cuda_calls.hpp"
+
+namespace fairgv::vgpu::cuda {
+
+class Backend {
+ public:
+  using Calls = wire::cuda::AllCalls;
+
+  /// All three outlive the back end.
+  Backend(const Driver& driver, const ring::Segment& segment, Executor& executor, WorkerSettings settings)
+      : driver_(driver),
+        segment_(segment),
+        executor_(executor),
+        settings_(std::move(settings)),
+        late_errors_(segment.header().late_error),
+        objects_(settings_.object_limit) {}
+
+  // context_calls.cpp
+  Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
+  Result<wire::cuda::DevicesReply> handle(const wire::cuda::GetDevices& call);
+  Result<wire::cuda::ContextReply> handle(const wire::cuda::CreateContext& call);
+  Result<wire::cuda::LimitReply> handle(const wire::cuda::GetLimit& call);
+  Result<wire::cuda::LimitReply> handle(const wire::cuda::SetLimit& call);
+  Result<void> handle(const wire::cuda::CreateStream& call);
+  Result<void> handle(const wire::ReleaseObject& call);
+
+  // module_calls.cpp
+  Result<void> handle(const wire::cuda::LoadModule& call);
+  Result<wire::cuda::ModuleReply> handle(const wire::cuda::GetModule& call);
+  Result<wire::cuda::NamesReply> handle(const wire::cuda::GetFunctionNames& call);
+  Result<wire::cuda::AddressReply> handle(const wire::cuda::GetGlobal& call);
+  Result<void> handle(const wire::cuda::Link& call);
+  Result<wire::cuda::LinkedReply> handle(const wire::cuda::GetLinked& call);
+
+  // function_calls.cpp
+  Result<wire::cuda::FunctionReply> handle(const wire::cuda::GetFunction& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::SetFunctionAttribute& call);
+  Result<wire::cuda::OccupancyReply> handle(const wire::cuda::GetOccupancy& call);
+  Result<void> handle(const wire::cuda::Launch& call);
+
+  // memory_calls.cpp
+  Result<wire::cuda::AllocationReply> handle(const wire::cuda::AllocateMemory& call);
+  Result<void> handle(const wire::cuda::FreeMemory& call);
+  Result<void> handle(const wire::cuda::EnqueueFreeMemory& call);
+  Result<wire::cuda::MemoryInfoReply> handle(const wire::cuda::GetMemoryInfo& call);
+  Result<wire::cuda::AllocationReply> handle(const wire::cuda::PinArena& call);
+  Result<void> handle(const wire::cuda::UnpinArena& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
+
+  // copy_calls.cpp
+  Result<void> handle(const wire::cuda::Copy& call);
+  Result<void> handle(const wire::cuda::Fill& call);
+
+  // command_calls.cpp
+  Result<void> handle(const wire::FlushQueue& call);
+  Result<void> handle(const wire::EnqueueMarker& call);
+  Result<void> handle(const wire::EnqueueBarrier& call);
+  Result<void> handle(const wire::EnqueueHostWork& call);
+  Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
+
+  // Events live in the executor.
+  Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
+  Result<void> handle(const wire::SetUserEventStatus& call) {
+    return executor_.set_user_event(call.event, call.status);
+  }
+  Result<void> handle(const wire::WatchEvent& call) { return executor_.watch_event(call.event, call.status); }
+  Result<void> handle(const wire::ReleaseEvent& call) { return executor_.release_event(call.event); }
+
+ private:
+  const Functions& functions() const { return driver_.functions(); }
+  /// A call's stream, ready for a command.
+  Result<std::shared_ptr<Stream>> stream(wire::ObjectId id) const { return objects_.get<Stream>(id); }
+  /// Queues a node of the stream's lane, where the default stream's order wants it.
+  Result<void> enqueue(Stream& stream, const NodePtr& node, const wire::Command& command);
+  /// A marker, or anything else that never reaches the driver.
+  Result<void> enqueue_marker(Work work, const wire::Command& command);
+  /// A copy or a fill, handed over by send(functions, stream). `bytes`: about how many.
+  template <class Send>
+  Result<void> enqueue_transfer(const wire::Command& command, std::uint64_t number, std::uint64_t bytes,
+                                Send send, std::vector<std::shared_ptr<const Object>> keeps);
+
+  /// Has `job` run on the slow lane; `completion` ends well afterwards.
+  template <class Job>
+  Result<void> run_slowly(wire::EventId completion, Job job);
+
+  /// Where the range lies in this process; an Error if it is not in the arena.
+  Result<std::byte*> arena(std::uint64_t offset, std::uint64_t bytes) const;
+
+  /// Charges an object or an allocation before the driver is asked for it. Nothing: it may not be made.
+  Result<std::optional<MemoryCharge>> charge(const Context& context, std::uint64_t bytes);
+
+  const Driver& driver_;
+  const ring::Segment& segment_;
+  Executor& executor_;
+  const WorkerSettings settings_;
+  LateErrors late_errors_;
+  std::map<CUdevice, std::weak_ptr<Context>> primary_contexts_;
+  const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
+  std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
+  ObjectTable<Object> objects_;
+  SlowLane slow_lane_;
+};
+
+}  // namespace fairgv::vgpu::cuda

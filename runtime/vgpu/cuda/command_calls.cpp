@@ -1,0 +1,38 @@
+// What never reaches the driver: markers, barriers, the program's own work on the host.
+#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/stream_order.hpp"
+
+namespace fairgv::vgpu::cuda {
+
+Result<void> Backend::enqueue(Stream& stream, const NodePtr& node, const wire::Command& command) {
+  auto queued = executor_.enqueue_after(node, command.completion, command.wait_list, order_of(stream));
+  if (queued) stream.last = node;
+  return queued;
+}
+
+Result<void> Backend::enqueue_marker(Work work, const wire::Command& command) {
+  const auto found = stream(command.queue);
+  if (!found) return found.error();
+  Stream& stream = *found.value();
+  return enqueue(stream, std::make_shared<Node>(work, stream.lane), command);
+}
+
+/// The driver begins with whatever it is given.
+Result<void> Backend::handle(const wire::FlushQueue& call) {
+  const auto found = stream(call.queue);
+  return found ? Result<void>() : found.error();
+}
+
+Result<void> Backend::handle(const wire::EnqueueMarker& call) {
+  return enqueue_marker(Work::marker, call.command);
+}
+
+Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
+  return enqueue_marker(Work::barrier, call.command);
+}
+
+Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
+  return enqueue_marker(Work::access, call.command);
+}
+
+}  // namespace fairgv::vgpu::cuda

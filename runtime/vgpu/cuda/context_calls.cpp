@@ -1,0 +1,111 @@
+// Devices, contexts and streams.
+#include <fmt/core.h>
+
+#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/current_context.hpp"
+
+namespace fairgv::vgpu::cuda {
+namespace {
+
+/// Makes the driver's context. It is current on the calling thread if that succeeds.
+CUresult make_handle(Context& context, unsigned flags) {
+  const Functions& driver = context.driver;
+  const CUresult code = context.is_primary
+                            ? driver.cuDevicePrimaryCtxRetain(&context.handle, context.device.handle)
+                            : driver.create_context(&context.handle, flags, context.device.handle);
+  if (code != CUDA_SUCCESS) {
+    context.handle = nullptr;
+    return code;
+  }
+  current_context() = nullptr;  // the driver may have changed it
+  return use(driver, context.handle);
+}
+
+}  // namespace
+
+Result<wire::cuda::DevicesReply> Backend::handle(const wire::cuda::GetDevices&) {
+  wire::cuda::DevicesReply reply;
+  if (driver_.devices().empty()) reply.code = CUDA_ERROR_NO_DEVICE;
+  reply.driver_version = driver_.version();
+  reply.arena_is_shared = segment_.at_wanted_address() ? 1 : 0;
+  for (const Device& device : driver_.devices()) reply.devices.push_back(device.facts);
+  return reply;
+}
+
+Result<wire::cuda::ContextReply> Backend::handle(const wire::cuda::CreateContext& call) {
+  if (call.ordinal >= driver_.devices().size()) return Error{fmt::format("no device {}", call.ordinal)};
+  const Device& device = driver_.devices()[call.ordinal];
+  wire::cuda::ContextReply reply;
+  std::shared_ptr<Context> context;
+  if (call.is_primary != 0) context = primary_contexts_[device.handle].lock();
+  if (!context) {
+    context = std::make_shared<Context>(functions(), device, call.is_primary != 0);
+    if (const CUresult code = make_handle(*context, call.flags); code != CUDA_SUCCESS) {
+      reply.code = code;
+      return reply;
+    }
+    if (call.is_primary != 0) primary_contexts_[device.handle] = context;
+  }
+  if (const CUresult code = use(functions(), context->handle); code != CUDA_SUCCESS) {
+    reply.code = code;
+    return reply;
+  }
+  unsigned version = 0;
+  functions().cuCtxGetApiVersion(context->handle, &version);
+  reply.api_version = version;
+  functions().cuCtxGetStreamPriorityRange(&reply.least_priority, &reply.greatest_priority);
+  if (auto inserted = objects_.insert(call.id, std::move(context)); !inserted) return inserted.error();
+  return reply;
+}
+
+Result<wire::cuda::LimitReply> Backend::handle(const wire::cuda::GetLimit& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  std::size_t value = 0;
+  CUresult code = use(functions(), context.value()->handle);
+  if (code == CUDA_SUCCESS) code = functions().cuCtxGetLimit(&value, static_cast<CUlimit>(call.limit));
+  return wire::cuda::LimitReply{code, value};
+}
+
+Result<wire::cuda::LimitReply> Backend::handle(const wire::cuda::SetLimit& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  std::size_t value = call.value;
+  CUresult code = use(functions(), context.value()->handle);
+  if (code == CUDA_SUCCESS) code = functions().cuCtxSetLimit(static_cast<CUlimit>(call.limit), value);
+  if (code == CUDA_SUCCESS) code = functions().cuCtxGetLimit(&value, static_cast<CUlimit>(call.limit));
+  return wire::cuda::LimitReply{code, value};
+}
+
+Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  if (call.kind > wire::cuda::StreamKind::non_blocking) return Error{"a stream of no known kind"};
+  auto stream = std::make_shared<Stream>();
+  stream->context = std::move(context).value();
+  stream->stream_kind = call.kind;
+  stream->lane = std::make_shared<Lane>(true, stream->context->device.facts.device, Clock::host);
+  stream->code = use(functions(), stream->context->handle);
+  if (stream->code == CUDA_SUCCESS) {
+    // All of the driver's are on their own: the order among them is the command graph's.
+    stream->code =
+        functions().cuStreamCreateWithPriority(&stream->handle, CU_STREAM_NON_BLOCKING, call.priority);
+  }
+  if (stream->code != CUDA_SUCCESS) stream->handle = nullptr;
+  Context& owner = *stream->context;
+  if (call.kind == wire::cuda::StreamKind::legacy) {
+    if (!owner.legacy.expired()) return Error{"a second legacy stream in one context"};
+    owner.legacy = stream;
+  } else if (call.kind == wire::cuda::StreamKind::blocking) {
+    std::erase_if(owner.blocking, [](const auto& other) { return other.expired(); });
+    owner.blocking.push_back(stream);
+  }
+  return objects_.insert(call.id, std::move(stream));
+}
+
+Result<void> Backend::handle(const wire::ReleaseObject& call) {
+  executor_.note_release();
+  return objects_.erase(call.id);
+}
+
+}  // namespace fairgv::vgpu::cuda

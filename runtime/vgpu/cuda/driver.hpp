@@ -1,0 +1,67 @@
+// The CUDA driver below: a libcuda.so.1, NVIDIA's or the software one, and the devices that it has.
+//
+// A device of CUDA is one of the topology's too: the OpenCL device that it is, if the OpenCL driver shows it,
+// so that programs of both APIs share its turns; else one behind those.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/wire/calls/cuda/contexts.hpp"
+
+namespace fairgv::vgpu::cuda {
+
+/// The driver's functions, by the names of cuda.h. Those that are optional may be null.
+struct Functions {
+#define FAIRGV_DRIVER_FUNCTION(name, need) decltype(&::name) name = nullptr;
+#include "runtime/vgpu/cuda/functions.def"
+#undef FAIRGV_DRIVER_FUNCTION
+  /// cuCtxCreate_v2: newer ones of the name take parameters that nobody here uses.
+  CUresult (*create_context)(CUcontext* context, unsigned flags, CUdevice device) = nullptr;
+};
+
+struct Device {
+  CUdevice handle = 0;
+  wire::cuda::DeviceFacts facts;
+};
+
+/// Never unloaded: drivers have threads. The functions may be called from any thread, the rest by one.
+class Driver {
+ public:
+  /// Loads `library` and its devices, which are found among those of `opencl` where it has them (null: there
+  /// is no OpenCL driver). An Error that says what is missing if it cannot be used; a driver that finds no
+  /// device is one with none.
+  static Result<Driver> open(const std::string& library, const opencl::Driver* opencl);
+
+  const Functions& functions() const { return functions_; }
+  int version() const { return version_; }
+  /// By ordinal.
+  const std::vector<Device>& devices() const { return devices_; }
+  /// What the topology has behind the devices of OpenCL.
+  const std::vector<session::DeviceDescription>& more_devices() const { return more_devices_; }
+  /// Whether all its devices are the host's own CPU.
+  bool is_host() const { return is_host_; }
+
+ private:
+  Result<void> look_at_devices(const opencl::Driver* opencl);
+  wire::DeviceIndex topology_index(const Device& device, const opencl::Driver* opencl);
+
+  Functions functions_;
+  /// The software driver's: the OpenCL device beneath one of its devices, as its loader names it.
+  void* (*opencl_device_)(CUdevice device) = nullptr;
+  int version_ = 0;
+  bool is_host_ = false;
+  std::vector<Device> devices_;
+  std::vector<session::DeviceDescription> more_devices_;
+};
+
+/// What `code` means, in the driver's words.
+std::string describe(const Functions& functions, CUresult code);
+
+}  // namespace fairgv::vgpu::cuda

@@ -1,0 +1,173 @@
+// Memory: linear, pinned, arrays; charged before it is made.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/current_context.hpp"
+
+namespace fairgv::vgpu::cuda {
+namespace {
+
+/// Takes a place in its stream and frees memory when it is gone, which the loop thread sees to.
+class FreeNode final : public Node {
+ public:
+  FreeNode(std::shared_ptr<Lane> lane, std::shared_ptr<Allocations> allocations, std::uint64_t address)
+      : Node(Work::marker, std::move(lane)), allocations_(std::move(allocations)), address_(address) {}
+  ~FreeNode() override { allocations_->free(address_); }
+
+ private:
+  const std::shared_ptr<Allocations> allocations_;
+  const std::uint64_t address_;
+};
+
+/// Bytes of one element of an array's channel; 0: a format that is none of plain numbers.
+std::uint64_t channel_bytes(std::uint32_t format) {
+  switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+      return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+      return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/// Of all elements of an array; the largest number if it does not fit 64 bits.
+std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
+  std::uint64_t bytes = std::max<std::uint64_t>(channel_bytes(call.format), 1) * call.channels;
+  for (const std::uint64_t extent : {call.width, call.height, call.depth}) {
+    if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(extent, 1), &bytes)) return UINT64_MAX;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::optional<MemoryCharge>> Backend::charge(const Context& context, std::uint64_t bytes) {
+  if (settings_.memory == nullptr) return std::optional<MemoryCharge>(MemoryCharge());
+  return settings_.memory->charge(std::uint64_t{1} << context.device.facts.device, bytes, false);
+}
+
+Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::AllocateMemory& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  wire::cuda::AllocationReply reply{CUDA_ERROR_OUT_OF_MEMORY};
+  std::uint64_t bytes = call.bytes;
+  if (call.rows != 0 && __builtin_mul_overflow(call.bytes, call.rows, &bytes)) return reply;
+  auto charged = charge(*context.value(), bytes);
+  if (!charged) return charged.error();
+  if (!charged.value()) return reply;
+  CUdeviceptr address = 0;
+  std::size_t pitch = call.bytes;
+  CUresult code = use(functions(), context.value()->handle);
+  if (code == CUDA_SUCCESS) {
+    code = call.rows == 0
+               ? functions().cuMemAlloc(&address, call.bytes)
+               : functions().cuMemAllocPitch(&address, &pitch, call.bytes, call.rows, call.element_bytes);
+  }
+  reply = {code, address, pitch};
+  if (code != CUDA_SUCCESS) return reply;
+  allocations_->add(address, context.value(), std::move(*charged.value()));
+  return reply;
+}
+
+Result<void> Backend::handle(const wire::cuda::FreeMemory& call) {
+  if (!allocations_->contains(call.address)) return Error{fmt::format("no memory at {:#x}", call.address)};
+  allocations_->free(call.address);
+  return {};
+}
+
+Result<void> Backend::handle(const wire::cuda::EnqueueFreeMemory& call) {
+  const auto found = stream(call.command.queue);
+  if (!found) return found.error();
+  Stream& stream = *found.value();
+  executor_.note_release();
+  return enqueue(stream, std::make_shared<FreeNode>(stream.lane, allocations_, call.address), call.command);
+}
+
+Result<wire::cuda::MemoryInfoReply> Backend::handle(const wire::cuda::GetMemoryInfo& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CUresult code = use(functions(), context.value()->handle);
+  if (code == CUDA_SUCCESS) code = functions().cuMemGetInfo(&free, &total);
+  wire::cuda::MemoryInfoReply reply{code, free, total};
+  if (settings_.memory == nullptr) return reply;
+  const auto left = settings_.memory->left(context.value()->device.facts.device);
+  if (!left) return left.error();
+  reply.free = std::min(reply.free, left.value());
+  return reply;
+}
+
+Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::PinArena& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  const auto host = arena(call.range.offset, call.range.bytes);
+  if (!host) return host.error();
+  const bool is_pages = call.range.offset % ring::kPageBytes == 0 && call.range.bytes % ring::kPageBytes == 0;
+  if (!is_pages || call.range.bytes == 0 || pinned_.contains(call.range.offset)) {
+    return Error{fmt::format("{} bytes at {} cannot be pinned", call.range.bytes, call.range.offset)};
+  }
+  wire::cuda::AllocationReply reply;
+  CUresult code = use(functions(), context.value()->handle);
+  if (code == CUDA_SUCCESS) {
+    code = functions().cuMemHostRegister(host.value(), call.range.bytes,
+                                         CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+  }
+  if (code == CUDA_SUCCESS) {
+    CUdeviceptr address = 0;
+    code = functions().cuMemHostGetDevicePointer(&address, host.value(), 0);
+    if (code != CUDA_SUCCESS) functions().cuMemHostUnregister(host.value());
+    reply.address = address;
+  }
+  reply.code = code;
+  if (code == CUDA_SUCCESS) pinned_[call.range.offset] = context.value();
+  return reply;
+}
+
+Result<void> Backend::handle(const wire::cuda::UnpinArena& call) {
+  const auto found = pinned_.find(call.offset);
+  if (found == pinned_.end()) return Error{fmt::format("nothing is pinned at {}", call.offset)};
+  if (use(functions(), found->second->handle) == CUDA_SUCCESS) {
+    functions().cuMemHostUnregister(segment_.arena().data() + call.offset);
+  }
+  pinned_.erase(found);
+  return {};
+}
+
+Result<wire::cuda::CodeReply> Backend::handle(const wire::cuda::CreateArray& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  auto charged = charge(*context.value(), array_bytes(call));
+  if (!charged) return charged.error();
+  if (!charged.value()) return wire::cuda::CodeReply{CUDA_ERROR_OUT_OF_MEMORY};
+  auto array = std::make_shared<Array>();
+  array->context = std::move(context).value();
+  array->charge = std::move(*charged.value());
+  CUDA_ARRAY3D_DESCRIPTOR description{};
+  description.Width = call.width;
+  description.Height = call.height;
+  description.Depth = call.depth;
+  description.Format = static_cast<CUarray_format>(call.format);
+  description.NumChannels = call.channels;
+  description.Flags = call.flags;
+  CUresult code = use(functions(), array->context->handle);
+  if (code == CUDA_SUCCESS) code = functions().cuArray3DCreate(&array->handle, &description);
+  if (code != CUDA_SUCCESS) {
+    array->handle = nullptr;
+    return wire::cuda::CodeReply{code};
+  }
+  if (auto inserted = objects_.insert(call.id, std::move(array)); !inserted) return inserted.error();
+  return wire::cuda::CodeReply{};
+}
+
+}  // namespace fairgv::vgpu::cuda

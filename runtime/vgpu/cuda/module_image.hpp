@@ -1,0 +1,24 @@
+// What the worker makes of an image before the driver gets it: the text in it, rewritten so that launches can
+// run in parts.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "slicing/ptx_slicing/rewrite.hpp"
+
+namespace fairgv::vgpu::cuda {
+
+/// The image as it is has to be loaded, and why.
+struct WholeImage {
+  std::string why;  // a phrase for people
+};
+
+/// The image's text, rewritten; or why there is none.
+std::variant<slicing::SlicedModule, WholeImage> sliced_image(std::span<const std::byte> image);
+
+}  // namespace fairgv::vgpu::cuda
