@@ -80,6 +80,6 @@ struct Fill {
 };
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
 /// The engine's part of it: `fill` has been checked and is not empty.
-void enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
+CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
 
 }  // namespace fairgv::cuda

@@ -111,6 +111,7 @@ bool Driver::end_context(Context& context) {
   streams.take_if([handle](const Stream& stream) { return stream.group()->owner() == handle; });
   arrays.take_if([handle](const Array& array) { return array.owner == handle; });
   memory.remove_all_of(handle);
+  close_group(*context.group());
   contexts.take(handle);
   return true;
 }

@@ -129,8 +129,7 @@ CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill&
     return CUDA_ERROR_INVALID_VALUE;
   const auto size = span_of({width, fill.rows, 1}, fill.pitch, 0);
   if (!size || !driver.memory.covers(fill.address, *size)) return CUDA_ERROR_INVALID_VALUE;
-  enqueue_fill(driver, stream, fill);
-  return CUDA_SUCCESS;
+  return enqueue_fill(driver, stream, fill);
 }
 
 }  // namespace fairgv::cuda

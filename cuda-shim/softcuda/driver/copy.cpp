@@ -72,7 +72,7 @@ CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place
   });
 }
 
-void enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
+CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
   driver.scheduler.submit(*stream, [fill] {
     switch (fill.element) {
       case 1:
@@ -86,6 +86,7 @@ void enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const F
     }
     return CUDA_SUCCESS;
   });
+  return CUDA_SUCCESS;
 }
 
 }  // namespace fairgv::cuda

@@ -46,6 +46,8 @@ class Engine {
 
   CUresult make_group(CUcontext owner, CUdevice, bool primary, unsigned flags,
                       std::shared_ptr<StreamGroup>& group);
+  /// Nothing to do: the context's own end is soon enough.
+  void close_group(StreamGroup&) {}
   CUresult limit(Context& context, CUlimit which, std::size_t& value);
   CUresult set_limit(Context& context, CUlimit which, std::size_t value);
 
