@@ -67,7 +67,7 @@ std::vector<Function> all_messages() {
 
 /// The first byte says which message; a decoder that runs on the wrong bytes is the rule, so all are tried
 /// when it names none.
-void run(Input input) {
+void run_codec(Input input) {
   static const std::vector<Function> kAll = all_messages();
   if (input.empty()) return;
   const std::size_t which = input[0];
@@ -85,7 +85,7 @@ Bytes seed_of(const M& message) {
   return seed;
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> codec_seeds() {
   const wire::EventId waits[] = {wire::EventId::make(1, 7)};
   const wire::Command command{wire::ObjectId::make(5, 1), wire::EventId::make(6, 2), waits};
   const wire::ArgumentUpdate updates[] = {{0, wire::ArgumentKind::memory, 8, 42}};
@@ -124,6 +124,6 @@ std::vector<Bytes> seeds() {
 
 }  // namespace
 
-const Target kCodec{"codec", &run, &seeds, &mutate_bytes};
+const Target kCodec{"codec", &run_codec, &codec_seeds, &mutate_bytes};
 
 }  // namespace fairgv::fuzz

@@ -66,7 +66,7 @@ void read_text(std::string_view ptx) {
   (void)softcuda::translate(ptx);
 }
 
-void run(Input input) {
+void run_images(Input input) {
   const auto bytes = std::as_bytes(input);
   if (softcuda::fatbin_bytes(bytes)) {
     const auto ptx = softcuda::ptx_of_fatbin(bytes);
@@ -77,7 +77,7 @@ void run(Input input) {
   read_text(ptx);
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> images_seeds() {
   std::vector<Bytes> all;
   for (const std::string& seed : {text(), std::string(kHead), container(text())}) {
     all.emplace_back(seed.begin(), seed.end());
@@ -87,6 +87,6 @@ std::vector<Bytes> seeds() {
 
 }  // namespace
 
-const Target kImages{"images", &run, &seeds, &mutate_bytes};
+const Target kImages{"images", &run_images, &images_seeds, &mutate_bytes};
 
 }  // namespace fairgv::fuzz
