@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kHead = ".version 8.0\n.target sm_75\n.address_size 64\n";
 
-constexpr std::string_view kKernel =
+constexpr std::string_view kKernelText =
     ".global .align 4 .u32 g[4] = {1, 2, 3, 4};\n"
     ".const .u64 p = g;\n"
     ".func (.param .b32 r) twice(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a]; mov.u32 %r2, "
@@ -28,7 +28,7 @@ constexpr std::string_view kKernel =
     "  cvta.to.global.u64 %d2, %d1; st.global.v2.f32 [%d2+8], {%f1, %f2}; ret; }\n";
 
 std::string text() {
-  return std::string(kHead) + std::string(kKernel);
+  return std::string(kHead) + std::string(kKernelText);
 }
 
 /// A fatbin with one stored text, as fatbin.hpp has the layout.
