@@ -69,58 +69,88 @@ bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
          clSetKernelArg(kernel, 3, sizeof runtime, &runtime) == CL_SUCCESS;
 }
 
-/// Enqueues on the calling thread's queue and waits for the end.
-CUresult execute_kernel(const Launch& launch, const LaunchFrame& frame) {
-  const cl_command_queue queue = launch.driver.opencl->queue();
-  if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
-  std::size_t global[3];
-  std::size_t local[3];
-  for (std::size_t at = 0; at < 3; ++at) {
-    local[at] = launch.shape.block[at];
-    global[at] = std::size_t{launch.shape.grid[at]} * local[at];
-  }
-  cl_event event = nullptr;
-  {
-    const std::lock_guard guard(launch.function->arguments_lock());
-    if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
-    const cl_int status = clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local,
-                                                 0, nullptr, &event);
-    if (status != CL_SUCCESS) {
-      say_if_verbose("OpenCL refuses a launch of '" + launch.function->info().name + "' (" +
-                     std::to_string(status) + ")");
-      return status == CL_OUT_OF_RESOURCES || status == CL_MEM_OBJECT_ALLOCATION_FAILURE
-                 ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-                 : CUDA_ERROR_LAUNCH_FAILED;
-    }
-  }
-  cl_int status = clWaitForEvents(1, &event);
-  cl_int ended = CL_COMPLETE;
-  if (status == CL_SUCCESS) {
-    status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, nullptr);
-  }
-  clReleaseEvent(event);
-  return status == CL_SUCCESS && ended == CL_COMPLETE ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED;
+/// A launch on the device's queue.
+struct Begun {
+  std::shared_ptr<Launch> launch;
+  std::unique_ptr<LaunchFrame> frame;
+  std::shared_ptr<Operation> operation;
+};
+
+CUresult result_of(const Begun& begun, cl_int status) {
+  print_ring(*begun.frame, begun.frame->block());
+  return status == CL_COMPLETE ? verdict(begun.frame->block()) : CUDA_ERROR_LAUNCH_FAILED;
 }
 
-CUresult run_launch(const Launch& launch) {
+void CL_CALLBACK launch_ended(cl_event event, cl_int status, void* data) {
+  const std::unique_ptr<Begun> begun(static_cast<Begun*>(data));
+  Driver& driver = begun->launch->driver;
+  const CUresult result = result_of(*begun, status);
+  driver.frames.give_back(std::move(begun->frame));
+  const auto operation = std::move(begun->operation);
+  begun->launch.reset();  // before anybody is told that it is done
+  clReleaseEvent(event);
+  driver.scheduler.ended(operation, result);
+}
+
+/// Ready for the launch; null: the device has no memory.
+std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
   const KernelInfo& info = launch.function->info();
   const OpenClDevice& device = *launch.driver.opencl;
   auto frame = launch.driver.frames.take(device);
-  if (!frame) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!frame) return nullptr;
   const std::uint64_t threads =
       std::uint64_t{launch.shape.block[0]} * launch.shape.block[1] * launch.shape.block[2];
   const std::uint64_t slot =
       info.stepped ? info.scratch_bytes_fixed + threads * info.scratch_bytes_per_thread : 0;
   // As many blocks at once as the device has units, and one more for the thread that waits.
   const std::uint32_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
-  CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) {
-    result = execute_kernel(launch, *frame);
-    print_ring(*frame, frame->block());
-    if (result == CUDA_SUCCESS) result = verdict(frame->block());
-  }
+  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) return frame;
   launch.driver.frames.give_back(std::move(frame));
-  return result;
+  return nullptr;
+}
+
+CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_command_queue queue,
+                        cl_event& event) {
+  std::size_t global[3];
+  std::size_t local[3];
+  for (std::size_t at = 0; at < 3; ++at) {
+    local[at] = launch.shape.block[at];
+    global[at] = std::size_t{launch.shape.grid[at]} * local[at];
+  }
+  const std::lock_guard guard(launch.function->arguments_lock());
+  if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
+  const cl_int status =
+      clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local, 0, nullptr, &event);
+  if (status == CL_SUCCESS) return CUDA_SUCCESS;
+  say_if_verbose("OpenCL refuses a launch of '" + launch.function->info().name + "' (" +
+                 std::to_string(status) + ")");
+  return status == CL_OUT_OF_RESOURCES || status == CL_MEM_OBJECT_ALLOCATION_FAILURE
+             ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+             : CUDA_ERROR_LAUNCH_FAILED;
+}
+
+/// Puts the launch on its stream's own queue, behind those that are there, and returns.
+CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
+                      const std::shared_ptr<Operation>& operation) {
+  if (!stream.device_queue) stream.device_queue = launch->driver.opencl->make_queue();
+  const auto queue = static_cast<cl_command_queue>(stream.device_queue.get());
+  if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
+  auto begun = std::make_unique<Begun>(Begun{launch, make_frame(*launch), operation});
+  if (!begun->frame) return CUDA_ERROR_OUT_OF_MEMORY;
+  cl_event event = nullptr;
+  if (const CUresult code = enqueue_kernel(*launch, *begun->frame, queue, event); code != CUDA_SUCCESS) {
+    launch->driver.frames.give_back(std::move(begun->frame));
+    return code;
+  }
+  if (clSetEventCallback(event, CL_COMPLETE, &launch_ended, begun.get()) == CL_SUCCESS) {
+    begun.release();  // the callback's
+    clFlush(queue);
+    return CUDA_SUCCESS;
+  }
+  // No driver should refuse; waiting here is slow but right.
+  const cl_int status = clWaitForEvents(1, &event);
+  launch_ended(event, status == CL_SUCCESS ? CL_COMPLETE : status, begun.release());
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -129,7 +159,9 @@ CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
                         std::shared_ptr<Function> function, const LaunchShape& shape,
                         std::vector<std::uint64_t> parameters) {
   auto launch = std::make_shared<Launch>(Launch{driver, std::move(function), shape, std::move(parameters)});
-  driver.scheduler.submit(*stream, [launch] { return run_launch(*launch); });
+  driver.scheduler.submit(stream, [launch](Stream& to, const std::shared_ptr<Operation>& operation) {
+    return begin_launch(launch, to, operation);
+  });
   return CUDA_SUCCESS;
 }
 

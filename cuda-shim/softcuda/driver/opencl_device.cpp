@@ -200,6 +200,16 @@ cl_command_queue OpenClDevice::queue() const {
   return own.queue;
 }
 
+std::shared_ptr<void> OpenClDevice::make_queue() const {
+  cl_int status = CL_SUCCESS;
+  const cl_command_queue made = clCreateCommandQueueWithProperties(context_, device_, nullptr, &status);
+  if (status != CL_SUCCESS) return nullptr;
+  return {made, [process = getpid()](void* queue) {
+            const bool kept = g_abandoned.load(std::memory_order_acquire) || process != getpid();
+            if (!kept) clReleaseCommandQueue(static_cast<cl_command_queue>(queue));
+          }};
+}
+
 DeviceMemory OpenClDevice::allocate(std::size_t size) const {
   // OpenCL promises the alignment of its largest type only.
   if (size > facts_.largest_allocation || facts_.largest_allocation - size < kAlignment) return {};

@@ -79,6 +79,9 @@ class OpenClDevice {
   cl_context context() const { return context_; }
   /// The calling thread's in-order queue; it lives as long as the thread. Null: it cannot be made.
   cl_command_queue queue() const;
+  /// Another in-order queue, a cl_command_queue; null: it cannot be made. Not released in a forked child,
+  /// where OpenCL's threads are not.
+  std::shared_ptr<void> make_queue() const;
   /// From now on queues are left alone when their threads end: OpenCL is about to go, with the process.
   static void abandon_queues();
 

@@ -83,48 +83,130 @@ Scheduler::Operations Scheduler::held_by(const Stream& stream) const {
   return held;
 }
 
-std::shared_ptr<Operation> Scheduler::add(Stream& stream, Work work,
-                                          std::span<const std::shared_ptr<Operation>> behind, bool by_caller,
-                                          bool despite_fault) {
-  auto operation = std::make_shared<Operation>();
+/// With the lock.
+void Scheduler::add(Stream& stream, const std::shared_ptr<Operation>& operation,
+                    std::span<const std::shared_ptr<Operation>> behind) {
   operation->group_ = stream.group_;
-  operation->work_ = std::move(work);
   operation->level_ = stream.priority_ - kGreatestPriority;
-  operation->by_caller_ = by_caller;
-  operation->despite_fault_ = despite_fault;
   Operations before = held_by(stream);
   for (const auto& other : behind) {
     if (other && !other->done()) before.push_back(other);
   }
-  operation->waits_for_ = before.size();
-  for (const auto& other : before) other->successors_.push_back(operation);
+  for (const auto& other : before) {
+    const bool is_queued_behind = operation->begin_ && other == stream.last_ && other->stream_;
+    if (is_queued_behind && other->is_begun_ && stream.begun_ < kMostBegun) continue;
+    ++operation->waits_for_;
+    if (is_queued_behind) {
+      other->follower_ = operation;
+    } else {
+      other->successors_.push_back(operation);
+    }
+  }
   stream.last_ = operation;
-  return operation;
 }
 
 std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
                                              std::span<const std::shared_ptr<Operation>> behind,
                                              bool despite_fault) {
-  const std::lock_guard guard(lock_);
-  auto operation = add(stream, std::move(work), behind, false, despite_fault);
-  if (operation->waits_for_ == 0) wake(make_runnable(operation));
+  auto operation = std::make_shared<Operation>();
+  operation->work_ = std::move(work);
+  operation->despite_fault_ = despite_fault;
+  std::unique_lock guard(lock_);
+  add(stream, operation, behind);
+  if (operation->waits_for_ == 0) settle(guard, make_runnable(operation));
   return operation;
 }
 
-CUresult Scheduler::run(Stream& stream, Work work) {
-  std::shared_ptr<Operation> operation;
+void Scheduler::submit(const std::shared_ptr<Stream>& stream, Begin begin_work) {
+  auto operation = std::make_shared<Operation>();
+  operation->begin_ = std::move(begin_work);
+  operation->stream_ = stream;
   {
     const std::lock_guard guard(lock_);
-    operation = add(stream, std::move(work), {}, true, false);
+    add(*stream, operation, {});
+    if (operation->waits_for_ != 0) return;
+  }
+  begin(std::move(operation));
+}
+
+void Scheduler::submit_prompt(Stream& stream, std::function<void(CUresult)> function) {
+  auto operation = std::make_shared<Operation>();
+  operation->work_ = [group = stream.group(), function = std::move(function)] {
+    function(group->fault());
+    return CUDA_SUCCESS;
+  };
+  operation->is_prompt_ = true;
+  std::unique_lock guard(lock_);
+  add(stream, operation, {});
+  if (operation->waits_for_ == 0) settle(guard, make_runnable(operation));
+}
+
+CUresult Scheduler::run(Stream& stream, Work work) {
+  auto operation = std::make_shared<Operation>();
+  operation->by_caller_ = true;
+  {
+    const std::lock_guard guard(lock_);
+    add(stream, operation, {});
     if (operation->waits_for_ == 0) make_runnable(operation);
   }
   operation->wait_for(Operation::kRunnable);
   const CUresult fault = operation->group_->fault();
-  const CUresult result = fault != CUDA_SUCCESS ? fault : perform(*operation);
-  operation->work_ = nullptr;
-  const std::lock_guard guard(lock_);
-  wake(complete(operation, result));
+  const CUresult result = fault != CUDA_SUCCESS ? fault : perform(work);
+  work = nullptr;
+  std::unique_lock guard(lock_);
+  settle(guard, complete(operation, result));
   return result;
+}
+
+/// With the lock: the operation that may begin because this one has, if there is one and the queue has room.
+std::shared_ptr<Operation> Scheduler::take_follower(Operation& operation) {
+  if (!operation.follower_ || operation.stream_->begun_ >= kMostBegun) return nullptr;
+  auto follower = std::exchange(operation.follower_, nullptr);
+  return --follower->waits_for_ == 0 ? follower : nullptr;
+}
+
+/// Without the lock. Begins an operation, and those that only waited for that.
+void Scheduler::begin(std::shared_ptr<Operation> operation) {
+  while (operation) {
+    // It may end, on another thread, before this returns.
+    const Begin begin_work = std::exchange(operation->begin_, nullptr);
+    const auto stream = operation->stream_;
+    const CUresult fault = operation->group_->fault();
+    const CUresult code =
+        fault != CUDA_SUCCESS ? fault : perform([&] { return begin_work(*stream, operation); });
+    std::unique_lock guard(lock_);
+    if (code != CUDA_SUCCESS) {
+      if (fault == CUDA_SUCCESS) operation->group_->set_fault(code);
+      settle(guard, complete(operation, code));
+      return;
+    }
+    if (!operation->done()) {
+      operation->is_begun_ = true;
+      ++stream->begun_;
+    }
+    operation = take_follower(*operation);
+  }
+}
+
+void Scheduler::ended(const std::shared_ptr<Operation>& operation, CUresult result) {
+  if (result != CUDA_SUCCESS) operation->group_->set_fault(result);
+  std::unique_lock guard(lock_);
+  settle(guard, complete(operation, result));
+}
+
+/// With the lock, which is let go of meanwhile: has `runnable` operations taken care of, and runs what is to
+/// be run promptly.
+void Scheduler::settle(std::unique_lock<std::mutex>& guard, std::size_t runnable) {
+  wake(runnable);
+  while (!prompt_.empty()) {
+    const auto operation = std::move(prompt_.back());
+    prompt_.pop_back();
+    guard.unlock();
+    const CUresult result = perform(operation->work_);
+    operation->work_ = nullptr;
+    guard.lock();
+    wake(complete(operation, result));
+  }
 }
 
 /// With the lock. Markers are done at once, and what waits only for them becomes runnable in turn: a loop,
@@ -135,7 +217,11 @@ std::size_t Scheduler::make_runnable(std::shared_ptr<Operation> operation) {
     operation->state_.notify_all();
     return 0;
   }
-  if (!operation->work_) return complete(operation, operation->group_->fault());
+  if (operation->is_prompt_) {
+    prompt_.push_back(std::move(operation));
+    return 0;
+  }
+  if (!operation->work_ && !operation->begin_) return complete(operation, operation->group_->fault());
   runnable_.at(static_cast<std::size_t>(operation->level_)).push_back(std::move(operation));
   ++runnable_count_;
   return 1;
@@ -150,12 +236,15 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
     const auto current = std::move(completed.back());
     completed.pop_back();
     current->finished_at_ = Clock::now();
-    const Operations successors = std::exchange(current->successors_, {});
+    Operations successors = std::exchange(current->successors_, {});
+    if (current->follower_) successors.push_back(std::exchange(current->follower_, nullptr));
+    if (std::exchange(current->is_begun_, false)) --current->stream_->begun_;
+    current->stream_.reset();  // which holds it
     current->state_.store(Operation::kDone, std::memory_order_release);
     current->state_.notify_all();
     for (const auto& next : successors) {
       if (--next->waits_for_ != 0) continue;
-      if (!next->by_caller_ && !next->work_) {
+      if (!next->by_caller_ && !next->work_ && !next->begin_) {
         next->result_ = next->group_->fault();
         completed.push_back(next);
       } else {
@@ -213,25 +302,30 @@ void Scheduler::execute() {
     if (stopping_) break;
     auto operation = take_runnable();
     guard.unlock();
+    if (operation->begin_) {
+      begin(std::move(operation));
+      guard.lock();
+      continue;
+    }
     const CUresult fault = operation->group_->fault();
     const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
-    CUresult result = runs ? perform(*operation) : fault;
+    const CUresult result = runs ? perform(operation->work_) : fault;
     if (runs && result != CUDA_SUCCESS) operation->group_->set_fault(result);
     // What the work held is let go outside of the lock, and before anybody is told that it is done.
     operation->work_ = nullptr;
     guard.lock();
     // This thread takes one of them itself.
     const std::size_t runnable = complete(operation, result);
-    if (runnable > 1) wake(runnable - 1);
+    settle(guard, runnable > 1 ? runnable - 1 : 0);
     operation.reset();
   }
   --threads_;
   threads_changed_.notify_all();
 }
 
-CUresult Scheduler::perform(Operation& operation) {
+CUresult Scheduler::perform(const Work& work) {
   try {
-    return operation.work_();
+    return work();
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   } catch (...) {

@@ -7,6 +7,10 @@
 //   - in a blocking stream: the legacy stream's last operation;
 //   - in the legacy stream: the last operation of every blocking stream of the same group;
 //   - what the caller names besides (an event's marker).
+// Work of two kinds: that which a thread does from begin to end, and that which only has to be begun, a
+// launch, whose end is reported later (ended()). A launch behind launches of its own stream is begun as soon
+// as they are, because the device's queue keeps their order: a stream of launches costs no switch of threads.
+//
 // One lock guards the whole graph; work runs outside of it, on an executor thread or on the thread that waits
 // for it. Executor threads are started when something is runnable and none is free, so that a host function
 // that blocks holds up its own stream only. They belong to the scheduler, live until shutdown(), and take no
@@ -37,6 +41,11 @@ class StreamGroup;
 
 using Clock = std::chrono::steady_clock;
 using Work = std::function<CUresult()>;
+class Operation;
+class Stream;
+/// Begins an operation's work in its stream's order; Scheduler::ended() is to be called unless it fails. Of
+/// one stream, one at a time.
+using Begin = std::function<CUresult(Stream& stream, const std::shared_ptr<Operation>& operation)>;
 
 class Operation {
  public:
@@ -53,6 +62,11 @@ class Operation {
 
   std::shared_ptr<StreamGroup> group_;
   Work work_;
+  Begin begin_;                     // moved out by who begins it
+  std::shared_ptr<Stream> stream_;  // of what is begun
+  bool is_begun_ = false;           // on the device's queue, and not done
+  bool is_prompt_ = false;
+  std::shared_ptr<Operation> follower_;  // the next in the stream, which may begin once this one has
   int level_ = 0;
   bool by_caller_ = false;
   bool despite_fault_ = false;
@@ -77,6 +91,9 @@ class Stream {
   int priority() const { return priority_; }
   std::uint64_t id() const { return id_; }
 
+  /// What the device has for this stream: made by the first Begin, and theirs.
+  std::shared_ptr<void> device_queue;
+
  private:
   friend class Scheduler;
   const std::shared_ptr<StreamGroup> group_;
@@ -85,6 +102,7 @@ class Stream {
   const int priority_;
   const std::uint64_t id_;
   std::shared_ptr<Operation> last_;
+  std::size_t begun_ = 0;  // operations on the device's queue; guarded by the scheduler's lock
 };
 
 /// The streams of one context, and the fault that sticks to it.
@@ -140,6 +158,14 @@ class Scheduler {
   std::shared_ptr<Operation> submit(Stream& stream, Work work,
                                     std::span<const std::shared_ptr<Operation>> behind = {},
                                     bool despite_fault = false);
+  /// Queues work that is begun, on this thread if its turn has come.
+  void submit(const std::shared_ptr<Stream>& stream, Begin begin);
+  /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
+  /// driver's: begins nothing.
+  void ended(const std::shared_ptr<Operation>& operation, CUresult result);
+  /// Runs a function that is short and calls nothing of CUDA as soon as what is before it is done, on the
+  /// thread that ends that (or on this one). It gets the group's fault.
+  void submit_prompt(Stream& stream, std::function<void(CUresult)> function);
   /// Runs work in its turn on the calling thread; returns its result (no fault of the group) or the group's
   /// fault.
   CUresult run(Stream& stream, Work work);
@@ -170,25 +196,30 @@ class Scheduler {
  private:
   using Operations = std::vector<std::shared_ptr<Operation>>;
   static constexpr std::size_t kMaxThreads = 128;
+  /// Of one stream, so many are on the device's queue at a time at most: each has memory of its own.
+  static constexpr std::size_t kMostBegun = 64;
   static constexpr std::size_t kLevels = std::size_t{kLeastPriority - kGreatestPriority} + 1;
 
   Operations held_by(const Stream& stream) const;  // with the lock
-  std::shared_ptr<Operation> add(Stream& stream, Work work,
-                                 std::span<const std::shared_ptr<Operation>> behind, bool by_caller,
-                                 bool despite_fault);
+  void add(Stream& stream, const std::shared_ptr<Operation>& operation,
+           std::span<const std::shared_ptr<Operation>> behind);
+  std::shared_ptr<Operation> take_follower(Operation& operation);
+  void begin(std::shared_ptr<Operation> operation);
+  void settle(std::unique_lock<std::mutex>& guard, std::size_t runnable);
   std::size_t make_runnable(std::shared_ptr<Operation> operation);
   std::size_t complete(const std::shared_ptr<Operation>& operation, CUresult result);
   void wake(std::size_t runnable);
   void start_thread();
   void execute();
   std::shared_ptr<Operation> take_runnable();
-  static CUresult perform(Operation& operation);
+  static CUresult perform(const Work& work);
 
   mutable std::mutex lock_;
   std::condition_variable runnable_changed_;
   std::condition_variable threads_changed_;
   std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
   std::size_t runnable_count_ = 0;
+  Operations prompt_;  // to be run by who lets go of the lock
   std::size_t threads_ = 0;
   std::size_t idle_ = 0;
   std::uint64_t next_stream_id_ = 1;

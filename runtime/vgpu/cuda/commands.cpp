@@ -51,8 +51,11 @@ void StreamCommand::watch(CompletionSink& sink) {
   // Not written again while the part before may be reporting.
   if (sink_ != &sink) sink_ = &sink;
   // Unlike a host function, a callback is also called after a fault, and told of it.
-  const CUresult code = driver().cuStreamAddCallback(stream_->handle, &StreamCommand::ended, this, 0);
-  if (code != CUDA_SUCCESS) ended(stream_->handle, code, this);
+  const CUstream stream = stream_->handle;
+  const CUresult code = driver().add_callback != nullptr
+                            ? driver().add_callback(stream, &StreamCommand::ended, this)
+                            : driver().cuStreamAddCallback(stream, &StreamCommand::ended, this, 0);
+  if (code != CUDA_SUCCESS) ended(stream, code, this);
 }
 
 void CUDA_CB StreamCommand::ended(CUstream, CUresult code, void* command) {

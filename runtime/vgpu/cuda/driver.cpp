@@ -95,6 +95,8 @@ Result<Driver> Driver::open(const std::string& library, const opencl::Driver* op
   }
   driver.opencl_device_ =
       reinterpret_cast<decltype(driver.opencl_device_)>(::dlsym(handle, "cuFairgvOpenclDevice"));
+  driver.functions_.add_callback = reinterpret_cast<decltype(driver.functions_.add_callback)>(
+      ::dlsym(handle, "cuFairgvAddPromptCallback"));
   const CUresult ready = driver.functions_.cuInit(0);
   if (ready == CUDA_ERROR_NO_DEVICE) return driver;
   if (ready != CUDA_SUCCESS) {

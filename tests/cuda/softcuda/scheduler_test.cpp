@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <latch>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -172,4 +174,126 @@ TEST_F(SoftCudaScheduler, ShutdownWaitsForWhatRunsAndStartsNothingMore) {
   other.shutdown(std::chrono::seconds(10));
   EXPECT_EQ(1, finished.load());
   other.dissolve(*group);
+}
+
+/// A device's queue: what was begun on it, and ends when the test says so.
+class SoftCudaBegun : public SoftCudaScheduler {
+ protected:
+  void launch(const std::shared_ptr<Stream>& stream, CUresult code = CUDA_SUCCESS) {
+    const int number = submitted_++;
+    scheduler_->submit(stream, [this, number, code](Stream&, const std::shared_ptr<Operation>& operation) {
+      const std::lock_guard guard(lock_);
+      order_.push_back(number);
+      if (code == CUDA_SUCCESS) queue_.push_back(operation);
+      return code;
+    });
+  }
+  std::size_t begun() {
+    const std::lock_guard guard(lock_);
+    return order_.size();
+  }
+  /// Ends the oldest; false: there is none.
+  bool end_one(CUresult result = CUDA_SUCCESS) {
+    std::shared_ptr<Operation> oldest;
+    {
+      const std::lock_guard guard(lock_);
+      if (queue_.empty()) return false;
+      oldest = queue_.front();
+      queue_.erase(queue_.begin());
+    }
+    scheduler_->ended(oldest, result);
+    return true;
+  }
+
+  std::mutex lock_;  // guards what follows
+  std::vector<int> order_;
+  std::vector<std::shared_ptr<Operation>> queue_;
+  int submitted_ = 0;  // the test's thread's
+};
+
+TEST_F(SoftCudaBegun, LaunchesOfAStreamAreBegunBeforeTheOnesBeforeThemHaveEnded) {
+  const auto stream = make(StreamKind::blocking);
+  for (int at = 0; at < 10; ++at) launch(stream);
+  EXPECT_EQ(order_, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  const auto marker = scheduler_->submit(*stream, nullptr);
+  for (int at = 0; at < 10; ++at) {
+    EXPECT_FALSE(marker->done());
+    EXPECT_EQ(CUDA_ERROR_NOT_READY, scheduler_->query(*stream));
+    EXPECT_TRUE(end_one());
+  }
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
+  EXPECT_TRUE(marker->done());
+}
+
+TEST_F(SoftCudaBegun, AllOfALongStreamIsBegunInOrderAndNotTooMuchAtATime) {
+  const auto stream = make(StreamKind::blocking);
+  constexpr int kLaunches = 1000;
+  for (int at = 0; at < kLaunches; ++at) launch(stream);
+  EXPECT_EQ(begun(), 64U);
+  for (int ended = 0; ended < kLaunches;) {
+    if (end_one()) {
+      ++ended;
+    } else {
+      std::this_thread::yield();  // an executor begins the next
+    }
+    const std::lock_guard guard(lock_);
+    ASSERT_LE(queue_.size(), 64U);
+  }
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
+  ASSERT_EQ(order_.size(), std::size_t{kLaunches});
+  EXPECT_TRUE(std::is_sorted(order_.begin(), order_.end()));
+}
+
+TEST_F(SoftCudaBegun, OtherWorkOfTheStreamWaitsForTheEnd) {
+  const auto stream = make(StreamKind::blocking);
+  launch(stream);
+  std::atomic<bool> ran = false;
+  scheduler_->submit(*stream, [&ran] {
+    ran = true;
+    return CUDA_SUCCESS;
+  });
+  launch(stream);
+  EXPECT_EQ(begun(), 1U) << "the work between has not been done";
+  EXPECT_FALSE(ran);
+  EXPECT_TRUE(end_one());
+  while (begun() < 2) std::this_thread::yield();
+  EXPECT_TRUE(ran);
+  EXPECT_TRUE(end_one());
+}
+
+TEST_F(SoftCudaBegun, TheDefaultStreamWaitsForTheEndInOthers) {
+  const auto stream = make(StreamKind::blocking);
+  launch(stream);
+  launch(scheduler_->legacy(group_));
+  EXPECT_EQ(begun(), 1U);
+  EXPECT_TRUE(end_one());
+  while (begun() < 2) std::this_thread::yield();
+  EXPECT_TRUE(end_one());
+}
+
+TEST_F(SoftCudaBegun, WhatCannotBeBegunIsAFaultAndNothingFollows) {
+  const auto stream = make(StreamKind::blocking);
+  launch(stream, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  launch(stream);
+  EXPECT_EQ(begun(), 1U);
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, scheduler_->synchronize(*stream));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, group_->fault());
+}
+
+TEST_F(SoftCudaBegun, PromptFunctionsRunOnTheThreadThatEndsWhatIsBeforeThem) {
+  const auto stream = make(StreamKind::blocking);
+  std::vector<CUresult> told;
+  std::thread::id where;
+  const auto listen = [&](CUresult fault) {
+    told.push_back(fault);
+    where = std::this_thread::get_id();
+  };
+  scheduler_->submit_prompt(*stream, listen);
+  EXPECT_EQ(told, (std::vector<CUresult>{CUDA_SUCCESS})) << "there is nothing before it";
+  launch(stream);
+  scheduler_->submit_prompt(*stream, listen);
+  EXPECT_EQ(told.size(), 1U);
+  EXPECT_TRUE(end_one(CUDA_ERROR_ILLEGAL_ADDRESS));
+  EXPECT_EQ(told, (std::vector<CUresult>{CUDA_SUCCESS, CUDA_ERROR_ILLEGAL_ADDRESS}));
+  EXPECT_EQ(where, std::this_thread::get_id());
 }
