@@ -99,7 +99,9 @@ TEST(Images, FatbinsAreTakenFromWrappersOfBothVersions) {
   const void* const more[] = {second.data(), nullptr};
   wrapper.version = 2;
   wrapper.more = more;
-  EXPECT_EQ(first.size() + second.size(), taken(&wrapper).size());
+  EXPECT_EQ(first, taken(&wrapper)) << "the linked one comes first";
+  wrapper.data = nullptr;
+  EXPECT_EQ(second, taken(&wrapper));
   wrapper.version = 7;
   taken(&wrapper, std::nullopt, CUDA_ERROR_INVALID_IMAGE);
 }
