@@ -64,10 +64,6 @@ struct RectArguments {
   cl_event* event;
 };
 
-wire::Extent3 extent(const size_t* values) {
-  return {values[0], values[1], values[2]};
-}
-
 /// Both sides of a rectangle transfer, checked.
 cl_int read_rects(const RectArguments& arguments, Memory& memory, BufferRegion& device, HostRegion& host) {
   if (arguments.buffer_origin == nullptr || arguments.host_origin == nullptr || arguments.region == nullptr) {

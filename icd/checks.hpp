@@ -1,4 +1,5 @@
-// Predicates that several enqueues share: each returns CL_SUCCESS or the error that the specification names.
+// What several enqueues share: predicates, each of which returns CL_SUCCESS or the error that the
+// specification names, and three numbers as the application gives them.
 #pragma once
 
 #include "icd/memory.hpp"
@@ -6,6 +7,10 @@
 #include "icd/queue.hpp"
 
 namespace fairgv::icd {
+
+inline wire::Extent3 extent(const size_t* values) {
+  return {values[0], values[1], values[2]};
+}
 
 /// Any memory object: it and the queue must be of the same context, and a sub-buffer aligned for the queue's
 /// device.

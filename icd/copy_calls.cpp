@@ -43,11 +43,6 @@ cl_int check_rect_copy(const Memory& source, const Memory& destination,
                                                                                        : CL_SUCCESS;
 }
 
-/// Three numbers as the application gives them.
-wire::Extent3 extent(const size_t* values) {
-  return {values[0], values[1], values[2]};
-}
-
 bool is_pattern_size(std::size_t bytes) {
   return std::has_single_bit(bytes) && bytes <= 128;
 }

@@ -42,6 +42,14 @@ void Ledger::reset(std::vector<std::uint64_t> capacities) {
   accounts_.clear();
 }
 
+void Ledger::add_device(std::uint64_t capacity) {
+  if (capacities_.size() == kMostDevices) return;
+  capacities_.push_back(capacity);
+  charged_.push_back(0);
+  for (auto& [name, account] : accounts_) account.positions.resize(devices());
+  for (auto& [key, session] : sessions_) session.granted.resize(devices());
+}
+
 void Ledger::set_capacity(std::uint32_t device, std::uint64_t capacity) {
   capacities_[device] = capacity;
 }

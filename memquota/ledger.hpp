@@ -57,6 +57,8 @@ class Ledger {
   /// Begins anew with these devices and what each can share out, at most kMostDevices: forgets all sessions
   /// and allowances.
   void reset(std::vector<std::uint64_t> capacities);
+  /// One more device, behind the others. Past kMostDevices there is none.
+  void add_device(std::uint64_t capacity);
   /// Of a device that there is.
   void set_capacity(std::uint32_t device, std::uint64_t capacity);
 

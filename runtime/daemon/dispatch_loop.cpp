@@ -133,9 +133,22 @@ void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
 void DispatchLoop::reset_devices(std::size_t count) {
   const std::lock_guard lock(mutex_);
   dispatchers_.clear();
-  for (std::uint32_t device = 0; device < count; ++device) {
-    const DeviceRule& rule = rules_.of(device);
-    dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice)).set_hold_limit(rule.hold_limit);
+  while (dispatchers_.size() < count) append_dispatcher();
+}
+
+void DispatchLoop::append_dispatcher() {
+  const DeviceRule& rule = rules_.of(static_cast<std::uint32_t>(dispatchers_.size()));
+  dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice)).set_hold_limit(rule.hold_limit);
+}
+
+void DispatchLoop::add_device(const std::vector<DispatchedSession>& running) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t device = dispatchers_.size();
+  append_dispatcher();
+  for (const DispatchedSession& session : running) {
+    dispatchers_[device].add_tenant(session.tenant, session.weight, Clock::now());
+    dispatchers_[device].add_session(session.id, session.tenant, session.turns->devices[device],
+                                     *session.header);
   }
 }
 

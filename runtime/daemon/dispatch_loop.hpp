@@ -57,6 +57,8 @@ class DispatchLoop {
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device);
   /// Forgets everything, tenants too. Only without sessions.
   void reset_devices(std::size_t count);
+  /// One more device, behind the others, for sessions to come and for these, which run.
+  void add_device(const std::vector<DispatchedSession>& running);
 
   Result<void> add_session(const DispatchedSession& session);
   /// The same for a session that another process has served before: `used_ns` by device, as from freeze().
@@ -101,6 +103,8 @@ class DispatchLoop {
 
   DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake, ring::UniqueFd broken);
   void start_thread();
+  /// With the mutex held.
+  void append_dispatcher();
   Result<void> watch_knocks(const DispatchedSession& session);
   void run();
   std::optional<timespec> time_left();

@@ -34,6 +34,11 @@ void MemoryBook::set_devices(const std::vector<session::DeviceDescription>& devi
   overbooked_.clear();
 }
 
+void MemoryBook::add_device(const session::DeviceDescription& device) {
+  device_bytes_.push_back(device.memory);
+  ledger_.add_device(memquota::kUnlimited);
+}
+
 void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants) {
   const std::set<std::string> names = tenants.names();
   for (const std::string& gone : listed_) {

@@ -25,6 +25,8 @@ class MemoryBook {
  public:
   /// The devices are these from now on, and nobody holds anything. refresh() must follow.
   void set_devices(const std::vector<session::DeviceDescription>& devices);
+  /// One more, behind the others, while sessions run. refresh() must follow.
+  void add_device(const session::DeviceDescription& device);
   /// To be called whenever a rule or a tenant has changed. Says in the log when the reserves of a device are
   /// more than it has: then none of them holds there.
   void refresh(const DeviceRules& rules, const TenantRegistry& tenants);

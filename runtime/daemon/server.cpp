@@ -19,12 +19,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kHelloPatience{10};
 constexpr std::chrono::seconds kAcceptRest{1};
 constexpr std::chrono::seconds kShutDownPatience{10};
-constexpr std::size_t kMostConnections = 1'024;
+constexpr std::size_t kConnectionLimit = 1'024;
 constexpr std::size_t kRememberedRefusals = 1'024;
 /// At once, so that who connects without end does not keep the daemon from its sessions.
 constexpr int kMostAccepted = 64;
 constexpr rlim_t kDescriptorsPerSession = 8;
-constexpr rlim_t kOtherDescriptors = kMostConnections + 64;
+constexpr rlim_t kOtherDescriptors = kConnectionLimit + 64;
 
 Result<ring::UniqueFd> take_signals() {
   sigset_t set;
@@ -161,7 +161,7 @@ void Server::accept_all() {
     }
     if (!accepted.value()) return;
     // Beyond the limit the peer finds itself disconnected.
-    if (connections_.size() < kMostConnections) add_connection(std::move(accepted).value());
+    if (connections_.size() < kConnectionLimit) add_connection(std::move(accepted).value());
   }
 }
 

@@ -308,36 +308,49 @@ Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
         host_.config.vendors + " names it"};
   }
   if (begins_with(host_.devices, ready.devices)) return {};
+  std::vector<DispatchedSession> running;
   for (const auto& [id, other] : sessions_) {
-    if (other->stage != Session::Stage::running) continue;
+    if (other->stage == Session::Stage::running) running.push_back(dispatched(*other));
+  }
+  const bool more = begins_with(ready.devices, host_.devices);
+  if (!running.empty() && !more) {
     return Error{
         "the worker sees other devices than the running sessions do (" +
         std::to_string(ready.devices.size()) + " instead of " + std::to_string(host_.devices.size()) +
         ", or others): run it with the same rights and the same driver settings, or restart fairgvd"};
   }
-  // The first worker decides. Also when a driver was changed since, once nobody uses the old one.
-  host_.devices = ready.devices;
-  host_.dispatch.reset_devices(host_.devices.size());
-  host_.memory.set_devices(host_.devices);
+  if (running.empty()) {
+    // The first worker decides. Also when a driver was changed since, once nobody uses the old one.
+    host_.devices.clear();
+    host_.dispatch.reset_devices(0);
+    host_.memory.set_devices({});
+  }
+  for (std::size_t i = host_.devices.size(); i < ready.devices.size(); ++i) {
+    const session::DeviceDescription& device = host_.devices.emplace_back(ready.devices[i]);
+    host_.dispatch.add_device(running);
+    host_.memory.add_device(device);
+    spdlog::info("device: {} ({})", device.name, device.platform);
+  }
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  for (const auto& device : host_.devices) spdlog::info("device: {} ({})", device.name, device.platform);
   return {};
 }
 
+DispatchedSession SessionTable::dispatched(Session& session) const {
+  return {.id = session.id,
+          .tenant = session.tenant,
+          .weight = host_.tenants.find(session.tenant)->weight,
+          .turns = &session.turns.page(),
+          .header = &session.header.header(),
+          .knock_fd = session.knock.get()};
+}
+
 Result<void> SessionTable::admit(Session& session) {
-  const Tenant* const tenant = host_.tenants.find(session.tenant);
-  auto added = host_.dispatch.add_session({.id = session.id,
-                                           .tenant = session.tenant,
-                                           .weight = tenant->weight,
-                                           .turns = &session.turns.page(),
-                                           .header = &session.header.header(),
-                                           .knock_fd = session.knock.get()});
-  if (!added) return added;
+  if (auto added = host_.dispatch.add_session(dispatched(session)); !added) return added;
   host_.memory.begin(session.id, session.tenant_name);
   session::Welcome welcome;
   welcome.session = session.id.value;
   welcome.tenant = session.tenant_name;
-  welcome.weight = tenant->weight;
+  welcome.weight = host_.tenants.find(session.tenant)->weight;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
   welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda);
@@ -476,13 +489,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   auto done = watch(*session);
   if (done) done = watch_client(*session);
   if (done) {
-    done = host_.dispatch.adopt_session({.id = session->id,
-                                         .tenant = session->tenant,
-                                         .weight = tenant->weight,
-                                         .turns = &session->turns.page(),
-                                         .header = &session->header.header(),
-                                         .knock_fd = session->knock.get()},
-                                        handed.used_ns);
+    done = host_.dispatch.adopt_session(dispatched(*session), handed.used_ns);
   }
   if (done && !host_.memory.adopt(session->id, handed.tenant, handed.memory)) {
     done = Error{"what it was granted of the devices' memory cannot be"};

@@ -86,6 +86,8 @@ class SessionTable {
   void on_long_command(Session& session, const session::LongCommand& command);
   Result<void> agree_on_devices(const session::WorkerReady& ready);
   Result<void> admit(Session& session);
+  /// What the dispatchers need of it, while it is in the table.
+  DispatchedSession dispatched(Session& session) const;
   void on_worker_end(SessionId id);
   void end(Session& session, const std::string& reason);
   void leave_tenant(TenantId id);

@@ -8,7 +8,7 @@
 namespace fairgv::session {
 namespace {
 
-std::string variable(const char* name) {
+std::string value_of_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
@@ -16,13 +16,13 @@ std::string variable(const char* name) {
 }  // namespace
 
 std::string default_socket_path() {
-  if (std::string chosen = variable("FAIRGV_SOCKET"); !chosen.empty()) return chosen;
+  if (std::string chosen = value_of_variable("FAIRGV_SOCKET"); !chosen.empty()) return chosen;
   if (::access(kSystemSocket, F_OK) == 0) return kSystemSocket;
   return private_directory() / "fairgvd.sock";
 }
 
 std::filesystem::path private_directory() {
-  if (const std::string runtime = variable("XDG_RUNTIME_DIR"); !runtime.empty() && runtime.front() == '/') {
+  if (const std::string runtime = value_of_variable("XDG_RUNTIME_DIR"); !runtime.empty() && runtime.front() == '/') {
     return std::filesystem::path(runtime) / "fairgv";
   }
   return "/tmp/fairgv-" + std::to_string(::getuid());

@@ -1,11 +1,15 @@
 // fairgv bench hostile: what a program notices of a neighbour that scribbles random bytes over all that it
-// shares with its worker and the daemon, session after session. In pairs: beside a tenant that does the same
-// work and behaves, and beside one that does not. Both have the weight that the program has, and a second
-// program that behaves and keeps the device busy: without it the tenant would leave the device to the others
-// between its sessions, by another amount in each run, and the program would gain by that.
+// shares with its worker and the daemon, session after session. The neighbour does the same work and behaves
+// for a second, then scribbles for a second, again and again in one run: a machine changes less from one
+// second to the next than the difference that is looked for, and more from minute to minute. Both have the
+// weight that the program has, and the neighbour a second program that behaves and keeps the device busy:
+// without it the tenant would leave the device to the program between its sessions.
 #include <fmt/core.h>
+#include <poll.h>
 
+#include <array>
 #include <csignal>
+#include <optional>
 
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
@@ -18,92 +22,125 @@ namespace {
 
 using namespace harness;
 
+using Clock = std::chrono::steady_clock;
+
 /// A daemon ends sessions that scribble. The one that behaves ends its own as soon: what is compared is the
 /// scribbling, and not how long each of them leaves the device to the others. (10,366 rounds, about 11 ms
 /// each, took 491 sessions.)
 constexpr const char* kSession = "0.23";
+/// Of the begin of each phase, while its first session begins, nothing is counted.
+constexpr std::chrono::milliseconds kSettle{200};
+constexpr int kPairsPerRow = 10;
+// Only keeps a broken system from hanging the experiment.
+constexpr std::chrono::seconds kPatience{60};
 
 struct Settings {
   std::uint64_t rounds = 10'000;
   std::uint64_t seed = 1;
-  double seconds = 10;  // of each run
-  int least_pairs = 3;
+  double phase_seconds = 1;
+  int least_pairs = 50;
 };
 
-/// What the neighbours of one run have done.
-struct Neighbour {
-  std::uint64_t rounds = 0;
-  std::uint64_t sessions = 0;
+/// How far the program is, by its own clock.
+struct Mark {
+  double seconds = 0;
+  double rounds = 0;
 };
 
-/// What the daemon has charged the two tenants while the program ran, in seconds of the device.
-struct Charged {
-  double program = 0;
-  double neighbour = 0;
-  double program_share() const { return program / (program + neighbour); }
-};
+/// One phase of the neighbour's, and what the program did meanwhile.
+struct Phase {
+  bool behaves = false;
+  Clock::time_point begun;
+  std::optional<Mark> first, last;
 
-struct Run {
-  double throughput = 0;
-  Charged charged;
-  Neighbour neighbour;
-};
-
-/// Brings `known`, what both were charged since the daemon began, up to date. Of a tenant that has no program
-/// at the moment nothing is told.
-Result<void> look_into_books(const Tenancy& tenancy, Charged& known) {
-  const auto report = look_at(tenancy);
-  if (!report) return report.error();
-  if (const auto tenant = tenant_in(report.value(), "measured"))
-    known.program = charged_seconds(tenant.value());
-  if (const auto tenant = tenant_in(report.value(), "neighbour"))
-    known.neighbour = charged_seconds(tenant.value());
-  return {};
-}
-
-std::vector<std::string> hostile_program(std::uint64_t seed, bool behave) {
-  std::vector<std::string> program{beside("hostile"), "--rounds", "0", "--seed", std::to_string(seed)};
-  if (behave) program.insert(program.end(), {"--behave", "--session-seconds", kSession});
-  return program;
-}
-
-Result<Neighbour> end_of(Company company) {
-  company.ask_to_end();
-  const auto finished = std::move(company).finish();
-  const nlohmann::json last =
-      finished.front().lines.empty() ? nlohmann::json() : parse_line(finished.front().lines.back());
-  if (finished.front().status != 0 || !last.is_object())
-    return Error{"the neighbour did not end as it should"};
-  if (finished.back().status != 0) return Error{"the neighbour's other program did not end as it should"};
-  return Neighbour{last.value("rounds", std::uint64_t{0}), last.value("sessions", std::uint64_t{0})};
-}
-
-/// The program, which keeps its queue full and checks its results before and after, beside a neighbour whose
-/// two programs are under way when it starts.
-Result<Run> measure(const Tenancy& tenancy, const Settings& settings, std::uint64_t iterations,
-                    std::uint64_t seed, bool behave, Charged& books) {
-  Company company;
-  if (auto joined = company.join(tenancy, "neighbour", hostile_program(seed, behave)); !joined) {
-    return joined.error();
+  double throughput() const {
+    return first && last->seconds > first->seconds
+               ? (last->rounds - first->rounds) / (last->seconds - first->seconds)
+               : 0;
   }
-  if (auto joined = company.join(tenancy, "neighbour", endless_program(iterations)); !joined) {
-    return joined.error();
+};
+
+/// Reads both programs' lines as they come, and tells of each pair of phases.
+class Observer {
+ public:
+  Observer(Child& program, Child& neighbour) : program_(program), neighbour_(neighbour) {}
+
+  std::uint64_t rounds() const { return rounds_; }
+
+  /// The next pair's ratio: beside the scribbling neighbour over beside the behaving one.
+  Result<double> next_pair() {
+    std::array<Phase, 2> pair;
+    for (Phase& phase : pair) {
+      auto ended = next_phase();
+      if (!ended) return ended.error();
+      phase = ended.value();
+    }
+    const Phase& behaved = pair[0].behaves ? pair[0] : pair[1];
+    const Phase& hostile = pair[0].behaves ? pair[1] : pair[0];
+    if (behaved.behaves == hostile.behaves || behaved.throughput() <= 0) {
+      return Error{"the program made no progress in a phase: let them be longer (--phase-seconds)"};
+    }
+    return hostile.throughput() / behaved.throughput();
   }
-  if (auto ready = company.wait_for_output(); !ready) return ready.error();
-  if (auto looked = look_into_books(tenancy, books); !looked) return looked.error();
-  const Charged before = books;
-  const auto result = run_measured(
-      tenancy.tenant("measured", 1,
-                     {beside("workloads/computeLoop"), "--sync", "stream", "--iterations",
-                      std::to_string(iterations), "--seconds", fmt::format("{}", settings.seconds)}));
-  if (!result) return result.error();
-  if (auto looked = look_into_books(tenancy, books); !looked) return looked.error();
-  if (auto there = company.look(); !there) return there.error();
-  auto neighbour = end_of(std::move(company));
-  if (!neighbour) return neighbour.error();
-  return Run{result.value()["throughput"],
-             {books.program - before.program, books.neighbour - before.neighbour},
-             neighbour.value()};
+
+ private:
+  Result<Phase> next_phase() {
+    std::optional<Phase> ended;
+    const auto give_up = Clock::now() + kPatience;
+    while (!ended) {
+      std::array<pollfd, 2> outputs{pollfd{program_.output(), POLLIN, 0},
+                                    pollfd{neighbour_.output(), POLLIN, 0}};
+      ::poll(outputs.data(), outputs.size(), 1'000);
+      const auto now = Clock::now();
+      for (const std::string& line : program_.read_lines()) read_progress(line, now);
+      for (const std::string& line : neighbour_.read_lines()) {
+        if (auto phase = read_phase(line, now)) ended = phase;
+      }
+      if (program_.ended()) return Error{"the program ended early"};
+      if (neighbour_.ended()) return Error{"the neighbour ended early"};
+      if (now > give_up) return Error{"nothing is heard of the two programs"};
+    }
+    return *ended;
+  }
+
+  void read_progress(const std::string& line, Clock::time_point now) {
+    const auto object = parse_line(line);
+    if (!object.is_object() || !object.contains("elapsed_s") || !current_ || now < current_->begun + kSettle)
+      return;
+    const Mark mark{object["elapsed_s"].get<double>(), object["rounds"].get<double>()};
+    if (!current_->first) current_->first = mark;
+    current_->last = mark;
+  }
+
+  /// The phase that ends with the line, if one does.
+  std::optional<Phase> read_phase(const std::string& line, Clock::time_point now) {
+    const auto object = parse_line(line);
+    if (!object.is_object() || !object.contains("phase")) return std::nullopt;
+    rounds_ = object["rounds"].get<std::uint64_t>();
+    return std::exchange(current_, Phase{object["behaves"].get<bool>(), now, {}, {}});
+  }
+
+  Child& program_;
+  Child& neighbour_;
+  std::optional<Phase> current_;
+  std::uint64_t rounds_ = 0;
+};
+
+Result<Child> start_neighbour(const Tenancy& tenancy, const Settings& settings) {
+  CommandLine command = tenancy.tenant(
+      "neighbour", 1,
+      {beside("hostile"), "--rounds", "0", "--seed", std::to_string(settings.seed), "--session-seconds",
+       kSession, "--phase-seconds", fmt::format("{}", settings.phase_seconds)});
+  command.environment.emplace_back("FAIRGV_LOG", "off");  // that its sessions end is no news
+  return Child::start(command);
+}
+
+/// Ends it; an Error unless it says that all is well, as the program does only if its results are right.
+Result<void> end_well(Child child, const std::string& who) {
+  ::kill(child.pid(), SIGTERM);
+  const Finished finished = finish(std::move(child));
+  if (finished.status == 0) return {};
+  return Error{fmt::format("{} did not end as it should: status {}", who, finished.status)};
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
@@ -113,48 +150,49 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!tenancy) return tenancy.error();
   const auto daemon = look_at(tenancy.value());
   if (!daemon) return daemon.error();
-  fmt::print(
-      "A program beside a tenant that scribbles over its segment (seeds from {} on), and beside one that\n"
-      "does the same work in sessions as short and does not; ratio: of its throughputs, 1 when it notices "
-      "nothing;\nshares: of the device time that both were charged\n\n"
-      "{:>8} {:>10} {:>10} {:>20} {:>16}\n",
-      settings.seed, "rounds", "sessions", "ratio", "so far", "shares");
-  Findings found{
-      "pair,seed,rounds,sessions,beside_behaved,beside_hostile,ratio,behaved_share,hostile_share,"
-      "behaved_charged,hostile_charged,behaved_sessions",
-      {}};
-  Charged books;
-  std::vector<double> ratios;
-  std::uint64_t rounds = 0;
-  for (int pair = 0; pair < settings.least_pairs || rounds < settings.rounds; ++pair) {
-    const std::uint64_t seed = settings.seed + 1'000'000 * static_cast<std::uint64_t>(pair);
-    // In turns: what comes second must not always be the same.
-    const bool behaved_first = pair % 2 == 0;
-    const auto first = measure(tenancy.value(), settings, iterations.value(), seed, behaved_first, books);
-    if (!first) return first.error();
-    const auto second = measure(tenancy.value(), settings, iterations.value(), seed, !behaved_first, books);
-    if (!second) return second.error();
-    const Run& behaved = behaved_first ? first.value() : second.value();
-    const Run& hostile = behaved_first ? second.value() : first.value();
-    rounds += hostile.neighbour.rounds;
-    ratios.push_back(hostile.throughput / behaved.throughput);
-    fmt::print("{:>8} {:>10} {:>10.4f} {:>20} {:>8.3f} {:>7.3f}\n", hostile.neighbour.rounds,
-               hostile.neighbour.sessions, ratios.back(), shown(estimate_of(ratios)),
-               behaved.charged.program_share(), hostile.charged.program_share());
-    std::fflush(stdout);
-    found.rows.push_back(
-        fmt::format("{},{},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{:.3f},{:.3f},{}", pair, seed,
-                    hostile.neighbour.rounds, hostile.neighbour.sessions, behaved.throughput,
-                    hostile.throughput, ratios.back(), behaved.charged.program_share(),
-                    hostile.charged.program_share(), behaved.charged.program + behaved.charged.neighbour,
-                    hostile.charged.program + hostile.charged.neighbour, behaved.neighbour.sessions));
+  Company company;
+  if (auto joined = company.join(tenancy.value(), "neighbour", endless_program(iterations.value()));
+      !joined) {
+    return joined.error();
   }
+  if (auto ready = company.wait_for_output(); !ready) return ready.error();
+  auto program = Child::start(tenancy.value().tenant(
+      "measured", 1,
+      {beside("workloads/computeLoop"), "--sync", "stream", "--iterations",
+       std::to_string(iterations.value()), "--seconds", "86400", "--progress-ms", "10"}));
+  if (!program) return program.error();
+  auto neighbour = start_neighbour(tenancy.value(), settings);
+  if (!neighbour) return neighbour.error();
+
+  fmt::print(
+      "A program beside a tenant that behaves for {} s and scribbles over its segment for {} s, in turns "
+      "(seeds from "
+      "{} on);\nratio: of its throughputs, 1 when it notices nothing\n\n{:>8} {:>10} {:>12} {:>20}\n",
+      settings.phase_seconds, settings.phase_seconds, settings.seed, "pairs", "rounds", "median",
+      "ratio so far");
+  Findings found{"pair,rounds,ratio", {}};
+  std::vector<double> ratios;
+  Observer observer(program.value(), neighbour.value());
+  while (static_cast<int>(ratios.size()) < settings.least_pairs || observer.rounds() < settings.rounds) {
+    const auto ratio = observer.next_pair();
+    if (!ratio) return ratio.error();
+    ratios.push_back(ratio.value());
+    found.rows.push_back(fmt::format("{},{},{:.4f}", ratios.size(), observer.rounds(), ratio.value()));
+    if (ratios.size() % kPairsPerRow == 0) {
+      fmt::print("{:>8} {:>10} {:>12.4f} {:>20}\n", ratios.size(), observer.rounds(), median(ratios),
+                 shown(estimate_of(ratios)));
+      std::fflush(stdout);
+    }
+    if (auto there = company.look(); !there) return there.error();
+  }
+  if (auto ended = end_well(std::move(program).value(), "the program"); !ended) return ended.error();
+  if (auto ended = end_well(std::move(neighbour).value(), "the neighbour"); !ended) return ended.error();
   const auto after = look_at(tenancy.value());
   if (!after) return after.error();
   if (after.value()["daemon"]["pid"] != daemon.value()["daemon"]["pid"])
     return Error{"the daemon was replaced"};
-  fmt::print("\n{} rounds; ratio {} ({}); the daemon is the same, and every result was right\n", rounds,
-             shown(estimate_of(ratios)), shown(spread_of(ratios)));
+  fmt::print("\n{} rounds, {} pairs; ratio {} ({}); the daemon is the same, and every result was right\n",
+             observer.rounds(), ratios.size(), shown(estimate_of(ratios)), shown(spread_of(ratios)));
   return found;
 }
 
@@ -165,11 +203,13 @@ int main(int argc, char** argv) {
   using namespace fairgv::bench;
   Experiment experiment("hostile", "What a program notices of a neighbour that scribbles over all it shares");
   Settings settings;
-  experiment.setting("--rounds", settings.rounds, 200, "Rounds of scribbling, all together, at least")
+  experiment.setting("--rounds", settings.rounds, 50, "Rounds of scribbling, all together, at least")
       ->check(CLI::Range(1, 100'000'000));
-  experiment.setting("--seconds", settings.seconds, 2, "Of each run")->check(CLI::Range(0.1, 3600.0));
-  experiment.setting("--pairs", settings.least_pairs, 1, "Pairs of runs, at least")
-      ->check(CLI::Range(1, 1000));
+  experiment
+      .setting("--phase-seconds", settings.phase_seconds, 1, "Of behaving, and of scribbling, in turns")
+      ->check(CLI::Range(0.5, 3600.0));
+  experiment.setting("--pairs", settings.least_pairs, 1, "Pairs of phases, at least")
+      ->check(CLI::Range(1, 100'000));
   experiment.options().add_option("--seed", settings.seed, "Of the random bytes");
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/wire/calls.hpp"
+#include "runtime/wire/cuda_calls.hpp"
 #include "tests/fuzz/records.hpp"
 
 namespace fairgv::fuzz {
@@ -54,16 +55,19 @@ std::vector<Function> all_messages() {
   std::vector<Function> all;
   add_calls(all, wire::AllCalls{});
   add_calls(all, wire::AllNotices{});
+  add_calls(all, wire::cuda::AllCalls{});
   add_calls(all,
             wire::TypeList<wire::Indirect, wire::Empty, wire::InfoReply, wire::StatusReply,
                            wire::TopologyReply, wire::SubDevicesReply, wire::TimersReply, wire::KernelsReply,
                            wire::BinaryReply, wire::DevicesReply, wire::ExtensionReply>{});
+  add_calls(all, wire::TypeList<wire::cuda::DevicesReply, wire::cuda::ModuleReply, wire::cuda::FunctionReply,
+                                wire::cuda::LinkedReply, wire::cuda::AllocationReply>{});
   return all;
 }
 
 /// The first byte says which message; a decoder that runs on the wrong bytes is the rule, so all are tried
 /// when it names none.
-void run(Input input) {
+void run_codec(Input input) {
   static const std::vector<Function> kAll = all_messages();
   if (input.empty()) return;
   const std::size_t which = input[0];
@@ -81,7 +85,7 @@ Bytes seed_of(const M& message) {
   return seed;
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> codec_seeds() {
   const wire::EventId waits[] = {wire::EventId::make(1, 7)};
   const wire::Command command{wire::ObjectId::make(5, 1), wire::EventId::make(6, 2), waits};
   const wire::ArgumentUpdate updates[] = {{0, wire::ArgumentKind::memory, 8, 42}};
@@ -98,7 +102,18 @@ std::vector<Bytes> seeds() {
   record.command = launch;
   wire::TopologyReply topology;
   topology.devices = {{0, 2}, {1, 4}};
+  wire::cuda::Launch cuda_launch;
+  cuda_launch.command = command;
+  cuda_launch.parameters = {&value, 1};
+  wire::cuda::Link link;
+  link.inputs = {{1, "a.ptx", {value}}};
+  wire::cuda::DevicesReply devices;
+  devices.devices.emplace_back().attributes = {1, 2, 3};
   return {seed_of(launch),
+          seed_of(cuda_launch),
+          seed_of(link),
+          seed_of(devices),
+          seed_of(wire::cuda::Copy{command, {}, {}, {1, 2, 3}}),
           seed_of(kernels),
           seed_of(compile),
           seed_of(record),
@@ -109,6 +124,6 @@ std::vector<Bytes> seeds() {
 
 }  // namespace
 
-const Target kCodec{"codec", &run, &seeds, &mutate_bytes};
+const Target kCodec{"codec", &run_codec, &codec_seeds, &mutate_bytes};
 
 }  // namespace fairgv::fuzz

@@ -83,7 +83,7 @@ void parse_everywhere(const std::string& text) {
   (void)session::parse_slicing_wish(text, "FAIRGV_SLICE");
 }
 
-void run(Input input) {
+void run_daemon(Input input) {
   static const DaemonHere& daemon = *new DaemonHere;  // its thread never ends
   const session::Socket socket = daemon.connect();
   bool connected = true;
@@ -100,7 +100,7 @@ Bytes conversation(std::initializer_list<std::string> packets) {
   return joined(records);
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> daemon_seeds() {
   session::Hello control;
   control.role = session::Hello::Role::control;
   session::Hello tenant;
@@ -133,6 +133,6 @@ std::vector<Bytes> seeds() {
 
 }  // namespace
 
-const Target kDaemon{"daemon", &run, &seeds, &mutate_records};
+const Target kDaemon{"daemon", &run_daemon, &daemon_seeds, &mutate_records};
 
 }  // namespace fairgv::fuzz

@@ -59,7 +59,7 @@ void write(ring::RingProducer& producer, SharedRing& shared, std::uint64_t bytes
   expect(producer.consumed() <= producer.produced(), "nothing is consumed before it is produced");
 }
 
-void run(Input input) {
+void run_ring(Input input) {
   SharedRing shared;
   SharedRing written;
   ring::RingConsumer consumer(shared.memory());
@@ -88,7 +88,7 @@ void run(Input input) {
   }
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> ring_seeds() {
   const auto number = [](std::uint16_t kind, std::uint8_t value) {
     return Record{kind, {value, 0, 0, 0, 0, 0, 0, 0}};
   };
@@ -101,6 +101,6 @@ std::vector<Bytes> seeds() {
 
 }  // namespace
 
-const Target kRing{"ring", &run, &seeds, &mutate_records};
+const Target kRing{"ring", &run_ring, &ring_seeds, &mutate_records};
 
 }  // namespace fairgv::fuzz

@@ -10,7 +10,7 @@
 namespace fairgv::fuzz {
 namespace {
 
-void run(Input input) {
+void run_sources(Input input) {
   const std::string text(input.begin(), input.end());
   for (std::uint32_t dimensions = 1; dimensions <= 3; ++dimensions) {
     const std::string source = slicing::sliceable_source(text, dimensions);
@@ -27,7 +27,7 @@ Bytes bytes_of(std::string_view text) {
   return {text.begin(), text.end()};
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> sources_seeds() {
   return {bytes_of("__kernel void a(__global float* x) { x[get_global_id(0)] *= 2; }"),
           bytes_of("// c\n/* d */ #define F(x) x\\\n + 1\nconstant int k = 3; static int s;"),
           bytes_of("kernel void p(read_only pipe int q) { printf(\"a\\\"%d\", 'b'); }"),
@@ -37,6 +37,6 @@ std::vector<Bytes> seeds() {
 
 }  // namespace
 
-const Target kSources{"sources", &run, &seeds, &mutate_bytes};
+const Target kSources{"sources", &run_sources, &sources_seeds, &mutate_bytes};
 
 }  // namespace fairgv::fuzz

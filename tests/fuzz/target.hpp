@@ -33,12 +33,14 @@ extern const Target kCodec;
 extern const Target kRing;
 /// OpenCL C of tenants, which the worker rewrites.
 extern const Target kSources;
+/// Fatbins and PTX of tenants, which the worker reads, rewrites and translates.
+extern const Target kImages;
 /// The daemon's socket, and what workers say to the daemon.
 extern const Target kDaemon;
 /// The worker's handlers, on the machine's real OpenCL driver.
 extern const Target kWorker;
 
-inline constexpr std::array kTargets{&kCodec, &kRing, &kSources, &kDaemon, &kWorker};
+inline constexpr std::array kTargets{&kCodec, &kRing, &kSources, &kImages, &kDaemon, &kWorker};
 
 /// Prints what must hold and does not, and aborts.
 void expect(bool so, std::string_view what);

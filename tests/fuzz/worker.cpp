@@ -21,7 +21,7 @@ WorkerSession::Turns turns_of(std::uint8_t options) {
 }
 
 /// The first byte says how the session is scheduled.
-void run(Input input) {
+void run_worker(Input input) {
   static auto& sessions =
       *new std::deque<std::unique_ptr<WorkerSession>>;  // the driver would end before them
   if (input.empty()) return;
@@ -33,7 +33,7 @@ void run(Input input) {
   if (sessions.size() > kLingering) sessions.pop_front();
 }
 
-std::vector<Bytes> seeds() {
+std::vector<Bytes> worker_seeds() {
   std::vector<Bytes> all;
   for (const std::vector<Record>& script : worker_scripts()) {
     for (const std::uint8_t options : {std::uint8_t{0}, std::uint8_t{3}}) {
@@ -54,6 +54,6 @@ void mutate(Bytes& input, Random& random) {
 
 }  // namespace
 
-const Target kWorker{"worker", &run, &seeds, &mutate};
+const Target kWorker{"worker", &run_worker, &worker_seeds, &mutate};
 
 }  // namespace fairgv::fuzz

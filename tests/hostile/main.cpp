@@ -1,6 +1,7 @@
 // hostile: a tenant that scribbles random bytes over its whole segment while it computes, again and again. As
 // a tenant's program: `fairgv run -- hostile --rounds 200`. Prints what it has done so far as a line of JSON
-// a second, and at the end; ends after so many rounds, or at SIGTERM.
+// a second, and at the end; ends after so many rounds, or at SIGTERM. With --phase-seconds it behaves and
+// scribbles in turns, and says so when each phase begins.
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <new>
@@ -36,6 +38,7 @@ struct Arguments {
   std::uint32_t iterations = 2'000;
   bool behave = false;
   std::optional<double> session_seconds;
+  std::optional<double> phase_seconds;
 };
 
 volatile std::sig_atomic_t stop_requested = 0;
@@ -58,6 +61,7 @@ class Supervisor {
 
   int run() {
     while (!over()) {
+      begin_phase();
       if (!run_one()) return 1;
       if (failures_ == kMostFailures) {
         fmt::print(stderr, "hostile: no session begins any more\n");
@@ -72,6 +76,19 @@ class Supervisor {
   bool over() const {
     const bool enough = arguments_.rounds != 0 && progress_.rounds.load() >= arguments_.rounds;
     return enough || stop_requested != 0;
+  }
+
+  /// The order within a pair of phases changes from pair to pair, so that what drifts slowly favours neither.
+  void begin_phase() {
+    if (!arguments_.phase_seconds || Clock::now() < phase_ends_) return;
+    const bool first_of_pair = phase_ % 2 == 0;
+    const bool behaved_first = phase_ / 2 % 2 == 0;
+    behaves_ = first_of_pair == behaved_first;
+    fmt::print("{{\"phase\":{},\"behaves\":{},\"rounds\":{}}}\n", phase_, behaves_, progress_.rounds.load());
+    std::fflush(stdout);
+    ++phase_;
+    phase_ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(*arguments_.phase_seconds));
   }
 
   void report() {
@@ -91,7 +108,7 @@ class Supervisor {
       if (::getppid() != parent) ::_exit(1);
       ::signal(SIGTERM, SIG_DFL);
       SessionSettings settings{arguments_.iterations, std::nullopt, arguments_.session_seconds};
-      if (!arguments_.behave) settings.scribble_by = arguments_.seed + sessions_;
+      if (!behaves_) settings.scribble_by = arguments_.seed + sessions_;
       ::_exit(run_session(settings, progress_));
     }
     ++sessions_;
@@ -111,7 +128,7 @@ class Supervisor {
         seen = now;
         give_up = Clock::now() + kPatience;
       }
-      if (over() || Clock::now() > give_up) ::kill(pid, SIGKILL);
+      if (over() || Clock::now() > std::min(give_up, phase_ends_)) ::kill(pid, SIGKILL);
       if (Clock::now() - reported_ > kReportEvery) report();
     }
     ::waitpid(pid, nullptr, 0);
@@ -121,6 +138,10 @@ class Supervisor {
   Progress& progress_;
   std::uint64_t sessions_ = 0;
   int failures_ = 0;  // of sessions, one after the other
+  bool behaves_ = arguments_.behave;
+  std::uint64_t phase_ = 0;  // the next one
+  Clock::time_point phase_ends_ =
+      arguments_.phase_seconds ? Clock::time_point::min() : Clock::time_point::max();
   Clock::time_point reported_ = Clock::now();
 };
 
@@ -133,6 +154,9 @@ int run(int argc, char** argv) {
   app.add_flag("--behave", arguments.behave, "do the same work and scribble nothing, until SIGTERM");
   app.add_option("--session-seconds", arguments.session_seconds, "after which a session ends by itself")
       ->check(CLI::Range(0.01, 3600.0));
+  app.add_option("--phase-seconds", arguments.phase_seconds,
+                 "behave and scribble in turns of so many seconds; a session ends with its phase")
+      ->check(CLI::Range(0.1, 3600.0));
   CLI11_PARSE(app, argc, argv);
   // Its own crashes are nothing to be kept.
   const rlimit none{0, 0};

@@ -13,7 +13,7 @@ using Triple = std::array<std::size_t, 3>;
 
 constexpr cl_image_format kFormat{CL_RGBA, CL_UNSIGNED_INT8};
 constexpr std::size_t kElement = 4;
-constexpr Triple kOrigin{0, 0, 0};
+constexpr Triple kImageOrigin{0, 0, 0};
 
 struct Kind {
   const char* name;
@@ -79,7 +79,7 @@ class Images : public OpenCL {
 
   Bytes read_image(cl_mem image, const Triple& size) {
     Bytes contents(bytes_of(size));
-    EXPECT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, kOrigin.data(), size.data(), 0, 0,
+    EXPECT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, kImageOrigin.data(), size.data(), 0, 0,
                                              contents.data(), 0, nullptr, nullptr));
     return contents;
   }
@@ -122,12 +122,12 @@ TEST_P(EachKind, IsReadAndWrittenInBoxes) {
     ASSERT_EQ(CL_SUCCESS, clEnqueueWriteImage(queue, image, round % 2 == 0, origin.data(), region.data(), 0,
                                               0, data.data(), 0, nullptr, nullptr));
     ASSERT_EQ(CL_SUCCESS, clFinish(queue));
-    copy_box(region, kOrigin, region, data, origin, size, model);
+    copy_box(region, kImageOrigin, region, data, origin, size, model);
     const Triple other = random_region(size);
     const Triple from = random_origin(other, size);
     Bytes got(bytes_of(other));
     Bytes expected(bytes_of(other));
-    copy_box(other, from, size, model, kOrigin, other, expected);
+    copy_box(other, from, size, model, kImageOrigin, other, expected);
     ASSERT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, from.data(), other.data(), 0, 0,
                                              got.data(), 0, nullptr, nullptr));
     ASSERT_EQ(expected, got) << "round " << round;
@@ -147,14 +147,14 @@ TEST_P(EachKind, IsCopiedToAnotherAndToABufferAndBack) {
   ASSERT_EQ(CL_SUCCESS, clEnqueueCopyImageToBuffer(queue, source, buffer, from.data(), region.data(), 64, 0,
                                                    nullptr, nullptr));
   Bytes box(bytes_of(region));
-  copy_box(region, from, size, contents, kOrigin, region, box);
+  copy_box(region, from, size, contents, kImageOrigin, region, box);
   const Bytes in_buffer = read(buffer, 64 + box.size());
   EXPECT_TRUE(std::equal(box.begin(), box.end(), in_buffer.begin() + 64));
 
   const Triple back = random_origin(region, size);
   ASSERT_EQ(CL_SUCCESS, clEnqueueCopyBufferToImage(queue, buffer, image, 64, back.data(), region.data(), 0,
                                                    nullptr, nullptr));
-  copy_box(region, kOrigin, region, box, back, size, model);
+  copy_box(region, kImageOrigin, region, box, back, size, model);
   EXPECT_EQ(model, read_image(image, size));
 }
 
@@ -164,7 +164,7 @@ TEST_P(EachKind, IsFilledInABox) {
             clEnqueueFillImage(queue, image, color, origin.data(), region.data(), 0, nullptr, nullptr));
   Bytes filling;
   while (filling.size() < bytes_of(region)) filling.insert(filling.end(), {1, 2, 3, 200});
-  copy_box(region, kOrigin, region, filling, origin, size, model);
+  copy_box(region, kImageOrigin, region, filling, origin, size, model);
   EXPECT_EQ(model, read_image(image, size));
 }
 
@@ -190,10 +190,10 @@ TEST_P(EachKind, IsMappedWithThePitchesThatItTells) {
     }
   }
   Bytes expected(box.size());
-  copy_box(region, origin, size, model, kOrigin, region, expected);
+  copy_box(region, origin, size, model, kImageOrigin, region, expected);
   EXPECT_EQ(expected, box);
   ASSERT_EQ(CL_SUCCESS, clEnqueueUnmapMemObject(queue, image, mapped, 0, nullptr, nullptr));
-  copy_box(region, kOrigin, region, data, origin, size, model);
+  copy_box(region, kImageOrigin, region, data, origin, size, model);
   EXPECT_EQ(model, read_image(image, size));
   // PoCL 3.1 counts down some time after the unmapping has ended.
   if (is_bare_pocl()) return;
@@ -261,7 +261,7 @@ TEST_F(Images, MoveRowsToWhereThePitchesSay) {
                                             host.data(), 0, nullptr, nullptr));
   Bytes got(bytes_of(region));
   Bytes expected(bytes_of(region));
-  copy_box(region, origin, size, contents, kOrigin, region, expected);
+  copy_box(region, origin, size, contents, kImageOrigin, region, expected);
   ASSERT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, other, CL_TRUE, origin.data(), region.data(), 0, 0,
                                            got.data(), 0, nullptr, nullptr));
   EXPECT_EQ(expected, got);
@@ -274,7 +274,7 @@ TEST_F(Images, InTheHostsMemoryAreMappedThere) {
   EXPECT_EQ(host.data(), memory_info<void*>(image, CL_MEM_HOST_PTR));
   const cl_uint color[4] = {9, 8, 7, 6};
   ASSERT_EQ(CL_SUCCESS,
-            clEnqueueFillImage(queue, image, color, kOrigin.data(), size.data(), 0, nullptr, nullptr));
+            clEnqueueFillImage(queue, image, color, kImageOrigin.data(), size.data(), 0, nullptr, nullptr));
   const Triple origin{3, 2, 0};
   const Triple region{10, 4, 1};
   std::size_t row_pitch = 0;
@@ -298,7 +298,7 @@ TEST_F(Images, ThatAreMappedToBeOverwrittenTakeWhatIsWritten) {
   EventHandle mapping;
   cl_int error = CL_SUCCESS;
   auto* const mapped = static_cast<std::uint8_t*>(
-      clEnqueueMapImage(queue, image, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, kOrigin.data(), size.data(),
+      clEnqueueMapImage(queue, image, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, kImageOrigin.data(), size.data(),
                         &row_pitch, nullptr, 0, nullptr, mapping.out(), &error));
   ASSERT_EQ(CL_SUCCESS, error);
   EXPECT_EQ(cl_command_type{CL_COMMAND_MAP_IMAGE},
@@ -407,7 +407,7 @@ TEST_F(Images, AreNotTakenForBuffers) {
   const Buffer buffer = make_buffer(4096);
   std::uint8_t byte = 0;
   EXPECT_EQ(CL_INVALID_MEM_OBJECT,
-            clEnqueueReadImage(queue, buffer, CL_TRUE, kOrigin.data(), kKinds[0].size.data(), 0, 0, &byte, 0,
+            clEnqueueReadImage(queue, buffer, CL_TRUE, kImageOrigin.data(), kKinds[0].size.data(), 0, 0, &byte, 0,
                                nullptr, nullptr));
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, clEnqueueCopyBuffer(queue, buffer, image, 0, 0, 16, 0, nullptr, nullptr));
   const cl_buffer_region region{0, 128};
@@ -432,7 +432,7 @@ TEST_F(Images, RefuseBoxesThatTheyDoNotHave) {
     EXPECT_EQ(CL_INVALID_VALUE, read_box({0, 0, 0}, {0, 1, 1}));
     EXPECT_EQ(CL_INVALID_VALUE, read_box({0, 0, 0}, {4, 1, 1}, 15)) << "a pitch of less than a row";
   }
-  EXPECT_EQ(CL_INVALID_VALUE, clEnqueueReadImage(queue, image, CL_TRUE, kOrigin.data(), kKinds[0].size.data(),
+  EXPECT_EQ(CL_INVALID_VALUE, clEnqueueReadImage(queue, image, CL_TRUE, kImageOrigin.data(), kKinds[0].size.data(),
                                                  0, 0, nullptr, 0, nullptr, nullptr));
 }
 
@@ -441,15 +441,15 @@ TEST_F(Images, RefuseWhatTheirFlagsForbidTheHost) {
   const Buffer shown = make_image(describe(kKinds[0]), CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY);
   Bytes host(bytes_of(kKinds[0].size));
   const auto* const region = kKinds[0].size.data();
-  EXPECT_EQ(CL_INVALID_OPERATION, clEnqueueReadImage(queue, secret, CL_TRUE, kOrigin.data(), region, 0, 0,
+  EXPECT_EQ(CL_INVALID_OPERATION, clEnqueueReadImage(queue, secret, CL_TRUE, kImageOrigin.data(), region, 0, 0,
                                                      host.data(), 0, nullptr, nullptr));
-  EXPECT_EQ(CL_INVALID_OPERATION, clEnqueueWriteImage(queue, shown, CL_TRUE, kOrigin.data(), region, 0, 0,
+  EXPECT_EQ(CL_INVALID_OPERATION, clEnqueueWriteImage(queue, shown, CL_TRUE, kImageOrigin.data(), region, 0, 0,
                                                       host.data(), 0, nullptr, nullptr));
-  EXPECT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, shown, CL_TRUE, kOrigin.data(), region, 0, 0, host.data(),
+  EXPECT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, shown, CL_TRUE, kImageOrigin.data(), region, 0, 0, host.data(),
                                            0, nullptr, nullptr));
   cl_int error = CL_SUCCESS;
   std::size_t pitch = 0;
-  EXPECT_EQ(nullptr, clEnqueueMapImage(queue, shown, CL_TRUE, CL_MAP_WRITE, kOrigin.data(), region, &pitch,
+  EXPECT_EQ(nullptr, clEnqueueMapImage(queue, shown, CL_TRUE, CL_MAP_WRITE, kImageOrigin.data(), region, &pitch,
                                        nullptr, 0, nullptr, nullptr, &error));
   EXPECT_EQ(CL_INVALID_OPERATION, error);
 }
@@ -461,12 +461,12 @@ TEST_F(Images, RefuseCopiesThatOverlapOrChangeTheFormat) {
   const Triple beside{4, 0, 0};
   const Triple region{4, 4, 1};
   const auto copy = [&](cl_mem to, const Triple& origin) {
-    return clEnqueueCopyImage(queue, image, to, kOrigin.data(), origin.data(), region.data(), 0, nullptr,
+    return clEnqueueCopyImage(queue, image, to, kImageOrigin.data(), origin.data(), region.data(), 0, nullptr,
                               nullptr);
   };
   EXPECT_EQ(CL_MEM_COPY_OVERLAP, copy(image, meets));
   EXPECT_EQ(CL_SUCCESS, copy(image, beside));
-  EXPECT_EQ(CL_IMAGE_FORMAT_MISMATCH, copy(other, kOrigin));
+  EXPECT_EQ(CL_IMAGE_FORMAT_MISMATCH, copy(other, kImageOrigin));
   EXPECT_EQ(CL_SUCCESS, clFinish(queue));
 }
 
@@ -517,9 +517,9 @@ TEST_F(Images, FormatsThatAreListedCanBeUsed) {
     const std::size_t element = image_info<std::size_t>(image, CL_IMAGE_ELEMENT_SIZE);
     const Bytes data = random_bytes(element * 37 * 11);
     Bytes got(data.size());
-    ASSERT_EQ(CL_SUCCESS, clEnqueueWriteImage(queue, image, CL_FALSE, kOrigin.data(), kKinds[1].size.data(),
+    ASSERT_EQ(CL_SUCCESS, clEnqueueWriteImage(queue, image, CL_FALSE, kImageOrigin.data(), kKinds[1].size.data(),
                                               0, 0, data.data(), 0, nullptr, nullptr));
-    ASSERT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, kOrigin.data(), kKinds[1].size.data(), 0,
+    ASSERT_EQ(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, kImageOrigin.data(), kKinds[1].size.data(), 0,
                                              0, got.data(), 0, nullptr, nullptr));
     EXPECT_EQ(data, got) << format.image_channel_order << " " << format.image_channel_data_type;
   }

@@ -109,6 +109,27 @@ TEST(DispatchLoop, HandsEachDeviceAroundOnItsOwn) {
   loop->remove_session(b.id);
 }
 
+TEST(DispatchLoop, HandsADeviceAroundThatCameWhileSessionsRan) {
+  const auto loop = start_loop(1);
+  Member before(1, 1);
+  Member after(2, 2);
+  ASSERT_TRUE(loop->add_session(before.for_loop(3)));
+  before.want(0);
+  before.wait_while(State::wanting, 0);
+  loop->add_device({before.for_loop(3)});
+  EXPECT_EQ(before.state(0), State::held) << "the others go on as they were";
+  ASSERT_TRUE(loop->add_session(after.for_loop()));
+  before.want(1);
+  before.wait_while(State::wanting, 1);
+  EXPECT_EQ(before.state(1), State::held);
+  after.want(1);
+  after.wait_while(State::wanting, 1);
+  EXPECT_EQ(after.state(1), State::held) << "an unused turn is taken for the newcomer";
+  EXPECT_EQ(loop->rules().size(), 2U);
+  loop->remove_session(before.id);
+  loop->remove_session(after.id);
+}
+
 TEST(DispatchLoop, TakesAFreshTurnThatNobodyUsesForTheNewcomer) {
   const auto loop = start_loop();
   Member a(1, 1);

@@ -15,7 +15,7 @@ using Kind = LedgerRequest::Kind;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDevice = 1024 * kMiB;
-constexpr bool kUser = false;
+constexpr bool kPlainUser = false;
 
 struct Memory : ::testing::Test {
   Memory() { book.set_devices({{"p", "d", 4, kDevice}}); }
@@ -81,13 +81,13 @@ TEST_F(Memory, CanBeLoweredByTheTenantsOwnUserOnly) {
   rules.default_memory = MemorySize{200 * kMiB};
   tenants.configure(rules);
   ASSERT_TRUE(tenants.join("a", {kAlice}, {}));
-  ASSERT_TRUE(tenants.set_memory("a", MemorySize{50 * kMiB}, kAlice, kUser, book.capacities()));
+  ASSERT_TRUE(tenants.set_memory("a", MemorySize{50 * kMiB}, kAlice, kPlainUser, book.capacities()));
   EXPECT_EQ(limit("a"), 50 * kMiB);
-  const auto more = tenants.set_memory("a", MemorySize{0, 99}, kAlice, kUser, book.capacities());
+  const auto more = tenants.set_memory("a", MemorySize{0, 99}, kAlice, kPlainUser, book.capacities());
   ASSERT_FALSE(more);
   EXPECT_NE(more.error().message.find("the administrator allows 200.0 MiB"), std::string::npos)
       << more.error().message;
-  EXPECT_FALSE(tenants.set_memory("a", MemorySize{1}, kBob, kUser, book.capacities()));
+  EXPECT_FALSE(tenants.set_memory("a", MemorySize{1}, kBob, kPlainUser, book.capacities()));
   EXPECT_FALSE(tenants.set_memory("nobody", MemorySize{1}, 0, kAdministrator, book.capacities()));
   EXPECT_EQ(limit("a"), 50 * kMiB);
 }
@@ -95,8 +95,8 @@ TEST_F(Memory, CanBeLoweredByTheTenantsOwnUserOnly) {
 TEST_F(Memory, ThatTheAdministratorHasSetCanBeLoweredToo) {
   ASSERT_TRUE(tenants.join("a", {kAlice}, {}));
   ASSERT_TRUE(tenants.set_memory("a", MemorySize{100 * kMiB}, 0, kAdministrator, book.capacities()));
-  EXPECT_FALSE(tenants.set_memory("a", MemorySize{101 * kMiB}, kAlice, kUser, book.capacities()));
-  ASSERT_TRUE(tenants.set_memory("a", MemorySize{99 * kMiB}, kAlice, kUser, book.capacities()));
+  EXPECT_FALSE(tenants.set_memory("a", MemorySize{101 * kMiB}, kAlice, kPlainUser, book.capacities()));
+  ASSERT_TRUE(tenants.set_memory("a", MemorySize{99 * kMiB}, kAlice, kPlainUser, book.capacities()));
   EXPECT_EQ(limit("a"), 99 * kMiB);
 }
 

@@ -179,6 +179,22 @@ TEST(Devices, ThatDoNotExistAreRefused) {
   EXPECT_EQ(ledger.charged(0), 0);
 }
 
+TEST(Devices, ThatComeLaterLeaveTheOthersAsTheyWere) {
+  Ledger ledger;
+  ledger.reset({1000});
+  ledger.allow("a", 0, {.limit = 100});
+  ledger.begin(kFirst, "a");
+  ASSERT_EQ(ledger.charge(kFirst, on({0}), 60), std::nullopt);
+  ledger.add_device(500);
+  EXPECT_EQ(ledger.devices(), 2U);
+  EXPECT_EQ(ledger.charged(0), 60);
+  EXPECT_EQ(ledger.left(kFirst, 0), 40);
+  EXPECT_EQ(ledger.left(kFirst, 1), 500);
+  EXPECT_EQ(ledger.charge(kFirst, on({1}), 500), std::nullopt);
+  ledger.end(kFirst);
+  EXPECT_EQ(ledger.charged(1), 0);
+}
+
 TEST(Devices, ThatAreOthersNowForgetEverything) {
   Ledger ledger;
   ledger.reset({1000});

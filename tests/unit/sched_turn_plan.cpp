@@ -17,8 +17,8 @@ using fairgv::sched::TurnPlan;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr CommandKind kKernel = 7;
-constexpr CommandKind kOther = 8;
+constexpr CommandKind kOneKind = 7;
+constexpr CommandKind kOtherKind = 8;
 
 // Carries a turn through for a program that never runs out: its nth command (from 0) is of kind kind_of(n)
 // and takes time_of(n). Returns the number of commands between synchronisations.
@@ -45,7 +45,7 @@ std::vector<std::uint64_t> run_turn(TurnPlan& plan, const std::function<CommandK
 }
 std::vector<std::uint64_t> run_turn(TurnPlan& plan, Duration each) {
   return run_turn(
-      plan, [](std::uint64_t) { return kKernel; }, [each](std::uint64_t) { return each; });
+      plan, [](std::uint64_t) { return kOneKind; }, [each](std::uint64_t) { return each; });
 }
 
 using Runs = std::vector<std::uint64_t>;
@@ -70,42 +70,42 @@ TEST(TurnPlan, AKnownKernelIsNotSampled) {
 TEST(TurnPlan, ASampleRunsAlone) {
   CommandHistory history;
   TurnPlan plan(milliseconds(6), history);
-  plan.issued(kKernel);
+  plan.issued(kOneKind);
   EXPECT_TRUE(plan.sampling());
-  EXPECT_FALSE(plan.admits(kKernel));
-  EXPECT_FALSE(plan.admits(kOther));
+  EXPECT_FALSE(plan.admits(kOneKind));
+  EXPECT_FALSE(plan.admits(kOtherKind));
   plan.measured(microseconds(10));
   EXPECT_FALSE(plan.sampling());
-  EXPECT_TRUE(plan.admits(kOther));
+  EXPECT_TRUE(plan.admits(kOtherKind));
 }
 
 TEST(TurnPlan, AnUnknownKernelWaitsUntilTheKnownOnesHaveEnded) {
   CommandHistory history(1);
-  history.sampled(kKernel, microseconds(100));
+  history.sampled(kOneKind, microseconds(100));
   TurnPlan plan(milliseconds(6), history);
-  plan.issued(kKernel);
-  EXPECT_TRUE(plan.admits(kKernel));
-  EXPECT_FALSE(plan.admits(kOther));
+  plan.issued(kOneKind);
+  EXPECT_TRUE(plan.admits(kOneKind));
+  EXPECT_FALSE(plan.admits(kOtherKind));
   plan.measured(microseconds(100));
-  EXPECT_TRUE(plan.admits(kOther));
+  EXPECT_TRUE(plan.admits(kOtherKind));
 }
 
 TEST(TurnPlan, KindsOfDifferentLengthFillTheSliceTogether) {
   CommandHistory history(1);
-  history.sampled(kKernel, microseconds(1'000));
-  history.sampled(kOther, microseconds(50));
+  history.sampled(kOneKind, microseconds(1'000));
+  history.sampled(kOtherKind, microseconds(50));
   TurnPlan plan(milliseconds(6), history);
   const auto runs = run_turn(
-      plan, [](std::uint64_t n) { return n % 2 == 0 ? kKernel : kOther; },
+      plan, [](std::uint64_t n) { return n % 2 == 0 ? kOneKind : kOtherKind; },
       [](std::uint64_t n) { return n % 2 == 0 ? microseconds(1'000) : microseconds(50); });
   EXPECT_EQ(runs, (Runs{10}));  // five pairs; the next long one does not fit
   EXPECT_EQ(plan.used(), microseconds(5'250));
-  EXPECT_TRUE(plan.admits(kOther)) << "a short one still fits";
+  EXPECT_TRUE(plan.admits(kOtherKind)) << "a short one still fits";
 }
 
 TEST(TurnPlan, TheFirstCommandRunsHoweverLong) {
   CommandHistory history(1);
-  history.sampled(kKernel, milliseconds(40));
+  history.sampled(kOneKind, milliseconds(40));
   TurnPlan plan(milliseconds(6), history);
   EXPECT_EQ(run_turn(plan, milliseconds(40)), (Runs{1}));
   TurnPlan without_length(Duration(0), history);
@@ -123,7 +123,7 @@ TEST(TurnPlan, SamplingStopsOnceTheSliceIsUsedUp) {
 
 TEST(TurnPlan, WhatIsLeftWhenCommandsBecomeShorterIsUsed) {
   CommandHistory history(1);
-  history.sampled(kKernel, microseconds(100));
+  history.sampled(kOneKind, microseconds(100));
   TurnPlan plan(milliseconds(6), history);
   const Runs runs = run_turn(plan, microseconds(50));
   EXPECT_EQ(runs.front(), 60U);
@@ -134,7 +134,7 @@ TEST(TurnPlan, WhatIsLeftWhenCommandsBecomeShorterIsUsed) {
 
 TEST(TurnPlan, TheTurnIsOverAfterTheRunInWhichCommandsBecameLonger) {
   CommandHistory history(1);
-  history.sampled(kKernel, microseconds(100));
+  history.sampled(kOneKind, microseconds(100));
   TurnPlan plan(milliseconds(6), history);
   EXPECT_EQ(run_turn(plan, microseconds(300)), (Runs{60}));
   TurnPlan next(milliseconds(6), history);
@@ -143,25 +143,25 @@ TEST(TurnPlan, TheTurnIsOverAfterTheRunInWhichCommandsBecameLonger) {
 
 TEST(TurnPlan, ASmallRestIsNotWorthAnotherSynchronisation) {
   CommandHistory history(1);
-  history.sampled(kKernel, microseconds(10));
+  history.sampled(kOneKind, microseconds(10));
   TurnPlan plan(milliseconds(6), history);
   for (int i = 0; i < 550; ++i) {
-    ASSERT_TRUE(plan.admits(kKernel));
-    plan.issued(kKernel);
+    ASSERT_TRUE(plan.admits(kOneKind));
+    plan.issued(kOneKind);
   }
   plan.measured(microseconds(5'500));
   EXPECT_TRUE(plan.over());
-  EXPECT_FALSE(plan.admits(kKernel));
+  EXPECT_FALSE(plan.admits(kOneKind));
 }
 
 TEST(TurnPlan, AProgramThatIssuesLessThanItMayGoesOn) {
   CommandHistory history(1);
-  history.sampled(kKernel, microseconds(100));
+  history.sampled(kOneKind, microseconds(100));
   TurnPlan plan(milliseconds(6), history);
-  plan.issued(kKernel);
+  plan.issued(kOneKind);
   plan.measured(microseconds(100));
   EXPECT_FALSE(plan.over());
-  EXPECT_TRUE(plan.admits(kKernel));
+  EXPECT_TRUE(plan.admits(kOneKind));
 }
 
 TEST(TurnPlan, CommandsTooShortToMeasureDoNotRunForEver) {
@@ -175,7 +175,7 @@ TEST(TurnPlan, CommandsTooShortToMeasureDoNotRunForEver) {
 TEST(TurnPlan, NegativeTimeIsNoCredit) {
   CommandHistory history;
   TurnPlan plan(milliseconds(6), history);
-  plan.issued(kKernel);
+  plan.issued(kOneKind);
   plan.measured(microseconds(-500));
   EXPECT_EQ(plan.used(), Duration(0));
 }

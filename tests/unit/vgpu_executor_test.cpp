@@ -396,6 +396,32 @@ TEST_F(ExecutorTest, ProfiledQueuesWriteTimesAndAMarkersTimeIsTheEndBeforeIt) {
   EXPECT_EQ(segment.slots()[1].ended, 40U);
 }
 
+TEST_F(ExecutorTest, MarkersOfLanesByTheHostsClockTellWhenTheyEnded) {
+  const auto stream = std::make_shared<Lane>(true, 0, Clock::host);
+  enqueue_on(stream, 1);
+  ASSERT_TRUE(executor.enqueue_marker(Work::marker, stream, 0, event(0), {}));
+  grant_now();
+  now += 7us;
+  device.complete_one();
+  const auto ended = std::chrono::nanoseconds(now.time_since_epoch()).count();
+  EXPECT_EQ(segment.slots()[0].ended, static_cast<std::uint64_t>(ended));
+}
+
+TEST_F(ExecutorTest, ACommandWaitsForNodesOfOtherLanesThatHaveNotEnded) {
+  const auto first = std::make_shared<Lane>(true, 0);
+  const auto second = std::make_shared<Lane>(true, 0);
+  const auto before = std::make_shared<Node>(Work::access, first);
+  ASSERT_TRUE(executor.enqueue_after(before, event(0), {}, {}));
+  const auto behind = std::make_shared<Node>(Work::marker, second);
+  ASSERT_TRUE(executor.enqueue_after(behind, event(1), {}, std::vector<NodePtr>{before}));
+  EXPECT_EQ(status(event(1)), kQueued);
+  ASSERT_TRUE(executor.end_access(event(0)));
+  EXPECT_EQ(status(event(1)), kComplete);
+  const auto later = std::make_shared<Node>(Work::marker, second);
+  ASSERT_TRUE(executor.enqueue_after(later, event(2), {}, std::vector<NodePtr>{before, behind}));
+  EXPECT_EQ(status(event(2)), kComplete) << "what has ended is not waited for";
+}
+
 TEST_F(ExecutorTest, BrokenIdsAreProtocolErrors) {
   const auto command = [&] { return std::make_shared<FakeCommand>(device, lane, 1); };
   EXPECT_FALSE(executor.enqueue(command(), wire::EventId::make(4096, 1), {}));

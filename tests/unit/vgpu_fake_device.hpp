@@ -110,7 +110,7 @@ class FakeCommand : public DeviceCommand {
   }
   void watch(CompletionSink& sink) override { device_.watch(*running_, sink); }
   void flush() override {}
-  const CommandTimes* times() const override { return lane()->profiling() ? &times_ : nullptr; }
+  const CommandTimes* times() const override { return lane()->clock() == Clock::device ? &times_ : nullptr; }
   bool is_launch() const override { return true; }
   sched::CommandKind kind() const override { return 1; }
   std::string_view name() const override { return "fake"; }

@@ -13,6 +13,7 @@
 
 #include "runtime/session/client.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {
@@ -165,7 +166,8 @@ class OpenClTest : public ::testing::Test {
   opencl::Driver driver = std::move(opencl::Driver::open()).value();
   Executor executor{segment, std::span(turns.devices, driver.devices().size()), settings()};
   opencl::Backend backend{driver, segment, executor};
-  Worker worker{segment, executor, backend, driver.has_host_device()};
+  DispatchTo<opencl::Backend> calls{backend};
+  Worker worker{segment, executor, calls, driver.has_host_device()};
   std::optional<Error> broken;  // what the worker ended with; read after `loop` has been joined
   std::thread loop{[this] {
     if (auto served = worker.run(); !served) broken = served.error();

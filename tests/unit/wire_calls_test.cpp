@@ -13,6 +13,7 @@
 #include <string>
 
 #include "runtime/wire/calls.hpp"
+#include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::wire {
 namespace {
@@ -27,16 +28,15 @@ std::string sources_of(const std::string& folder) {
   return text.str();
 }
 
-/// All names X of `wire::X`. By hand: std::regex takes a minute for this under ThreadSanitizer.
-std::set<std::string, std::less<>> names_in(const std::string& text) {
-  constexpr std::string_view kSpace = "wire::";
+/// All names X of `space` X. By hand: std::regex takes a minute for this under ThreadSanitizer.
+std::set<std::string, std::less<>> names_in(const std::string& text, std::string_view space = "wire::") {
   const auto part_of_a_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   };
   std::set<std::string, std::less<>> names;
-  for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at + 1)) {
+  for (std::size_t at = text.find(space); at != std::string::npos; at = text.find(space, at + 1)) {
     if (at > 0 && part_of_a_name(text[at - 1])) continue;
-    const auto first = text.begin() + static_cast<std::ptrdiff_t>(at + kSpace.size());
+    const auto first = text.begin() + static_cast<std::ptrdiff_t>(at + space.size());
     names.emplace(first, std::find_if_not(first, text.end(), part_of_a_name));
   }
   return names;
@@ -56,6 +56,14 @@ TEST(WireCalls, OpcodesAreUniqueAndLeaveTheReservedBitsAlone) {
   };
   each_call(AllCalls{}, check);
   each_call(AllNotices{}, check);
+  // What both front ends say has one number.
+  seen.clear();
+  each_call(cuda::AllCalls{}, check);
+  each_call(AllCalls{}, [&]<class Call>() { seen.insert(Call::opcode); });
+  std::set<std::string_view> names;
+  each_call(AllCalls{}, [&]<class Call>() { names.insert(Call::name); });
+  each_call(cuda::AllCalls{}, [&]<class Call>() { names.insert(Call::name); });
+  EXPECT_EQ(names.size(), seen.size());
 }
 
 TEST(WireCalls, EveryDeclaredCallIsListed) {
@@ -63,6 +71,7 @@ TEST(WireCalls, EveryDeclaredCallIsListed) {
   const auto list = [&]<class Call>() { listed.emplace(Call::name); };
   each_call(AllCalls{}, list);
   each_call(AllNotices{}, list);
+  each_call(cuda::AllCalls{}, list);
   const std::string declarations = sources_of("runtime/wire/calls");
   const std::regex declaration("\\n  FAIRGV_CALL\\((\\w+),");
   const std::sregex_iterator first(declarations.begin(), declarations.end(), declaration);

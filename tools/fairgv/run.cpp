@@ -17,7 +17,7 @@
 namespace fairgv::tools {
 namespace {
 
-constexpr int kNotExecutable = 126;  // as shells answer
+constexpr int kCannotExecute = 126;  // as shells answer
 constexpr int kNotFound = 127;
 constexpr int kOutOfTheWay = 200;
 
@@ -55,7 +55,7 @@ int become(const std::vector<std::string>& program) {
   ::execvp(arguments[0], arguments.data());
   const int code = errno;
   return fail("run", system_error("cannot execute '" + program[0] + "'", code).message,
-              code == ENOENT ? kNotFound : kNotExecutable);
+              code == ENOENT ? kNotFound : kCannotExecute);
 }
 
 int run(RunOptions& options) {

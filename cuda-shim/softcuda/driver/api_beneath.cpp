@@ -2,7 +2,7 @@
 // programs of both APIs share one device's turns.
 #include "entry.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
 extern "C" {
 
@@ -10,11 +10,11 @@ extern "C" {
 [[gnu::visibility("default")]] void* cuFairgvOpenclDevice(CUdevice device) noexcept {
   void* beneath = nullptr;
   initialized([&](Driver& driver) {
-    if (device == 0) beneath = driver.device->device();
+    if (device == 0) beneath = driver.opencl->device();
     return CUDA_SUCCESS;
   });
   return beneath;
 }
 
 }  // extern "C"
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

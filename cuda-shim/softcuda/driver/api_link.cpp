@@ -1,11 +1,11 @@
 // Entry points: linking (CUDA Driver API, "cuLinkCreate" and its kin). One PTX text, or a fatbin that holds
 // one, comes out as it went in; there is no linker for several, and none for machine code.
 #include "entry.hpp"
-#include "image_file.hpp"
+#include "image_source.hpp"
 #include "jit_options.hpp"
-#include "objects.hpp"
+#include "linking.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 namespace {
 
 JitOptions options_of(const Linking& linking) {
@@ -108,4 +108,4 @@ CUresult CUDAAPI cuLinkDestroy(CUlinkState state) {
 }
 
 }  // extern "C"
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

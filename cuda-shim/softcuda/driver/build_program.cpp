@@ -4,7 +4,7 @@
 #include "kernel_cache.hpp"
 #include "opencl_device.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 namespace {
 
 std::string key_of(const OpenClDevice& device, const std::string& source, const std::string& options) {
@@ -82,4 +82,4 @@ Result<ProgramPtr> build_program(const OpenClDevice& device, const std::string& 
   return program;
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

@@ -8,7 +8,10 @@
 
 #include "../translate/runtime_block.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
+
+using softcuda::PrintfRecord;
+
 namespace {
 
 class Arguments {
@@ -162,4 +165,4 @@ std::string text_of_ring(const std::byte* ring, std::uint64_t used, std::uint64_
   return text;
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

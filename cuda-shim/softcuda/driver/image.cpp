@@ -3,7 +3,10 @@
 #include "../fatbin/fatbin.hpp"
 #include "module.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
+
+using namespace softcuda;  // what reads images
+
 namespace {
 
 /// What a compiled program registers (fatbinary_section.h of the toolkit).
@@ -140,4 +143,4 @@ const KernelInfo* Image::kernel(std::string_view name) const {
   return nullptr;
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

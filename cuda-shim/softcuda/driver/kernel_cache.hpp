@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
 class KernelCache {
  public:
@@ -41,4 +41,4 @@ class KernelCache {
   std::uint64_t bound_;
 };
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

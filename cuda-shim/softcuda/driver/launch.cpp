@@ -10,12 +10,10 @@
 #include "launch_frame.hpp"
 #include "limits.hpp"
 
-namespace fairgv::softcuda {
-namespace {
+namespace fairgv::cuda {
 
-/// cuLaunchKernel's `extra` names each value by one of these (cuda.h has them as macros with old-style
-/// casts).
-enum class Extra : std::uintptr_t { end = 0, buffer = 1, buffer_size = 2 };
+using softcuda::TrapKind;
+namespace {
 
 struct Launch {
   Driver& driver;
@@ -73,7 +71,7 @@ bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
 
 /// Enqueues on the calling thread's queue and waits for the end.
 CUresult execute_kernel(const Launch& launch, const LaunchFrame& frame) {
-  const cl_command_queue queue = launch.driver.device->queue();
+  const cl_command_queue queue = launch.driver.opencl->queue();
   if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
   std::size_t global[3];
   std::size_t local[3];
@@ -106,7 +104,7 @@ CUresult execute_kernel(const Launch& launch, const LaunchFrame& frame) {
 
 CUresult run_launch(const Launch& launch) {
   const KernelInfo& info = launch.function->info();
-  const OpenClDevice& device = *launch.driver.device;
+  const OpenClDevice& device = *launch.driver.opencl;
   auto frame = launch.driver.frames.take(device);
   if (!frame) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::uint64_t threads =
@@ -125,66 +123,14 @@ CUresult run_launch(const Launch& launch) {
   return result;
 }
 
-CUresult gather_from_extra(const KernelInfo& info, void* const* extra, std::byte* block) {
-  const void* buffer = nullptr;
-  const std::size_t* size = nullptr;
-  for (; static_cast<Extra>(reinterpret_cast<std::uintptr_t>(*extra)) != Extra::end; extra += 2) {
-    switch (static_cast<Extra>(reinterpret_cast<std::uintptr_t>(*extra))) {
-      case Extra::buffer:
-        buffer = extra[1];
-        break;
-      case Extra::buffer_size:
-        size = static_cast<const std::size_t*>(extra[1]);
-        break;
-      default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-  }
-  if (buffer == nullptr || size == nullptr || *size < info.parameter_bytes) return CUDA_ERROR_INVALID_VALUE;
-  std::memcpy(block, buffer, info.parameter_bytes);
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
-CUresult check_shape(const OpenClDevice& device, const Function& function, const LaunchShape& shape) {
-  const DeviceFacts& facts = device.facts();
-  std::uint64_t threads = 1;
-  for (std::size_t at = 0; at < 3; ++at) {
-    if (shape.grid[at] == 0 || shape.block[at] == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (shape.grid[at] > kLargestGrid[at] || shape.block[at] > largest_block_side(facts, at)) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    const std::uint32_t required = function.info().required_threads[at];
-    if (required != 0 && required != shape.block[at]) return CUDA_ERROR_INVALID_VALUE;
-    threads *= shape.block[at];
-  }
-  if (threads > softcuda::largest_block(facts)) return CUDA_ERROR_INVALID_VALUE;
-  if (threads > function.largest_block(device)) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (shape.dynamic_shared > function.largest_dynamic_shared(device)) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
-}
-
-CUresult gather_parameters(const KernelInfo& info, void* const* parameters, void* const* extra,
-                           std::vector<std::uint64_t>& block) {
-  block.assign(std::max<std::size_t>(1, (std::size_t{info.parameter_bytes} + 7) / 8), 0);
-  auto* const bytes = reinterpret_cast<std::byte*>(block.data());
-  if (parameters != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (extra != nullptr) return gather_from_extra(info, extra, bytes);
-  if (info.parameters.empty()) return CUDA_SUCCESS;
-  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  for (std::size_t at = 0; at < info.parameters.size(); ++at) {
-    const Parameter& parameter = info.parameters[at];
-    if (parameters[at] == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    std::memcpy(bytes + parameter.offset, parameters[at], parameter.size);
-  }
-  return CUDA_SUCCESS;
-}
-
-void enqueue_launch(Driver& driver, Stream& stream, std::shared_ptr<Function> function,
-                    const LaunchShape& shape, std::vector<std::uint64_t> parameters) {
+CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
+                        std::shared_ptr<Function> function, const LaunchShape& shape,
+                        std::vector<std::uint64_t> parameters) {
   auto launch = std::make_shared<Launch>(Launch{driver, std::move(function), shape, std::move(parameters)});
-  driver.scheduler.submit(stream, [launch] { return run_launch(*launch); });
+  driver.scheduler.submit(*stream, [launch] { return run_launch(*launch); });
+  return CUDA_SUCCESS;
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

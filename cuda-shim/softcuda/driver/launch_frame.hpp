@@ -10,7 +10,9 @@
 #include "../translate/runtime_block.hpp"
 #include "opencl_device.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
+
+using softcuda::RuntimeBlock;
 
 class LaunchFrame {
  public:
@@ -41,4 +43,4 @@ class LaunchFrames {
   std::vector<std::unique_ptr<LaunchFrame>> free_;
 };
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "bounds.hpp"
 #include "opencl_device.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
 inline constexpr std::uint32_t kWarp = 32;
 inline constexpr std::uint32_t kComputeMajor = 7;
@@ -23,8 +24,6 @@ inline constexpr std::uint32_t kLargestGrid[3] = {0x7fffffff, 65535, 65535};
 inline constexpr std::uint32_t kLargestBlockSide[3] = {1024, 1024, 64};
 inline constexpr std::uint32_t kLargestParameterBytes = 4096;
 inline constexpr std::uint64_t kTextureAlignment = 512;
-inline constexpr std::uint64_t kPitchAlignment = 512;
-inline constexpr std::uint64_t kLargestPitch = 0x7fffffff;
 
 inline std::uint32_t largest_block(const DeviceFacts& facts) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(facts.largest_block, 1024));
@@ -44,4 +43,4 @@ inline std::uint32_t threads_per_multiprocessor(const DeviceFacts& facts) {
   return std::max<std::uint32_t>(1024, largest_block(facts));
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

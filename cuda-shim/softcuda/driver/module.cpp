@@ -3,23 +3,25 @@
 #include <cstring>
 
 #include "driver.hpp"
+#include "image_source.hpp"
+#include "library.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
-std::shared_ptr<Module> Module::make(Driver& driver, std::shared_ptr<Image> image, CUcontext owner,
+std::shared_ptr<Module> Module::make(Driver& driver, std::shared_ptr<Image> image, Context& context,
                                      CUresult& code, LoadLog& log) {
-  auto module = std::make_shared<Module>(driver, std::move(image), owner);
-  code = module->place_variables(log);
+  auto module = std::make_shared<Module>(driver, std::move(image), context.handle(), context.device());
+  code = module->place_variables(context, log);
   return code == CUDA_SUCCESS ? module : nullptr;
 }
 
-CUresult Module::place_variables(LoadLog& log) {
+CUresult Module::place_variables(Context& context, LoadLog& log) {
   const TranslatedModule& translated = image_->translated();
   if (translated.data.empty()) return CUDA_SUCCESS;
-  data_ = driver_.memory.allocate(translated.data.size(), MemoryKind::variable, owner_, 0);
-  if (!data_) return CUDA_ERROR_OUT_OF_MEMORY;
-  std::memcpy(data_->memory.data(), translated.data.data(), translated.data.size());
-  for (const Relocation& relocation : translated.relocations) {
+  const MemoryWish wish{translated.data.size(), MemoryKind::variable};
+  if (const CUresult code = driver_.allocate(context, wish, data_); code != CUDA_SUCCESS) return code;
+  std::memcpy(data_->storage.data(), translated.data.data(), translated.data.size());
+  for (const softcuda::Relocation& relocation : translated.relocations) {
     CUdeviceptr address = 0;
     std::size_t size = 0;
     if (variable(relocation.symbol, address, size) != CUDA_SUCCESS) {
@@ -32,7 +34,7 @@ CUresult Module::place_variables(LoadLog& log) {
         translated.data.size() - relocation.offset < sizeof value) {
       return CUDA_ERROR_INVALID_PTX;
     }
-    std::memcpy(data_->memory.data() + relocation.offset, &value, sizeof value);
+    std::memcpy(data_->storage.data() + relocation.offset, &value, sizeof value);
   }
   return CUDA_SUCCESS;
 }
@@ -45,7 +47,7 @@ CUresult Module::function(std::string_view name, CUfunction& function) {
   }
   const KernelInfo* const info = image_->kernel(name);
   if (info == nullptr) return CUDA_ERROR_NOT_FOUND;
-  const cl_program program = image_->program(*driver_.device);
+  const cl_program program = image_->program(*driver_.opencl);
   if (program == nullptr) return CUDA_ERROR_INVALID_PTX;
   cl_int status = CL_SUCCESS;
   const cl_kernel kernel = clCreateKernel(program, info->function.c_str(), &status);
@@ -58,7 +60,7 @@ CUresult Module::function(std::string_view name, CUfunction& function) {
 }
 
 CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size_t& size) const {
-  for (const VariableInfo& info : image_->translated().variables) {
+  for (const softcuda::VariableInfo& info : image_->translated().variables) {
     if (info.name != name || info.external) continue;
     address = data_address() + info.offset;
     size = info.size;
@@ -77,47 +79,25 @@ void Module::unload() {
   if (data_) driver_.memory.remove(*data_);
 }
 
-std::shared_ptr<Module> Library::module_in(Driver& driver, CUcontext context, CUresult& code) {
-  const std::lock_guard guard(lock_);
-  auto& module = modules_[context];
-  if (!module) {
-    LoadLog log;
-    module = Module::make(driver, image_, context, code, log);
-    if (module) driver.modules.add(module);
-  } else {
-    code = CUDA_SUCCESS;
-  }
-  return module;
-}
-
-CUresult Library::kernel(Driver& driver, std::string_view name, CUkernel& kernel) {
-  const KernelInfo* const info = image_->kernel(name);
-  if (info == nullptr) return CUDA_ERROR_NOT_FOUND;
-  const std::lock_guard guard(lock_);
-  auto& handle = kernels_[std::string(name)];
-  if (handle == nullptr) {
-    handle = reinterpret_cast<CUkernel>(
-        driver.kernels.add(std::make_shared<LibraryKernel>(LibraryKernel{shared_from_this(), *info})));
-  }
-  kernel = handle;
+CUresult Module::kernel_names(std::vector<std::string>& names) const {
+  for (const KernelInfo& info : image_->translated().kernels) names.push_back(info.name);
   return CUDA_SUCCESS;
 }
 
-void Library::unload(Driver& driver) {
-  const std::lock_guard guard(lock_);
-  for (const auto& [name, handle] : kernels_) driver.kernels.take(handle);
-  kernels_.clear();
-  for (const auto& [context, module] : modules_) {
-    if (!module) continue;
-    driver.modules.take(module.get());
-    module->unload();
-  }
-  modules_.clear();
+CUresult check_kernel(Driver&, Library& library, std::string_view name) {
+  return library.image().kernel(name) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-void Library::leave(CUcontext context) {
-  const std::lock_guard guard(lock_);
-  modules_.erase(context);
+CUresult kernel_names(Driver&, Library& library, std::vector<std::string>& names) {
+  for (const KernelInfo& info : library.image().translated().kernels) names.push_back(info.name);
+  return CUDA_SUCCESS;
 }
 
-}  // namespace fairgv::softcuda
+std::shared_ptr<Image> load_image(const void* image, std::optional<std::uint64_t> size, const JitOptions&,
+                                  CUresult& code, LoadLog& log) {
+  std::string ptx;
+  code = ptx_of_image(image, size, ptx, log);
+  return code == CUDA_SUCCESS ? Image::of_ptx(ptx, code, log) : nullptr;
+}
+
+}  // namespace fairgv::cuda

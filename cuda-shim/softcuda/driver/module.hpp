@@ -16,17 +16,22 @@
 
 #include "../translate/translate.hpp"
 #include "cuda.hpp"
+#include "jit_options.hpp"
 #include "memory_table.hpp"
 #include "opencl_device.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
+class Context;
 class Driver;
 
-/// What is said about loading; it goes into the program's log buffers ("CUjit_option").
-struct LoadLog {
-  std::string error;
-};
+using softcuda::KernelInfo;
+using softcuda::TranslatedModule;
+
+using ParameterPlace = softcuda::Parameter;
+
+/// Translated at the load, compiled for the device at first use.
+inline constexpr CUmoduleLoadingMode kLoadingMode = CU_MODULE_LAZY_LOADING;
 
 /// PTX text of anything that cuModuleLoadData takes: PTX, a fatbin, a wrapper around fatbins. Machine code
 /// only: CUDA_ERROR_NO_BINARY_FOR_GPU. `size`: where it is known (a file); an image in memory says its own
@@ -65,12 +70,22 @@ class Function {
   Module& module() const { return *module_; }
   CUfunction handle() { return reinterpret_cast<CUfunction>(this); }
 
-  CUresult attribute(const OpenClDevice& device, CUfunction_attribute which, int& value) const;
-  CUresult set_attribute(const OpenClDevice& device, CUfunction_attribute which, int value);
+  const std::string& name() const { return info_.name; }
+  const std::vector<ParameterPlace>& parameters() const { return info_.parameters; }
+  std::uint64_t parameter_bytes() const { return info_.parameter_bytes; }
+  CUresult attribute(CUfunction_attribute which, int& value) const;
+  CUresult set_attribute(CUfunction_attribute which, int value);
   /// Threads per block that a launch may have.
-  std::uint32_t largest_block(const OpenClDevice& device) const;
+  std::uint32_t largest_block() const;
+  /// Threads in a dimension that it must have; 0: any number.
+  std::uint32_t required_threads(std::size_t dimension) const { return info_.required_threads[dimension]; }
   /// Bytes of dynamic shared memory that a launch may ask for.
-  std::uint64_t largest_dynamic_shared(const OpenClDevice& device) const;
+  std::uint64_t largest_dynamic_shared() const;
+  /// Blocks that a multiprocessor holds at once, by the attributes of the device.
+  CUresult blocks_at_once(std::uint32_t threads, std::uint64_t dynamic_shared, unsigned flags,
+                          std::uint64_t& blocks) const;
+  /// Bytes of dynamic shared memory with which that many blocks still fit.
+  CUresult available_shared(std::uint32_t blocks, std::uint32_t threads, std::uint64_t& bytes) const;
 
   /// Guards the arguments of the kernel between setting them and the enqueue.
   std::mutex& arguments_lock() { return arguments_lock_; }
@@ -89,10 +104,14 @@ class Function {
 class Module : public std::enable_shared_from_this<Module> {
  public:
   /// Null: refused, with the code and the reason.
-  static std::shared_ptr<Module> make(Driver& driver, std::shared_ptr<Image> image, CUcontext owner,
+  static std::shared_ptr<Module> make(Driver& driver, std::shared_ptr<Image> image, Context& context,
                                       CUresult& code, LoadLog& log);
-  Module(Driver& driver, std::shared_ptr<Image> image, CUcontext owner)
-      : driver_(driver), image_(std::move(image)), owner_(owner) {}
+  Module(Driver& driver, std::shared_ptr<Image> image, CUcontext owner, CUdevice device)
+      : driver_(driver), image_(std::move(image)), owner_(owner), device_(device) {}
+
+  Driver& driver() const { return driver_; }
+  CUdevice device() const { return device_; }
+  CUresult kernel_names(std::vector<std::string>& names) const;
 
   CUcontext owner() const { return owner_; }
   CUmodule handle() { return reinterpret_cast<CUmodule>(this); }
@@ -106,51 +125,15 @@ class Module : public std::enable_shared_from_this<Module> {
   void unload();
 
  private:
-  CUresult place_variables(LoadLog& log);
+  CUresult place_variables(Context& context, LoadLog& log);
 
   Driver& driver_;
   const std::shared_ptr<Image> image_;
   const CUcontext owner_;
+  const CUdevice device_;
   std::shared_ptr<Allocation> data_;
   std::mutex lock_;
   std::map<std::string, CUfunction, std::less<>> functions_;
 };
 
-/// Code that is loaded for all contexts at once (cuLibraryLoadData): it becomes a module where it is first
-/// used.
-class Library : public std::enable_shared_from_this<Library> {
- public:
-  explicit Library(std::shared_ptr<Image> image) : image_(std::move(image)) {}
-  CUlibrary handle() { return reinterpret_cast<CUlibrary>(this); }
-  Image& image() const { return *image_; }
-
-  std::shared_ptr<Module> module_in(Driver& driver, CUcontext context, CUresult& code);
-  /// CUDA_ERROR_NOT_FOUND: there is none of that name.
-  CUresult kernel(Driver& driver, std::string_view name, CUkernel& kernel);
-  void unload(Driver& driver);
-  /// The context's instance goes with the context.
-  void leave(CUcontext context);
-
- private:
-  const std::shared_ptr<Image> image_;
-  std::mutex lock_;
-  std::map<CUcontext, std::shared_ptr<Module>> modules_;
-  std::map<std::string, CUkernel, std::less<>> kernels_;
-};
-
-/// A library's kernel, of no context (CUkernel).
-struct LibraryKernel {
-  std::shared_ptr<Library> library;
-  const KernelInfo& info;
-};
-
-class Context;
-
-/// The function of a CUfunction, or of a CUkernel that was cast to one: then its instance in the context.
-/// Null: the code says why.
-std::shared_ptr<Function> find_function(Driver& driver, Context& context, CUfunction handle, CUresult& code);
-
-/// cuFuncGetParamInfo and cuKernelGetParamInfo.
-CUresult parameter_info(const KernelInfo& info, std::size_t index, std::size_t* offset, std::size_t* size);
-
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

@@ -10,7 +10,7 @@
 
 #include "of_thread.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 namespace {
 
 constexpr std::size_t kAlignment = 512;
@@ -210,4 +210,4 @@ DeviceMemory OpenClDevice::allocate(std::size_t size) const {
   return DeviceMemory(context_, whole, reinterpret_cast<std::byte*>(first));
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

@@ -18,7 +18,7 @@
 
 #include "runtime/ring/result.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
 /// Facts, fetched once.
 struct DeviceFacts {
@@ -101,4 +101,4 @@ using ProgramPtr = std::unique_ptr<std::remove_pointer_t<cl_program>, ProgramRel
 Result<ProgramPtr> build_program(const OpenClDevice& device, const std::string& source,
                                  const std::string& options);
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

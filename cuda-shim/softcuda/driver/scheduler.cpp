@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 namespace {
 
 CUresult wait_for_all(const std::vector<std::shared_ptr<Operation>>& operations, const StreamGroup& group) {
@@ -239,6 +239,20 @@ CUresult Scheduler::perform(Operation& operation) {
   }
 }
 
+CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
+                                bool despite_fault) {
+  const std::weak_ptr<StreamGroup> group = stream->group();
+  submit(
+      *stream,
+      [group, function = std::move(function)] {
+        const auto alive = group.lock();
+        function(alive ? alive->fault() : CUDA_SUCCESS);
+        return CUDA_SUCCESS;
+      },
+      {}, despite_fault);
+  return CUDA_SUCCESS;
+}
+
 CUresult Scheduler::synchronize(Stream& stream) {
   Operations held;
   {
@@ -274,4 +288,4 @@ void Scheduler::shutdown(std::chrono::milliseconds patience) {
   threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0; });
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::cuda

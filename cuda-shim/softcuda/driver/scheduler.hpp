@@ -30,7 +30,7 @@
 
 #include "cuda.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::cuda {
 
 class Stream;
 class StreamGroup;
@@ -93,6 +93,9 @@ class StreamGroup {
   explicit StreamGroup(CUcontext owner) : owner_(owner) {}
   /// The context's handle: a name only, never followed.
   CUcontext owner() const { return owner_; }
+  /// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
+  int least_priority() const;
+  int greatest_priority() const;
   CUresult fault() const { return fault_.load(std::memory_order_acquire); }
   /// The first fault stays.
   void set_fault(CUresult code) {
@@ -124,7 +127,7 @@ class Scheduler {
   CUresult start();
   /// The group's legacy stream is made with it. dissolve() ends it, once it is idle.
   std::shared_ptr<StreamGroup> make_group(CUcontext owner);
-  std::shared_ptr<Stream> legacy(const StreamGroup& group) const { return group.legacy_; }
+  std::shared_ptr<Stream> legacy(const std::shared_ptr<StreamGroup>& group) const { return group->legacy_; }
   std::shared_ptr<Stream> make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
                                       unsigned flags, int priority);
   void dissolve(StreamGroup& group);
@@ -147,6 +150,19 @@ class Scheduler {
   CUresult synchronize(StreamGroup& group);
   /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
   CUresult query(Stream& stream);
+
+  // What the entry points (cuda-shim/api) ask for, in their words.
+
+  /// A marker, also behind `behind` if that is not null.
+  std::shared_ptr<Operation> mark(const std::shared_ptr<Stream>& stream,
+                                  const std::shared_ptr<Operation>& behind = nullptr) {
+    return submit(*stream, nullptr, {&behind, 1});
+  }
+  /// Runs a program's function, which gets the group's fault; `despite_fault`: in a faulty group too.
+  CUresult run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
+                       bool despite_fault);
+  CUresult synchronize(const std::shared_ptr<Stream>& stream) { return synchronize(*stream); }
+  CUresult query(const std::shared_ptr<Stream>& stream) { return query(*stream); }
 
   /// At the process's end: nothing more is started; waits for what runs, at most for the patience given.
   void shutdown(std::chrono::milliseconds patience);
@@ -179,4 +195,11 @@ class Scheduler {
   bool stopping_ = false;
 };
 
-}  // namespace fairgv::softcuda
+inline int StreamGroup::least_priority() const {
+  return Scheduler::kLeastPriority;
+}
+inline int StreamGroup::greatest_priority() const {
+  return Scheduler::kGreatestPriority;
+}
+
+}  // namespace fairgv::cuda

@@ -16,6 +16,7 @@
 
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/executor.hpp"
 #include "runtime/vgpu/memory_account.hpp"
 #include "runtime/vgpu/object_table.hpp"
@@ -269,3 +270,11 @@ Result<void> Backend::enqueue(const Call& call, Copy<Send, Objects...> copy) {
 }
 
 }  // namespace fairgv::vgpu::opencl
+
+namespace fairgv::vgpu {
+
+// The handlers of all calls are compiled once, in opencl/dispatch.cpp.
+extern template Result<void> dispatch(opencl::Backend&, Replies&, wire::Opcode, std::span<const std::byte>,
+                                      std::uint64_t);
+
+}  // namespace fairgv::vgpu

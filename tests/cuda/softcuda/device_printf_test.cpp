@@ -10,9 +10,9 @@
 
 namespace {
 
-using fairgv::softcuda::format_device_text;
+using fairgv::cuda::format_device_text;
 using fairgv::softcuda::PrintfRecord;
-using fairgv::softcuda::text_of_ring;
+using fairgv::cuda::text_of_ring;
 
 /// Arguments as a kernel packs them: each at its natural alignment.
 class Packed {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "cuda-shim/softcuda/driver/entry_points.hpp"
+#include "cuda-shim/api/entry_points.hpp"
 
 namespace {
 
@@ -16,12 +16,12 @@ constexpr const char* kEnd = "<!-- entry points that are not served: end -->";
 /// Names, each once, in the table's order; a name of which only old versions are missing is not among them.
 std::string unserved_names() {
   std::set<std::string> served;
-  for (const auto& entry : fairgv::softcuda::entry_points()) {
+  for (const auto& entry : fairgv::cuda::entry_points()) {
     if (entry.served) served.insert(entry.name);
   }
   std::string list;
   std::string last;
-  for (const auto& entry : fairgv::softcuda::entry_points()) {
+  for (const auto& entry : fairgv::cuda::entry_points()) {
     if (served.contains(entry.name) || entry.name == last) continue;
     last = entry.name;
     list += "`" + last + "`\n";

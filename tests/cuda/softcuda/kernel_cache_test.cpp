@@ -14,7 +14,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using fairgv::softcuda::KernelCache;
+using fairgv::cuda::KernelCache;
 using Binary = std::vector<unsigned char>;
 
 std::size_t files_in(const fs::path& folder) {

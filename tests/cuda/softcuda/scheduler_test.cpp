@@ -12,11 +12,11 @@
 
 namespace {
 
-using fairgv::softcuda::Operation;
-using fairgv::softcuda::Scheduler;
-using fairgv::softcuda::Stream;
-using fairgv::softcuda::StreamGroup;
-using fairgv::softcuda::StreamKind;
+using fairgv::cuda::Operation;
+using fairgv::cuda::Scheduler;
+using fairgv::cuda::Stream;
+using fairgv::cuda::StreamGroup;
+using fairgv::cuda::StreamKind;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ TEST_F(SoftCudaScheduler, RandomGraphsKeepEveryPromisedOrder) {
   std::vector<Step> steps(kSteps);
   std::vector<std::shared_ptr<Operation>> operations(kSteps);
   std::atomic<int> clock = 0;
-  std::vector<std::shared_ptr<Stream>> streams{scheduler_->legacy(*group_)};
+  std::vector<std::shared_ptr<Stream>> streams{scheduler_->legacy(group_)};
   for (int number = 0; number < 6; ++number) {
     streams.push_back(make(number < 3 ? StreamKind::blocking : StreamKind::independent));
   }

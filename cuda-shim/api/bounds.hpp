@@ -1,0 +1,12 @@
+// Bounds that are the same on every device.
+#pragma once
+
+#include <cstdint>
+
+namespace fairgv::cuda {
+
+inline constexpr std::uint64_t kLargestPitch = 0x7fffffff;  // bytes (CU_DEVICE_ATTRIBUTE_MAX_PITCH)
+/// Bytes: what rows are at least a multiple of where an engine chooses the pitch.
+inline constexpr std::uint64_t kPitchAlignment = 512;
+
+}  // namespace fairgv::cuda

@@ -1,0 +1,68 @@
+// A CUDA context: streams, a fault that sticks, settings; and the stack of contexts that every thread has
+// (CUDA Driver API, "Context Management").
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cuda.hpp"
+#include "scheduler.hpp"
+
+namespace fairgv::cuda {
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  Context(Scheduler& scheduler, CUdevice device, unsigned flags, bool primary, std::uint64_t id)
+      : scheduler_(scheduler), device_(device), primary_(primary), id_(id), flags_(flags) {}
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Once, before anybody else sees it.
+  void open(std::shared_ptr<StreamGroup> group) { group_ = std::move(group); }
+
+  CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
+  CUdevice device() const { return device_; }
+  const std::shared_ptr<StreamGroup>& group() const { return group_; }
+  bool primary() const { return primary_; }
+  std::uint64_t id() const { return id_; }
+  unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
+  void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
+
+  std::shared_ptr<Stream> legacy_stream() const { return scheduler_.legacy(group_); }
+  /// The calling thread's default stream; made when it is first asked for, and forgotten with the thread.
+  std::shared_ptr<Stream> thread_stream();
+
+  /// True once; the context is of no more use from then on (but its handle is still told).
+  bool end() { return !ended_.exchange(true, std::memory_order_acq_rel); }
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+
+  CUfunc_cache cache_config() const { return cache_config_.load(std::memory_order_relaxed); }
+  void set_cache_config(CUfunc_cache config) { cache_config_.store(config, std::memory_order_relaxed); }
+
+ private:
+  friend struct ThreadStreams;
+
+  Scheduler& scheduler_;
+  const CUdevice device_;
+  const bool primary_;
+  const std::uint64_t id_;
+  std::shared_ptr<StreamGroup> group_;  // set by open() only
+  /// Settings: each stands for itself, so relaxed.
+  std::atomic<unsigned> flags_;
+  std::atomic<CUfunc_cache> cache_config_{CU_FUNC_CACHE_PREFER_NONE};
+  /// end() exchanges with acq_rel, ended() loads with acquire.
+  std::atomic<bool> ended_{false};
+};
+
+/// The calling thread's stack; the last one is current. An entry may be null (cuCtxPushCurrent never,
+/// SetCurrent pops).
+std::vector<std::shared_ptr<Context>>& context_stack();
+
+/// True while the calling thread runs a program's host function, which may not call CUDA
+/// ("cuLaunchHostFunc").
+bool& in_host_function();
+
+}  // namespace fairgv::cuda

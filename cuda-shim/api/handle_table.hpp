@@ -1,0 +1,71 @@
+// Handles that a program holds, and what they stand for. A handle is the object's address, but it is never
+// followed before it has been found here: a stale or made-up handle is an error code, not a crash. Any thread
+// may call.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace fairgv::cuda {
+
+template <typename Object>
+class HandleTable {
+ public:
+  /// Takes a share of the object. Returns the handle.
+  Object* add(std::shared_ptr<Object> object) {
+    Object* const handle = object.get();
+    const std::unique_lock guard(lock_);
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
+
+  /// Null: no such handle.
+  std::shared_ptr<Object> find(const void* handle) const {
+    const std::shared_lock guard(lock_);
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+
+  /// Ends the handle's life; the object lives as long as somebody else shares it. Null: no such handle.
+  std::shared_ptr<Object> take(const void* handle) {
+    const std::unique_lock guard(lock_);
+    const auto found = objects_.find(handle);
+    if (found == objects_.end()) return nullptr;
+    auto object = std::move(found->second);
+    objects_.erase(found);
+    return object;
+  }
+
+  std::vector<std::shared_ptr<Object>> all() const {
+    std::vector<std::shared_ptr<Object>> every;
+    const std::shared_lock guard(lock_);
+    for (const auto& [handle, object] : objects_) every.push_back(object);
+    return every;
+  }
+
+  /// Ends the life of every handle that the predicate names; returns what they stood for.
+  template <typename Predicate>
+  std::vector<std::shared_ptr<Object>> take_if(const Predicate& wanted) {
+    std::vector<std::shared_ptr<Object>> taken;
+    const std::unique_lock guard(lock_);
+    for (auto at = objects_.begin(); at != objects_.end();) {
+      if (wanted(*at->second)) {
+        taken.push_back(std::move(at->second));
+        at = objects_.erase(at);
+      } else {
+        ++at;
+      }
+    }
+    return taken;
+  }
+
+ private:
+  mutable std::shared_mutex lock_;
+  std::unordered_map<const void*, std::shared_ptr<Object>> objects_;
+};
+
+}  // namespace fairgv::cuda

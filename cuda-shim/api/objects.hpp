@@ -1,0 +1,63 @@
+// The small objects behind handles: events, arrays, pools of memory.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "cuda.hpp"
+#include "scheduler.hpp"
+#include "storage.hpp"
+
+namespace fairgv::cuda {
+
+/// CUDA Driver API, "Event Management". What it stands for is the marker of its last record.
+struct Event {
+  Event(CUcontext context, unsigned of_creation) : owner(context), flags(of_creation) {}
+  std::shared_ptr<Operation> recorded() const {
+    const std::lock_guard guard(lock);
+    return marker;
+  }
+  void record(std::shared_ptr<Operation> operation) {
+    const std::lock_guard guard(lock);
+    marker = std::move(operation);
+  }
+  const CUcontext owner;
+  const unsigned flags;
+
+ private:
+  mutable std::mutex lock;
+  std::shared_ptr<Operation> marker;  // null: never recorded
+};
+
+/// A CUDA array: plain rows in memory, which only copies see; there are no textures to read it.
+struct Array {
+  CUcontext owner = nullptr;
+  CUDA_ARRAY3D_DESCRIPTOR description{};
+  std::size_t element_bytes = 0;
+  std::size_t row_bytes = 0;  // width * element_bytes
+  std::size_t rows = 1;       // at least one, of each layer
+  std::size_t layers = 1;     // at least one
+  ArrayStorage storage;
+};
+
+/// CUDA Driver API, "Stream Ordered Memory Allocator". Memory goes back to the device as soon as it is freed,
+/// so a pool keeps books and nothing else.
+class Pool {
+ public:
+  explicit Pool(const CUmemPoolProps& of_creation) : properties(of_creation) {}
+  CUmemoryPool handle() { return reinterpret_cast<CUmemoryPool>(this); }
+  void charge(std::uint64_t bytes);
+  void discharge(std::uint64_t bytes);
+  CUresult attribute(CUmemPool_attribute which, void* value) const;
+  CUresult set_attribute(CUmemPool_attribute which, const void* value);
+
+  const CUmemPoolProps properties;
+
+ private:
+  mutable std::mutex lock_;
+  std::uint64_t used_ = 0, used_high_ = 0, release_threshold_ = 0;
+  int reuse_event_ = 1, reuse_opportunistic_ = 1, reuse_internal_ = 1;
+};
+
+}  // namespace fairgv::cuda

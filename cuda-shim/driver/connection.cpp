@@ -1,0 +1,123 @@
+#include "connection.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace fairgv::cuda {
+
+void say(std::string_view line) {
+  const char* const log = std::getenv("FAIRGV_LOG");
+  if (log != nullptr && std::string_view(log) == "off") return;
+  std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+bool is_sticky(CUresult code) {
+  switch (code) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_UNKNOWN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+CUresult Connection::fault() {
+  const std::uint64_t late = session_->late_error();
+  if (late != 0) {
+    const auto code = static_cast<CUresult>(ring::LateError::code(late));
+    if (is_sticky(code)) return code;
+  }
+  if (!session_->lost()) [[likely]]
+    return CUDA_SUCCESS;
+  note_loss();
+  return static_cast<CUresult>(loss_.load(std::memory_order_relaxed));
+}
+
+CUresult Connection::outcome() {
+  if (const CUresult code = fault(); code != CUDA_SUCCESS) return code;
+  const std::uint64_t late = session_->late_error();
+  const std::uint32_t count = ring::LateError::count(late);
+  std::uint32_t told = told_.load(std::memory_order_relaxed);
+  if (count == told) [[likely]]
+    return CUDA_SUCCESS;
+  // Whoever changes it tells it.
+  return told_.compare_exchange_strong(told, count, std::memory_order_relaxed)
+             ? static_cast<CUresult>(ring::LateError::code(late))
+             : CUDA_SUCCESS;
+}
+
+void Connection::note_loss() {
+  if (!session_->lost()) return;
+  int none = CUDA_SUCCESS;
+  const int code =
+      has_work_.load(std::memory_order_relaxed) ? CUDA_ERROR_LAUNCH_FAILED : CUDA_ERROR_DEVICE_UNAVAILABLE;
+  if (!loss_.compare_exchange_strong(none, code, std::memory_order_relaxed)) return;
+  say("the worker of this process is gone (fairgvd stopped, or the worker was killed): CUDA calls fail from "
+      "now on; the daemon's log has the reason");
+}
+
+std::int32_t Connection::wait(wire::EventId event) {
+  const std::int32_t status = session_->wait(event);
+  settle();
+  return status;
+}
+
+wire::EventId Connection::new_event() {
+  const wire::EventId event = session_->new_event();
+  if (!event) throw std::bad_alloc();
+  return event;
+}
+
+bool Connection::watch(wire::EventId event, std::int32_t status, std::function<void(std::int32_t)> function) {
+  std::call_once(listening_, [this] {
+    session_->set_notice_handler([this](const wire::EventReached& notice) { run(notice); },
+                                 [this] { run_all_lost(); });
+  });
+  {
+    const std::lock_guard guard(mutex_);
+    watched_.emplace(event.raw, std::move(function));
+  }
+  if (send(wire::WatchEvent{event, status})) return true;
+  // Either it is still here, or run_all_lost() has taken it.
+  const std::lock_guard guard(mutex_);
+  return watched_.erase(event.raw) == 0;
+}
+
+void Connection::run(const wire::EventReached& notice) {
+  std::function<void(std::int32_t)> function;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = watched_.find(notice.event.raw);
+    if (found == watched_.end()) return;
+    function = std::move(found->second);
+    watched_.erase(found);
+  }
+  settle();
+  function(notice.status);
+}
+
+void Connection::run_all_lost() {
+  std::unordered_map<std::uint64_t, std::function<void(std::int32_t)>> lost;
+  {
+    const std::lock_guard guard(mutex_);
+    lost.swap(watched_);
+  }
+  for (const auto& [event, function] : lost) function(session::kDeviceNotAvailable);
+}
+
+}  // namespace fairgv::cuda

@@ -1,0 +1,96 @@
+// The process' connection to its worker, and what is known of its state: made by cuInit, one per process, and
+// never torn down, because the program's last calls may come from static destructors.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "cuda.hpp"
+#include "runtime/session/client.hpp"
+#include "runtime/wire/cuda_calls.hpp"
+
+namespace fairgv::cuda {
+
+/// One line for people on standard error, unless FAIRGV_LOG=off.
+void say(std::string_view line);
+
+/// Whether nothing can run any more after it (CUDA Driver API, "CUresult").
+bool is_sticky(CUresult code);
+
+/// Any thread may call any method. None holds a lock while it waits.
+class Connection {
+ public:
+  explicit Connection(std::unique_ptr<session::ClientSession> session) : session_(std::move(session)) {}
+
+  session::ClientSession& session() { return *session_; }
+
+  /// Sends a one-way call. False if the session is lost.
+  template <class Call>
+  bool send(const Call& call) {
+    if (session_->send(call)) [[likely]]
+      return true;
+    note_loss();
+    return false;
+  }
+  /// The same for what keeps the device busy.
+  template <class Call>
+  CUresult enqueue(const Call& call) {
+    // Relaxed: it decides about no more than the code of a lost session.
+    if (!has_work_.load(std::memory_order_relaxed)) has_work_.store(true, std::memory_order_relaxed);
+    if (send(call)) return CUDA_SUCCESS;
+    return session_->lost() ? fault() : CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  /// Sends a call and waits for its reply. Nothing if the session is lost; then fault() says so.
+  template <class Call>
+  std::optional<typename Call::Reply> call(const Call& call) {
+    auto reply = session_->call(call);
+    if (!reply) note_loss();
+    return reply;
+  }
+
+  /// What every call answers from now on: a sticky error, or that the session is lost. Else CUDA_SUCCESS.
+  CUresult fault();
+  /// What a call answers that has waited for work: the fault, or what failed late and was not told yet.
+  CUresult outcome();
+  /// All that was enqueued has ended, as far as the caller knows.
+  void settled() { has_work_.store(false, std::memory_order_relaxed); }
+
+  /// To be called before the program may learn that a command has ended: brings what kernels printed.
+  void settle() { session_->kernel_output().drain(); }
+  /// Waits for the end of an event, and settles.
+  std::int32_t wait(wire::EventId event);
+
+  /// A new completion slot. Throws std::bad_alloc when the session has no more.
+  wire::EventId new_event();
+
+  /// Has `function` called on the session's notice thread once the event has reached `status` or failed; it
+  /// gets the status. If the session is lost before, it is called with kDeviceNotAvailable. False, and it is
+  /// not called, if the session is lost by now.
+  bool watch(wire::EventId event, std::int32_t status, std::function<void(std::int32_t)> function);
+
+  void disown_in_child() { session_->disown_in_child(); }
+
+ private:
+  void note_loss();
+  void run(const wire::EventReached& notice);
+  void run_all_lost();
+
+  const std::unique_ptr<session::ClientSession> session_;
+  std::atomic<bool> has_work_{false};
+  /// The code of a lost session, set once; relaxed: it stands for itself.
+  std::atomic<int> loss_{CUDA_SUCCESS};
+  /// How many late errors the program has been told of; relaxed: compared and exchanged alone.
+  std::atomic<std::uint32_t> told_{0};
+
+  std::once_flag listening_;
+  std::mutex mutex_;                                                              // guards watched_
+  std::unordered_map<std::uint64_t, std::function<void(std::int32_t)>> watched_;  // by event
+};
+
+}  // namespace fairgv::cuda

@@ -1,0 +1,240 @@
+// Copies and fills, sent to the worker. Pageable memory is staged in the arena, in pieces; pinned memory is
+// the arena, and copied to and from directly.
+#include "copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "pieces.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+/// What the worker can reach by itself.
+bool is_workers(const Place& place) {
+  return place.array != nullptr || (place.allocation && place.allocation->kind != MemoryKind::registered);
+}
+
+wire::cuda::Place on_the_wire(const Place& place, const Extent& extent) {
+  wire::cuda::Place sent;
+  if (place.array) {
+    sent.space = wire::cuda::Space::array;
+    sent.address = place.array->storage.id().raw;
+    sent.x = place.x;
+    sent.y = place.y;
+    sent.z = place.z;
+    return sent;
+  }
+  const Allocation& allocation = *place.allocation;
+  if (allocation.storage.is_pinned()) {
+    sent.space = wire::cuda::Space::arena;
+    sent.address = allocation.storage.pinned().offset + (place.address - allocation.begin);
+  } else {
+    sent.address = place.address;
+  }
+  // A pitch means nothing to one row, and a program may have given any.
+  const bool one_row = extent.height == 1 && extent.depth == 1;
+  sent.pitch = one_row || place.pitch == 0 ? extent.width : place.pitch;
+  sent.rows = one_row || place.slice == 0 ? extent.height : place.slice / sent.pitch;
+  return sent;
+}
+
+wire::cuda::Place staged(wire::ArenaRange range, const Extent& extent) {
+  wire::cuda::Place sent;
+  sent.space = wire::cuda::Space::arena;
+  sent.address = range.offset;
+  sent.pitch = extent.width;
+  sent.rows = extent.height;
+  return sent;
+}
+
+/// The same side, from a piece on.
+Place from_piece(const Place& place, const Piece& piece) {
+  Place moved = place;
+  if (place.array) {
+    moved.x += piece.x;
+    moved.y += piece.y;
+    moved.z += piece.z;
+  } else {
+    moved.address += piece.z * place.slice + piece.y * place.pitch + piece.x;
+  }
+  return moved;
+}
+
+Place at_host(std::byte* bytes, const Extent& extent) {
+  Place place;
+  place.address = reinterpret_cast<std::uint64_t>(bytes);
+  place.pitch = extent.width;
+  place.slice = extent.width * extent.height;
+  return place;
+}
+
+/// Sends one; with `ended`, its end.
+CUresult send_copy(Driver& driver, Stream& stream, const wire::cuda::Place& to, const wire::cuda::Place& from,
+                   const Extent& extent, std::shared_ptr<Operation>* ended) {
+  wire::EventId event;
+  std::shared_ptr<Operation> operation;
+  if (ended != nullptr) {
+    event = driver.connection.new_event();
+    operation = std::make_shared<Operation>(driver.connection, event);
+  }
+  wire::cuda::Copy call{stream.command(event), from, to, {extent.width, extent.height, extent.depth}};
+  const CUresult code = driver.connection.enqueue(call);
+  if (code != CUDA_SUCCESS) return code;
+  stream.note_command();
+  if (ended != nullptr) *ended = std::move(operation);
+  return CUDA_SUCCESS;
+}
+
+/// Returns when the program may use its memory again: when it has been read.
+CUresult upload(Driver& driver, Stream& stream, const Place& to, const Place& from, const Extent& extent) {
+  return for_each_piece(extent, StagingPool::kPiece, [&](const Piece& piece) {
+    const auto range = driver.staging.take(bytes_of(piece.extent));
+    if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
+    move_bytes(at_host(driver.connection.session().bytes(*range), piece.extent), from_piece(from, piece),
+               piece.extent);
+    std::shared_ptr<Operation> copied;
+    const CUresult code = send_copy(driver, stream, on_the_wire(from_piece(to, piece), piece.extent),
+                                    staged(*range, piece.extent), piece.extent, &copied);
+    if (code == CUDA_SUCCESS) {
+      driver.staging.give_back_after(std::move(copied), *range);
+    } else {
+      driver.staging.give_back(*range);
+    }
+    return code;
+  });
+}
+
+/// Pieces of a download that are under way, the oldest first.
+class Arrivals {
+ public:
+  Arrivals(Driver& driver, const Place& to) : driver_(driver), to_(to) {}
+  Arrivals(const Arrivals&) = delete;
+  Arrivals& operator=(const Arrivals&) = delete;
+  ~Arrivals() {
+    // After a failure: the worker may still write there.
+    for (Arrival& arrival : under_way_) driver_.staging.give_back_after(arrival.copied, arrival.range);
+  }
+
+  bool many() const { return under_way_.size() >= kAtOnce; }
+  bool any() const { return !under_way_.empty(); }
+  void expect(std::shared_ptr<Operation> copied, wire::ArenaRange range, const Piece& piece) {
+    under_way_.push_back({std::move(copied), range, piece});
+  }
+  /// Waits for the oldest and puts it where it belongs.
+  CUresult receive() {
+    const Arrival& arrival = under_way_.front();
+    arrival.copied->wait();
+    const CUresult code = arrival.copied->result();
+    if (code == CUDA_SUCCESS) {
+      move_bytes(from_piece(to_, arrival.piece),
+                 at_host(driver_.connection.session().bytes(arrival.range), arrival.piece.extent),
+                 arrival.piece.extent);
+    }
+    driver_.staging.give_back(arrival.range);
+    under_way_.pop_front();
+    return code;
+  }
+
+ private:
+  static constexpr std::size_t kAtOnce = 4;
+
+  struct Arrival {
+    std::shared_ptr<Operation> copied;
+    wire::ArenaRange range;
+    Piece piece;
+  };
+  Driver& driver_;
+  const Place& to_;
+  std::deque<Arrival> under_way_;
+};
+
+CUresult download(Driver& driver, Stream& stream, const Place& to, const Place& from, const Extent& extent) {
+  Arrivals arrivals(driver, to);
+  const CUresult sent = for_each_piece(extent, StagingPool::kPiece, [&](const Piece& piece) {
+    if (arrivals.many()) {
+      if (const CUresult code = arrivals.receive(); code != CUDA_SUCCESS) return code;
+    }
+    const auto range = driver.staging.take(bytes_of(piece.extent));
+    if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
+    std::shared_ptr<Operation> copied;
+    const CUresult code =
+        send_copy(driver, stream, staged(*range, piece.extent),
+                  on_the_wire(from_piece(from, piece), piece.extent), piece.extent, &copied);
+    if (code == CUDA_SUCCESS) {
+      arrivals.expect(std::move(copied), *range, piece);
+    } else {
+      driver.staging.give_back(*range);
+    }
+    return code;
+  });
+  if (sent != CUDA_SUCCESS) return sent;
+  while (arrivals.any()) {
+    if (const CUresult code = arrivals.receive(); code != CUDA_SUCCESS) return code;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to, const Place& from,
+              const Extent& extent, bool async) {
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return CUDA_SUCCESS;
+  if (!is_workers(to) && !is_workers(from)) {
+    const CUresult code = driver.scheduler.synchronize(stream);
+    if (code == CUDA_SUCCESS) move_bytes(to, from, extent);
+    return code;
+  }
+  if (!is_workers(from)) return upload(driver, *stream, to, from, extent);
+  if (!is_workers(to)) return download(driver, *stream, to, from, extent);
+  const bool between_devices = to.side == Side::device && from.side == Side::device;
+  const bool waits = !async && !between_devices;
+  std::shared_ptr<Operation> copied;
+  const CUresult code = send_copy(driver, *stream, on_the_wire(to, extent), on_the_wire(from, extent), extent,
+                                  waits ? &copied : nullptr);
+  if (code != CUDA_SUCCESS || !waits) return code;
+  copied->wait();
+  return copied->result();
+}
+
+namespace {
+
+/// Registered memory is the program's own, which no worker sees.
+void fill_here(const Fill& fill) {
+  for (std::size_t y = 0; y < fill.rows; ++y) {
+    auto* const row = reinterpret_cast<std::byte*>(fill.address + y * fill.pitch);
+    // The bytes of an element come first in its value: the machine is little-endian.
+    for (std::size_t at = 0; at < fill.count; ++at)
+      std::memcpy(row + at * fill.element, &fill.value, fill.element);
+  }
+}
+
+}  // namespace
+
+CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
+  const auto allocation = driver.memory.find(fill.address);
+  if (!allocation) return CUDA_ERROR_INVALID_VALUE;
+  if (allocation->kind == MemoryKind::registered) {
+    const CUresult code = driver.scheduler.synchronize(stream);
+    if (code == CUDA_SUCCESS) fill_here(fill);
+    return code;
+  }
+  wire::cuda::Fill call;
+  call.command = stream->command();
+  CUdeviceptr address = 0;
+  const CUresult placed = driver.device_address(*allocation, fill.address, address);
+  if (placed != CUDA_SUCCESS) return placed;
+  call.address = address;
+  call.pitch = fill.rows > 1 ? fill.pitch : fill.count * fill.element;
+  call.width = fill.count;
+  call.rows = fill.rows;
+  call.element_bytes = static_cast<std::uint32_t>(fill.element);
+  call.value = fill.value;
+  const CUresult code = driver.connection.enqueue(call);
+  if (code == CUDA_SUCCESS) stream->note_command();
+  return code;
+}
+
+}  // namespace fairgv::cuda

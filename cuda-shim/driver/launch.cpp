@@ -1,0 +1,33 @@
+#include "launch.hpp"
+
+#include <span>
+
+#include "driver.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+wire::cuda::Grid grid_of(const std::uint32_t (&sides)[3]) {
+  return {sides[0], sides[1], sides[2]};
+}
+
+}  // namespace
+
+CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
+                        std::shared_ptr<Function> function, const LaunchShape& shape,
+                        std::vector<std::uint64_t> parameters) {
+  wire::cuda::Launch call;
+  call.command = stream->command();
+  call.function = function->id();
+  call.grid = grid_of(shape.grid);
+  call.block = grid_of(shape.block);
+  call.cluster = grid_of(shape.cluster);
+  call.shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared);
+  call.is_cooperative = shape.cooperative ? 1 : 0;
+  call.parameters = std::as_bytes(std::span(parameters)).first(function->parameter_bytes());
+  const CUresult code = driver.connection.enqueue(call);
+  if (code == CUDA_SUCCESS) stream->note_command();
+  return code;
+}
+
+}  // namespace fairgv::cuda

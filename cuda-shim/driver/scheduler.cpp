@@ -1,0 +1,191 @@
+#include "scheduler.hpp"
+
+#include <utility>
+
+namespace fairgv::cuda {
+namespace {
+
+wire::cuda::StreamKind kind_on_the_wire(StreamKind kind) {
+  switch (kind) {
+    case StreamKind::legacy:
+      return wire::cuda::StreamKind::legacy;
+    case StreamKind::blocking:
+      return wire::cuda::StreamKind::blocking;
+    case StreamKind::independent:
+      break;
+  }
+  return wire::cuda::StreamKind::non_blocking;
+}
+
+}  // namespace
+
+bool Operation::done() const {
+  if (done_.load(std::memory_order_acquire)) return true;
+  if (connection_.session().status(event_) > session::kComplete) return false;
+  connection_.settle();
+  done_.store(true, std::memory_order_release);
+  return true;
+}
+
+void Operation::wait() const {
+  if (done_.load(std::memory_order_acquire)) return;
+  connection_.wait(event_);
+  done_.store(true, std::memory_order_release);
+}
+
+Clock::time_point Operation::finished_at() const {
+  // Both are CLOCK_MONOTONIC.
+  return Clock::time_point(std::chrono::nanoseconds(connection_.session().times(event_).ended));
+}
+
+Stream::Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority,
+               std::uint64_t id)
+    : group_(std::move(group)),
+      kind_(kind),
+      flags_(flags),
+      priority_(priority),
+      id_(id),
+      queue_(group_->connection().session().new_object()) {
+  group_->connection().send(
+      wire::cuda::CreateStream{queue_, group_->context(), kind_on_the_wire(kind), priority});
+}
+
+void Stream::release() {
+  if (!released_.exchange(true, std::memory_order_relaxed)) {
+    group_->connection().session().release_object(queue_);
+  }
+}
+
+void Stream::note_command() {
+  commands_.fetch_add(1, std::memory_order_relaxed);
+  if (kind_ == StreamKind::legacy) group_->legacy_commands_.fetch_add(1, std::memory_order_relaxed);
+  if (kind_ == StreamKind::blocking) group_->blocking_commands_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t Stream::held() const {
+  const std::uint64_t own = commands_.load(std::memory_order_relaxed);
+  if (kind_ == StreamKind::legacy) return own + group_->blocking_commands_.load(std::memory_order_relaxed);
+  if (kind_ == StreamKind::blocking) return own + group_->legacy_commands_.load(std::memory_order_relaxed);
+  return own;
+}
+
+void StreamGroup::close() {
+  std::shared_ptr<Stream> legacy;
+  {
+    const std::lock_guard guard(lock_);
+    if (std::exchange(closed_, true)) return;
+    legacy = std::move(legacy_);
+    forgotten_.clear();
+  }
+  // At once, whoever may still have a share: a context that takes its place may have a legacy stream of its
+  // own.
+  if (legacy) legacy->release();
+  connection_.session().release_object(context_);
+}
+
+std::shared_ptr<Stream> Scheduler::legacy(const std::shared_ptr<StreamGroup>& group) {
+  const std::lock_guard guard(group->lock_);
+  if (!group->legacy_ && !group->closed_) {
+    group->legacy_ = std::make_shared<Stream>(group, StreamKind::legacy, 0U, group->least_priority(),
+                                              next_stream_id_.fetch_add(1, std::memory_order_relaxed));
+  }
+  return group->legacy_;
+}
+
+std::shared_ptr<Stream> Scheduler::make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
+                                               unsigned flags, int priority) {
+  auto stream = std::make_shared<Stream>(group, kind, flags, priority,
+                                         next_stream_id_.fetch_add(1, std::memory_order_relaxed));
+  const std::lock_guard guard(group->lock_);
+  std::erase_if(group->streams_, [](const auto& other) { return other.expired(); });
+  group->streams_.push_back(stream);
+  return stream;
+}
+
+void Scheduler::forget(const std::shared_ptr<Stream>& stream) {
+  const auto last = tail(*stream);
+  if (!last || last->done()) return;
+  StreamGroup& group = *stream->group();
+  const std::lock_guard guard(group.lock_);
+  std::erase_if(group.forgotten_, [](const auto& other) { return other->done(); });
+  group.forgotten_.push_back(last);
+}
+
+std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const std::shared_ptr<Operation>& behind) {
+  auto marker = std::make_shared<Operation>(connection_, connection_.new_event());
+  wire::EnqueueMarker call{stream.command(marker->event())};
+  const wire::EventId other = behind ? behind->event() : wire::EventId{};
+  if (behind) call.command.wait_list = {&other, 1};
+  // If the session is lost, the marker has ended.
+  connection_.send(call);
+  return marker;
+}
+
+std::shared_ptr<Operation> Scheduler::mark(const std::shared_ptr<Stream>& stream,
+                                           const std::shared_ptr<Operation>& behind) {
+  auto marker = send_marker(*stream, behind);
+  stream->note_command();
+  return marker;
+}
+
+std::shared_ptr<Operation> Scheduler::tail(Stream& stream) {
+  const std::lock_guard guard(stream.lock_);
+  const std::uint64_t held = stream.held();
+  if (held == stream.tail_is_behind_) return stream.tail_;
+  stream.tail_ = send_marker(stream, nullptr);
+  stream.tail_is_behind_ = held;
+  return stream.tail_;
+}
+
+CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
+                                bool despite_fault) {
+  const auto work = std::make_shared<Operation>(connection_, connection_.new_event());
+  const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream->command(work->event())});
+  if (sent != CUDA_SUCCESS) return sent;
+  stream->note_command();
+  const bool watched = connection_.watch(
+      work->event(), session::kRunning,
+      [&connection = connection_, work, despite_fault, function = std::move(function)](std::int32_t status) {
+        const bool granted = status == session::kRunning;
+        const CUresult fault = connection.fault();
+        if (despite_fault || (granted && fault == CUDA_SUCCESS)) function(fault);
+        if (!granted || !connection.send(wire::EndAccess{work->event()})) return;
+        connection.session().set_local_status(work->event(), session::kComplete);
+      });
+  return watched ? CUDA_SUCCESS : connection_.fault();
+}
+
+CUresult Scheduler::synchronize(const std::shared_ptr<Stream>& stream) {
+  if (const auto last = tail(*stream)) last->wait();
+  return connection_.outcome();
+}
+
+CUresult Scheduler::synchronize(StreamGroup& group) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  std::vector<std::shared_ptr<Operation>> held;
+  {
+    const std::lock_guard guard(group.lock_);
+    if (group.legacy_) streams.push_back(group.legacy_);
+    for (const auto& weak : group.streams_) {
+      if (auto stream = weak.lock()) streams.push_back(std::move(stream));
+    }
+    held = group.forgotten_;
+  }
+  // All are asked for before the first is waited for.
+  for (const auto& stream : streams) {
+    if (auto last = tail(*stream)) held.push_back(std::move(last));
+  }
+  for (const auto& operation : held) operation->wait();
+  const CUresult code = connection_.outcome();
+  if (code == CUDA_SUCCESS) connection_.settled();
+  return code;
+}
+
+CUresult Scheduler::query(const std::shared_ptr<Stream>& stream) {
+  if (const CUresult fault = connection_.fault(); fault != CUDA_SUCCESS) return fault;
+  const auto last = tail(*stream);
+  if (last && !last->done()) return CUDA_ERROR_NOT_READY;
+  return connection_.outcome();
+}
+
+}  // namespace fairgv::cuda

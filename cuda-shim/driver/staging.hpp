@@ -1,0 +1,47 @@
+// Pageable memory on its way: pieces of the session's arena between the program's memory and the worker.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "connection.hpp"
+
+namespace fairgv::cuda {
+
+class Operation;
+
+/// Any thread may call any method.
+class StagingPool {
+ public:
+  explicit StagingPool(Connection& connection) : connection_(connection) {}
+
+  /// Bytes at which a copy is cut, so that staging and copying overlap.
+  static constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;
+
+  /// A piece of the arena. Waits for earlier ones when much is under way. Nothing: the arena is full.
+  std::optional<wire::ArenaRange> take(std::uint64_t bytes);
+  /// It is used again when the operation, which is the copy out of it, has ended.
+  void give_back_after(std::shared_ptr<Operation> copied, wire::ArenaRange range);
+  void give_back(wire::ArenaRange range) { connection_.session().free(range); }
+
+ private:
+  /// Beyond this much under way, the next one waits for the oldest.
+  static constexpr std::uint64_t kPatienceBytes = std::uint64_t{64} << 20U;
+
+  struct Used {
+    std::shared_ptr<Operation> copied;
+    wire::ArenaRange range;
+  };
+  /// Gives back what has ended; with `wait`, the oldest in any case. False: nothing is under way.
+  bool reclaim(bool wait);
+
+  Connection& connection_;
+  std::mutex mutex_;  // guards what follows
+  std::deque<Used> used_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace fairgv::cuda

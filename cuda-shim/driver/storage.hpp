@@ -1,0 +1,76 @@
+// What the shared parts of the driver keep of memory (cuda-shim/api): here, names of what the worker has.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "runtime/wire/cuda_calls.hpp"
+
+namespace fairgv::cuda {
+
+class StreamGroup;
+
+/// Device memory, or a pinned part of the session's arena. Owns it: it is given back with the last share,
+/// when no command uses it any more. Keeps its context.
+class Storage {
+ public:
+  Storage() = default;
+  Storage(std::shared_ptr<StreamGroup> group, std::uint64_t address)
+      : group_(std::move(group)), address_(address) {}
+  Storage(std::shared_ptr<StreamGroup> group, std::uint64_t address, wire::ArenaRange pinned)
+      : group_(std::move(group)), address_(address), pinned_(pinned) {}
+  Storage(Storage&& other) noexcept { swap(other); }
+  Storage& operator=(Storage&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Storage();
+
+  explicit operator bool() const { return group_ != nullptr; }
+  /// Where the device sees its begin.
+  std::uint64_t address() const { return address_; }
+  bool is_pinned() const { return pinned_.bytes != 0; }
+  wire::ArenaRange pinned() const { return pinned_; }
+  /// Somebody else gives it back.
+  void disown() { group_.reset(); }
+
+ private:
+  void swap(Storage& other) noexcept {
+    std::swap(group_, other.group_);
+    std::swap(address_, other.address_);
+    std::swap(pinned_, other.pinned_);
+  }
+
+  std::shared_ptr<StreamGroup> group_;
+  std::uint64_t address_ = 0;
+  wire::ArenaRange pinned_;
+};
+
+/// An object of the worker's that the front end names. Owns the name.
+class WorkersObject {
+ public:
+  WorkersObject() = default;
+  WorkersObject(std::shared_ptr<StreamGroup> group, wire::ObjectId id) : group_(std::move(group)), id_(id) {}
+  WorkersObject(WorkersObject&& other) noexcept { swap(other); }
+  WorkersObject& operator=(WorkersObject&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~WorkersObject();
+
+  wire::ObjectId id() const { return id_; }
+
+ private:
+  void swap(WorkersObject& other) noexcept {
+    std::swap(group_, other.group_);
+    std::swap(id_, other.id_);
+  }
+
+  std::shared_ptr<StreamGroup> group_;
+  wire::ObjectId id_;
+};
+
+using ArrayStorage = WorkersObject;
+
+}  // namespace fairgv::cuda
