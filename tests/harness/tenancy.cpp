@@ -49,8 +49,11 @@ std::string bare_cuda_libraries() {
   const auto drivers = daemon::cuda_drivers(std::nullopt, beside("fairgv-vgpu"));
   if (drivers.empty()) return {};
   const char* const runtime = std::getenv("FAIRGV_BENCH_CUDART");
+  const char* const own = std::getenv("LD_LIBRARY_PATH");
   return std::filesystem::path(drivers.front()).parent_path().string() + ":" +
-         (runtime != nullptr ? runtime : std::filesystem::path(beside("../lib/cuda")).lexically_normal());
+         (runtime != nullptr ? std::string(runtime)
+                             : std::filesystem::path(beside("../lib/cuda")).lexically_normal().string()) +
+         (own != nullptr && *own != '\0' ? ":" + std::string(own) : std::string());
 }
 
 CommandLine bare(std::vector<std::string> program, const Placement& placement) {
