@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
@@ -29,6 +30,7 @@ struct Settings {
   unsigned kernels = 2'000;  // of each program and run
   unsigned runs = 5;
   double gap_us = 50;
+  Api api = Api::kOpenCl;
   std::vector<int> kernel_us{21, 100, 400, 1'605};
 };
 
@@ -45,14 +47,16 @@ struct Program {
 };
 
 Result<std::vector<Program>> programs_of(const Settings& settings, const Placement& placement) {
-  const auto workload = [](const std::string& name, unsigned kernels_per_round, Published published = {}) {
-    return Program{name, {{beside("workloads/" + name)}, kernels_per_round}, published};
+  const auto workload = [&settings](const std::string& name, unsigned kernels_per_round,
+                                    Published published = {}) {
+    return Program{
+        name, {{beside("workloads/" + workload_of(settings.api, name))}, kernels_per_round}, published};
   };
   std::vector<Program> programs{workload("matrixMul", 1, {207, 214}), workload("BlackScholes", 1, {377, 381}),
                                 workload("scan", 3, {171, 176}),
                                 workload("convolutionSeparable", 2, {391, 397}), workload("hotspot", 8)};
   for (const int length : settings.kernel_us) {
-    const auto loop = calibrate_loop(length, "0.3", placement);
+    const auto loop = calibrate_loop(length, "0.3", placement, settings.api);
     if (!loop) return loop.error();
     Program program = workload("computeLoop", 1);
     program.name += fmt::format(" {} us", length);
@@ -187,6 +191,7 @@ int main(int argc, char** argv) {
       .setting("--kernel-us", settings.kernel_us, {21, 1'605}, "Kernel lengths of the compute loop, in us")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
+  declare_api(experiment.options(), settings.api, false);
   experiment.options()
       .add_option("--gap-us", settings.gap_us, "Gaps between kernels that are shorter belong to the span")
       ->check(CLI::Range(0.0, 1e6));

@@ -3,6 +3,7 @@
 // other, so that the device is as busy as with one program alone.
 #include <fmt/core.h>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/pairs.hpp"
 
@@ -14,6 +15,7 @@ using namespace harness;
 struct Settings {
   std::vector<double> sleep_ratios{0.5, 0.6, 0.7, 0.8};  // the paper's
   std::vector<std::string> policies{"fair", "strict-cosched"};
+  Api api = Api::kOpenCl;
   PairSettings pairs;
 };
 
@@ -69,8 +71,8 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       PairedRuns::start(placement, settings.pairs, settings.policies, settings.sleep_ratios.size(), 2);
   if (!runs) return runs.error();
   // Two batches are always queued: it waits for every launch otherwise, and leaves gaps.
-  const Program busy{beside("workloads/BlackScholes"), "--sync", "stream"};
-  const Program awake{beside("workloads/matrixMul")};
+  const Program busy{beside("workloads/" + workload_of(settings.api, "BlackScholes", 0)), "--sync", "stream"};
+  const Program awake{beside("workloads/" + workload_of(settings.api, "matrixMul", 1))};
   std::vector<Cell> cells;
   for (const double ratio : settings.sleep_ratios) {
     Program sleepy = awake;
@@ -103,6 +105,7 @@ int main(int argc, char** argv) {
       .setting("--sleep-ratios", settings.sleep_ratios, {0.5, 0.8}, "Parts of its time that matrixMul sleeps")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 0.95));
+  declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   experiment.declare_figure();

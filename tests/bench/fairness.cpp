@@ -6,9 +6,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/pairs.hpp"
@@ -42,6 +44,7 @@ struct Settings {
   std::vector<std::string> policies{"fair",        "fifo",      "round-robin",
                                     "credit-poll", "credit-hs", "strict-cosched"};
   std::vector<std::string> programs = kPrograms;
+  Api api = Api::kOpenCl;
   PairSettings pairs{.seconds = kWindow};
 };
 
@@ -52,29 +55,53 @@ struct Cell {
   Spread overhead;
 };
 
-Fairness fairness_of(const std::vector<double>& together, double alone) {
+/// `alone`: for each tenant, what its program does on the driver alone.
+Fairness fairness_of(const std::vector<double>& together, const std::vector<double>& alone) {
   std::vector<Tenant> tenants(together.size());
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     tenants[i].weight = kWeights[i];
     tenants[i].together = together[i];
-    tenants[i].alone = alone;
+    tenants[i].alone = alone[i];
   }
   return bench::fairness_of(tenants);
 }
 
-Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name,
+/// What each tenant's program does alone; tenants that run the same one share the figure.
+Result<std::vector<double>> measure_alone(Runs& runs, const std::vector<Program>& programs, double seconds) {
+  std::map<Program, double> of_program;
+  std::vector<double> alone;
+  for (const Program& program : programs) {
+    if (!of_program.contains(program)) {
+      const auto throughput = runs.alone(program, seconds);
+      if (!throughput) return throughput.error();
+      of_program[program] = throughput.value();
+    }
+    alone.push_back(of_program[program]);
+  }
+  return alone;
+}
+
+std::vector<double> means_of(const std::vector<double>& before, const std::vector<double>& after) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < before.size(); ++i) means.push_back((before[i] + after[i]) / 2);
+  return means;
+}
+
+Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name, Api api,
                      const PairSettings& settings) {
-  const Program program{beside("workloads/" + name)};
-  const std::vector<Program> programs(kWeights.size(), program);
+  std::vector<Program> programs;
+  for (std::size_t i = 0; i < kWeights.size(); ++i) {
+    programs.push_back({beside("workloads/" + workload_of(api, name, i))});
+  }
   std::vector<double> ratios, overheads;
-  auto before = runs.alone(program, kAlonePart * settings.seconds);
+  auto before = measure_alone(runs, programs, kAlonePart * settings.seconds);
   for (int i = 0; i < settings.pairs; ++i) {
     if (!before) return before.error();
     const auto together = runs.together(policy, programs, settings.seconds, kWeights);
     if (!together) return together.error();
-    const auto after = runs.alone(program, kAlonePart * settings.seconds);
+    const auto after = measure_alone(runs, programs, kAlonePart * settings.seconds);
     if (!after) return after.error();
-    const Fairness fairness = fairness_of(together.value(), (before.value() + after.value()) / 2);
+    const Fairness fairness = fairness_of(together.value(), means_of(before.value(), after.value()));
     ratios.push_back(fairness.min_max_ratio);
     overheads.push_back(fairness.overhead);
     before = after;
@@ -120,7 +147,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const std::string& program : settings.programs) {
     for (const std::string& policy : settings.policies) {
       progress.step(fmt::format("{}, {}", program, policy));
-      const auto cell = measure(runs.value(), policy, program, settings.pairs);
+      const auto cell = measure(runs.value(), policy, program, settings.api, settings.pairs);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
       progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}", program, policy, shown(cell->min_max_ratio),
@@ -144,6 +171,7 @@ int main(int argc, char** argv) {
       .add_option("--programs", settings.programs, "Workloads; all tenants run the same")
       ->delimiter(',')
       ->check(known_workload);
+  declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   experiment.declare_figure();

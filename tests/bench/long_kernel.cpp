@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "slicing/planner.hpp"
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/company.hpp"
@@ -33,6 +34,7 @@ constexpr double kUntilAsked = 86'400;     // seconds
 
 struct Settings {
   double seconds = 60;
+  Api api = Api::kOpenCl;
 };
 
 struct Programs {
@@ -74,12 +76,12 @@ double whole_groups(double groups) {
 
 /// A compute loop of work-groups of one item, so that all of them take little memory. It is calibrated with a
 /// small part of them.
-Result<Program> long_kernel(double seconds, double slice_s, const Placement& placement) {
+Result<Program> long_kernel(Api api, double seconds, double slice_s, const Placement& placement) {
   const double floor_s = slice_s / 3;
   const double groups =
       whole_groups(std::clamp(seconds / floor_s * slicing::kDefaultFloor, kFewestGroups, kMostGroups));
   const double part = whole_groups(groups / 1'000);
-  const Program loop{beside("workloads/computeLoop"), "--group", "1"};
+  const Program loop{beside("workloads/" + workload_of(api, "computeLoop")), "--group", "1"};
   Program probe = loop;
   probe.insert(probe.end(), {"--size", fmt::format("{:.0f}", part), "--kernel-us",
                              fmt::format("{:.3f}", 1e6 * seconds * part / groups), "--repetitions", "1"});
@@ -94,13 +96,13 @@ Result<Program> long_kernel(double seconds, double slice_s, const Placement& pla
 }
 
 Result<Programs> programs_for(const Settings& settings, double slice_s, const Placement& placement) {
-  const auto loop = calibrate_loop(kShortKernelUs, "0.3", placement);
+  const auto loop = calibrate_loop(kShortKernelUs, "0.3", placement, settings.api);
   if (!loop) return loop.error();
-  auto lasting = long_kernel(settings.seconds, slice_s, placement);
+  auto lasting = long_kernel(settings.api, settings.seconds, slice_s, placement);
   if (!lasting) return lasting.error();
-  return Programs{
-      std::move(lasting).value(),
-      {beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations), "--sync", "every"}};
+  return Programs{std::move(lasting).value(),
+                  {beside("workloads/" + workload_of(settings.api, "computeLoop")), "--iterations",
+                   std::to_string(loop->iterations), "--sync", "every"}};
 }
 
 Result<Alone> run_alone(const Programs& programs, const Settings& settings, const Tenancy& tenancy) {
@@ -244,6 +246,7 @@ int main(int argc, char** argv) {
   Settings settings;
   experiment.setting("--seconds", settings.seconds, 1, "How long the kernel lasts alone")
       ->check(CLI::Range(0.2, 600.0));
+  declare_api(experiment.options(), settings.api, false);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

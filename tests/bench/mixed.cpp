@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/pairs.hpp"
@@ -21,6 +22,7 @@ struct Settings {
   std::vector<std::string> programs{"matrixMul", "hotspot"};
   std::vector<int> kernel_us{21, 50, 100, 200, 400, 800, 1605};  // the paper's range
   std::vector<std::string> policies{"fair", "credit-poll"};
+  Api api = Api::kOpenCl;
   PairSettings pairs;
 };
 
@@ -35,8 +37,8 @@ struct Cell {
 
 /// Two batches are always queued: only a neighbour that never leaves the device idle makes half of it the
 /// other's due.
-Program neighbour(const CalibratedLoop& loop) {
-  return {beside("workloads/computeLoop"),
+Program neighbour(Api api, const CalibratedLoop& loop) {
+  return {beside("workloads/" + workload_of(api, "computeLoop")),
           "--iterations",
           std::to_string(loop.iterations),
           "--batch",
@@ -102,7 +104,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!runs) return runs.error();
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
-    const auto loop = calibrate_loop(length, "0.3", placement);
+    const auto loop = calibrate_loop(length, "0.3", placement, settings.api);
     if (!loop) return loop.error();
     loops.push_back(loop.value());
   }
@@ -110,9 +112,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const std::string& program : settings.programs) {
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const int length = settings.kernel_us[i];
-      const Program foreground{beside("workloads/" + program)};
+      const Program foreground{beside("workloads/" + workload_of(settings.api, program))};
       auto pairs = runs->measure(fmt::format("{} beside {} us", program, length), {foreground},
-                                 {foreground, neighbour(loops[i])});
+                                 {foreground, neighbour(settings.api, loops[i])});
       if (!pairs) return pairs.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {
@@ -144,6 +146,7 @@ int main(int argc, char** argv) {
                "Lengths of the neighbour's kernels, in microseconds")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
+  declare_api(experiment.options(), settings.api, false);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   experiment.declare_figure();

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/harness/measured.hpp"
@@ -20,6 +21,7 @@ struct Settings {
   std::vector<int> kernel_us{21, 50, 100, 200, 285, 391, 500, 1'000};
   unsigned batch = 12;
   std::string only;
+  Api api = Api::kOpenCl;
   PairSettings pairs{.seconds = 1, .pairs = 5};
 };
 
@@ -50,11 +52,13 @@ struct Cell {
 std::vector<Case> cases_of(const Settings& settings) {
   std::vector<Case> cases;
   for (const int length : settings.kernel_us) {
-    cases.push_back({fmt::format("computeLoop {} us", length), {beside("workloads/computeLoop")}, length});
+    cases.push_back({fmt::format("computeLoop {} us", length),
+                     {beside("workloads/" + workload_of(settings.api, "computeLoop"))},
+                     length});
   }
   for (const char* name :
        {"matrixMul", "BlackScholes", "hotspot", "srad", "scan", "convolutionSeparable", "histogram"}) {
-    cases.push_back({name, {beside(fmt::format("workloads/{}", name))}});
+    cases.push_back({name, {beside("workloads/" + workload_of(settings.api, name))}});
   }
   std::erase_if(cases, [&](const Case& each) { return each.name.find(settings.only) == std::string::npos; });
   return cases;
@@ -65,7 +69,7 @@ Result<Program> program_of(const Case& wanted, const Settings& settings, const P
   Program program = wanted.program;
   program.insert(program.end(), {"--seconds", seconds});
   if (wanted.asked_us == 0) return program;
-  const auto loop = calibrate_loop(wanted.asked_us, seconds, placement);
+  const auto loop = calibrate_loop(wanted.asked_us, seconds, placement, settings.api);
   if (!loop) return loop.error();
   program.insert(program.end(), {"--iterations", std::to_string(loop->iterations), "--batch",
                                  std::to_string(settings.batch)});
@@ -192,6 +196,7 @@ int main(int argc, char** argv) {
       .add_option("--batch", settings.batch, "Launches of the compute loop between two clFinish")
       ->check(CLI::Range(1, 100'000));
   experiment.options().add_option("--only", settings.only, "Only cases whose name contains this");
+  declare_api(experiment.options(), settings.api, false);
   declare_pairs(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,

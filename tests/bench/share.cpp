@@ -1,4 +1,4 @@
-// fairgv bench share: the main job. Tenants with weights run real OpenCL programs side by side on one device;
+// fairgv bench share: the main job. Tenants with weights run real programs side by side on one device;
 // each program counts its own work, over the same seconds, and the shares that come out are put beside the
 // weights.
 #include <fmt/core.h>
@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/share_view.hpp"
 #include "tests/harness/measured.hpp"
@@ -24,6 +25,7 @@ struct Settings {
   // One program for all, as in section 5.4.1 of the paper: then no tenant's share hangs on another program's
   // baseline.
   std::vector<std::string> programs{"matrixMul"};
+  Api api = Api::kOpenCl;
   std::string policy;  // the daemon's default when empty
   double seconds = 12;
   double baseline_seconds = 2;
@@ -164,7 +166,7 @@ Result<void> run_benchmark(const Settings& settings) {
     Tenant tenant;
     tenant.name = fmt::format("tenant{}", i + 1);
     tenant.weight = settings.weights[i];
-    tenant.program = settings.programs[i % settings.programs.size()];
+    tenant.program = workload_of(settings.api, settings.programs[i % settings.programs.size()], i);
     tenants.push_back(tenant);
   }
   const auto placement = placement_of(settings.device_cores);
@@ -214,6 +216,7 @@ int main(int argc, char** argv) {
   app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")
       ->delimiter(',')
       ->check(fairgv::bench::known_workload);
+  fairgv::bench::declare_api(app, settings.api, true);
   app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)")
       ->check(fairgv::bench::known_policy);
   app.add_option("--seconds", settings.seconds, "Length of the shared window")

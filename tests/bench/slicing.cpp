@@ -15,6 +15,7 @@
 #include <array>
 
 #include "slicing/planner.hpp"
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/sliced.hpp"
 
@@ -30,6 +31,7 @@ struct Settings {
   std::uint64_t inner = 256;
   std::vector<std::uint64_t> sub_launches{64, 128, 256, 512, 1'024, 2'048, 3'072, 4'096};
   int pairs = 3;
+  Api api = Api::kOpenCl;
 };
 
 /// Table 4 of the paper.
@@ -94,8 +96,8 @@ std::vector<Cell> cells_of(const Settings& settings) {
 }
 
 /// One launch, timed from the host; before it, a checked one in the same parts.
-Program one_launch(std::uint64_t grid, std::uint64_t inner) {
-  return {beside("workloads/matrixMul"),
+Program one_launch(Api api, std::uint64_t grid, std::uint64_t inner) {
+  return {beside("workloads/" + workload_of(api, "matrixMul")),
           "--size",
           std::to_string(grid * kTile),
           "--inner",
@@ -183,7 +185,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::fflush(stdout);
   ProgressLine progress(2 * cells.size() * static_cast<std::size_t>(settings.pairs));
   for (Cell& cell : cells) {
-    const auto pairs = run_sliced_pairs(tenancy.value(), one_launch(cell.grid, settings.inner),
+    const auto pairs = run_sliced_pairs(tenancy.value(), one_launch(settings.api, cell.grid, settings.inner),
                                         cell.slicing(), settings.pairs, progress,
                                         fmt::format("{} x {}, {}", cell.grid, cell.grid, cell.slicing()));
     if (!pairs) return pairs.error();
@@ -222,6 +224,7 @@ int main(int argc, char** argv) {
   experiment.setting("--sub-launches", settings.sub_launches, {4}, "Numbers of parts")
       ->delimiter(',')
       ->check(CLI::Range(2, 1'000'000));
+  declare_api(experiment.options(), settings.api, false);
   experiment.setting("--pairs", settings.pairs, 1, "How often a launch is measured in parts and whole")
       ->check(CLI::Range(1, 1'000));
   experiment.declare_figure();

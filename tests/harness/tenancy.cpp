@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/daemon/cuda_driver.hpp"
+
 namespace fairgv::harness {
 
 std::string beside(const std::string& program) {
@@ -43,11 +45,25 @@ CommandLine Placement::place_with_device(CommandLine command) const {
   return command;
 }
 
+std::string bare_cuda_libraries() {
+  const auto drivers = daemon::cuda_drivers(std::nullopt, beside("fairgv-vgpu"));
+  if (drivers.empty()) return {};
+  const char* const runtime = std::getenv("FAIRGV_BENCH_CUDART");
+  const char* const own = std::getenv("LD_LIBRARY_PATH");
+  return std::filesystem::path(drivers.front()).parent_path().string() + ":" +
+         (runtime != nullptr ? std::string(runtime)
+                             : std::filesystem::path(beside("../lib/cuda")).lexically_normal().string()) +
+         (own != nullptr && *own != '\0' ? ":" + std::string(own) : std::string());
+}
+
 CommandLine bare(std::vector<std::string> program, const Placement& placement) {
-  return placement.place_with_device({std::move(program),
-                                      {{"OCL_ICD_VENDORS", std::nullopt},
-                                       {"FAIRGV_SOCKET", std::nullopt},
-                                       {"FAIRGV_TENANT", std::nullopt}}});
+  CommandLine command{
+      std::move(program),
+      {{"OCL_ICD_VENDORS", std::nullopt}, {"FAIRGV_SOCKET", std::nullopt}, {"FAIRGV_TENANT", std::nullopt}}};
+  if (const std::string cuda = bare_cuda_libraries(); !cuda.empty()) {
+    command.environment.emplace_back("LD_LIBRARY_PATH", cuda);
+  }
+  return placement.place_with_device(std::move(command));
 }
 
 Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::string device) {

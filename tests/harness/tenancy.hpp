@@ -1,5 +1,5 @@
-// Running OpenCL programs for a test or a benchmark: bare, or as tenants of a private daemon that lives as
-// long as the test does.
+// Running OpenCL and CUDA programs for a test or a benchmark: bare, or as tenants of a private daemon that
+// lives as long as the test does.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,10 @@ class Placement {
   std::string device_cores_;
   std::string host_cores_;
 };
+
+/// For LD_LIBRARY_PATH: the folder of the CUDA driver that workers would use, and one with the CUDA runtime:
+/// the one that FAIRGV_BENCH_CUDART names, else ours. Empty where FairGV was built without CUDA.
+std::string bare_cuda_libraries();
 
 /// The program on the driver alone, without FairGV.
 CommandLine bare(std::vector<std::string> program, const Placement& placement = {});

@@ -3,18 +3,11 @@
 
 #include <cmath>
 
-#include "tests/workloads/support/device.hpp"
-#include "tests/workloads/support/launcher.hpp"
-#include "tests/workloads/support/verify.hpp"
-#include "tests/workloads/support/workload.hpp"
+#include "tests/workloads/problems/black_scholes.hpp"
+#include "tests/workloads/support/opencl_program.hpp"
 
 namespace workloads {
 namespace {
-
-constexpr std::size_t kLanes = 4;  // Options per work-item.
-constexpr std::size_t kGroup = 64;
-constexpr float kRiskFreeRate = 0.02F;
-constexpr float kVolatility = 0.30F;
 
 // The cumulative normal distribution is the polynomial 26.2.17 of Abramowitz and Stegun (error below 7.5e-8).
 constexpr const char* kSource = R"(
@@ -44,70 +37,43 @@ __kernel void price(__global float4* restrict call, __global float4* restrict pu
 }
 )";
 
-double cumulative_normal(double d) {
-  return 0.5 * std::erfc(-d / std::sqrt(2.0));
-}
-
 class BlackScholes : public Workload {
  public:
+  using Problem = BlackScholesProblem;
+
   BlackScholes(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
-        options_(parameters.size),
-        host_stock_(random_floats(options_, 5.0F, 30.0F, parameters.seed)),
-        host_strike_(random_floats(options_, 1.0F, 100.0F, parameters.seed + 1)),
-        host_years_(random_floats(options_, 0.25F, 10.0F, parameters.seed + 2)),
-        stock_(device.upload(host_stock_)),
-        strike_(device.upload(host_strike_)),
-        years_(device.upload(host_years_)),
-        call_(device.buffer<float>(options_)),
-        put_(device.buffer<float>(options_)),
+        problem_(parameters),
+        stock_(device.upload(problem_.stock)),
+        strike_(device.upload(problem_.strike)),
+        years_(device.upload(problem_.years)),
+        call_(device.buffer<float>(problem_.options)),
+        put_(device.buffer<float>(problem_.options)),
         program_(device.build(kSource)),
         kernel_(device.kernel(program_, "price")) {
-    set_arguments(kernel_, call_, put_, stock_, strike_, years_, kRiskFreeRate, kVolatility);
+    set_arguments(kernel_, call_, put_, stock_, strike_, years_, Problem::kRiskFreeRate,
+                  Problem::kVolatility);
   }
 
-  void enqueue_round() override { launcher_.launch(kernel_, {options_ / kLanes, 1}, {kGroup, 1}); }
+  void enqueue_round() override {
+    launcher_.launch(kernel_, {problem_.options / Problem::kLanes, 1}, {Problem::kGroup, 1});
+  }
 
-  double work_per_round() const override { return static_cast<double>(options_) / 1e6; }
+  double work_per_round() const override { return problem_.work(); }
 
   void poison() override {
-    launcher_.fill(call_, std::nanf(""), options_);
-    launcher_.fill(put_, std::nanf(""), options_);
+    launcher_.fill(call_, std::nanf(""), problem_.options);
+    launcher_.fill(put_, std::nanf(""), problem_.options);
   }
 
   std::optional<std::string> find_mismatch() override {
-    if (expected_call_.empty()) price_on_host();
-    // Prices are differences of values up to 100, so single precision leaves about 1e-5 of them.
-    constexpr Tolerance kTolerance = {2e-4, 1e-5};
-    if (auto mismatch = compare("call", launcher_.read<float>(call_, options_), expected_call_, kTolerance)) {
-      return mismatch;
-    }
-    return compare("put", launcher_.read<float>(put_, options_), expected_put_, kTolerance);
+    return problem_.find_mismatch(launcher_.read<float>(call_, problem_.options),
+                                  launcher_.read<float>(put_, problem_.options));
   }
 
  private:
-  void price_on_host() {
-    for (std::size_t option = 0; option < options_; ++option) {
-      const double stock = host_stock_[option];
-      const double strike = host_strike_[option];
-      const double years = host_years_[option];
-      const double rate = kRiskFreeRate;
-      const double volatility = kVolatility;
-      const double deviation = volatility * std::sqrt(years);
-      const double d1 =
-          (std::log(stock / strike) + (rate + 0.5 * volatility * volatility) * years) / deviation;
-      const double d2 = d1 - deviation;
-      const double discounted = strike * std::exp(-rate * years);
-      expected_call_.push_back(stock * cumulative_normal(d1) - discounted * cumulative_normal(d2));
-      expected_put_.push_back(discounted * cumulative_normal(-d2) - stock * cumulative_normal(-d1));
-    }
-  }
-
   Launcher& launcher_;
-  const std::size_t options_;
-  const std::vector<float> host_stock_;
-  const std::vector<float> host_strike_;
-  const std::vector<float> host_years_;
+  Problem problem_;
   const Buffer stock_;
   const Buffer strike_;
   const Buffer years_;
@@ -115,19 +81,6 @@ class BlackScholes : public Workload {
   const Buffer put_;
   const Program program_;
   const Kernel kernel_;
-  std::vector<double> expected_call_;
-  std::vector<double> expected_put_;
-};
-
-const Description kDescription = {
-    .name = "BlackScholes",
-    .unit = "Moption/s",
-    .size_meaning = "options to price",
-    .default_size = 16384,
-    .size_multiple = kLanes * kGroup,
-    .maximum_size = 1U << 26U,
-    .default_sync = SyncMode::kEvery,
-    .default_batch = 12,
 };
 
 }  // namespace
@@ -135,5 +88,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return run_workload<BlackScholes>(kDescription, argc, argv);
+  return run_opencl<BlackScholes>(kBlackScholes, argc, argv);
 }

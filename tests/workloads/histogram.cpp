@@ -1,20 +1,11 @@
 // histogram: how often each byte value occurs. Every work-group counts its part with atomics in local memory;
 // a second kernel merges the groups' counts. The host waits for each launch.
 
-#include <algorithm>
-#include <random>
-
-#include "tests/workloads/support/device.hpp"
-#include "tests/workloads/support/launcher.hpp"
-#include "tests/workloads/support/verify.hpp"
-#include "tests/workloads/support/workload.hpp"
+#include "tests/workloads/problems/histogram.hpp"
+#include "tests/workloads/support/opencl_program.hpp"
 
 namespace workloads {
 namespace {
-
-constexpr std::size_t kBins = 256;
-constexpr std::size_t kGroups = 32;
-constexpr std::size_t kMergeGroup = 64;
 
 constexpr const char* kSource = R"(
 #define BINS 256
@@ -45,81 +36,48 @@ __kernel void merge(__global uint* restrict histogram, __global const uint* rest
 }
 )";
 
-/// Bytes that are the smaller of two uniform ones: the bins get clearly different counts.
-std::vector<std::uint32_t> uneven_words(std::size_t words, std::uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  std::vector<std::uint32_t> data(words);
-  for (std::uint32_t& word : data) {
-    const std::uint64_t random = generator();
-    for (unsigned shift = 0; shift < 32; shift += 8) {
-      const std::uint64_t one = (random >> shift) & 0xffU;
-      const std::uint64_t other = (random >> (shift + 32U)) & 0xffU;
-      word |= static_cast<std::uint32_t>(std::min(one, other) << shift);
-    }
-  }
-  return data;
-}
-
 class Histogram : public Workload {
  public:
+  using Problem = HistogramProblem;
+
   Histogram(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
-        words_(parameters.size / sizeof(std::uint32_t)),
-        host_data_(uneven_words(words_, parameters.seed)),
-        data_(device.upload(host_data_)),
-        partial_(device.buffer<std::uint32_t>(kGroups * kBins)),
-        histogram_(device.buffer<std::uint32_t>(kBins)),
+        problem_(parameters),
+        data_(device.upload(problem_.data)),
+        partial_(device.buffer<std::uint32_t>(Problem::kGroups * Problem::kBins)),
+        histogram_(device.buffer<std::uint32_t>(Problem::kBins)),
         program_(device.build(kSource)),
         count_(device.kernel(program_, "count_bytes")),
         merge_(device.kernel(program_, "merge")) {
-    set_arguments(count_, partial_, data_, static_cast<cl_uint>(words_));
-    set_arguments(merge_, histogram_, partial_, static_cast<cl_uint>(kGroups));
+    set_arguments(count_, partial_, data_, static_cast<cl_uint>(problem_.words));
+    set_arguments(merge_, histogram_, partial_, static_cast<cl_uint>(Problem::kGroups));
   }
 
   void enqueue_round() override {
-    launcher_.launch(count_, {kGroups * kBins, 1}, {kBins, 1});
-    launcher_.launch(merge_, {kBins, 1}, {kMergeGroup, 1});
+    launcher_.launch(count_, {Problem::kGroups * Problem::kBins, 1}, {Problem::kBins, 1});
+    launcher_.launch(merge_, {Problem::kBins, 1}, {Problem::kMergeGroup, 1});
   }
 
-  double work_per_round() const override { return static_cast<double>(words_ * sizeof(std::uint32_t)) / 1e6; }
+  double work_per_round() const override { return problem_.work(); }
 
   void poison() override {
-    launcher_.fill(partial_, ~std::uint32_t{0}, kGroups * kBins);
-    launcher_.fill(histogram_, ~std::uint32_t{0}, kBins);
+    launcher_.fill(partial_, ~std::uint32_t{0}, Problem::kGroups * Problem::kBins);
+    launcher_.fill(histogram_, ~std::uint32_t{0}, Problem::kBins);
   }
 
   std::optional<std::string> find_mismatch() override {
-    if (expected_.empty()) {
-      expected_.assign(kBins, 0);
-      for (const std::uint32_t word : host_data_) {
-        for (unsigned shift = 0; shift < 32; shift += 8) ++expected_[(word >> shift) & 0xffU];
-      }
-    }
-    return compare_exactly("bin", launcher_.read<std::uint32_t>(histogram_, kBins), expected_);
+    return problem_.find_mismatch(launcher_.read<std::uint32_t>(histogram_, Problem::kBins));
   }
 
  private:
   Launcher& launcher_;
-  const std::size_t words_;
-  const std::vector<std::uint32_t> host_data_;
+  Problem problem_;
   const Buffer data_;
   const Buffer partial_;
   const Buffer histogram_;
   const Program program_;
   const Kernel count_;
   const Kernel merge_;
-  std::vector<std::uint32_t> expected_;
-};
-
-const Description kDescription = {
-    .name = "histogram",
-    .unit = "MB/s",
-    .size_meaning = "bytes to count",
-    .default_size = 65536,
-    .size_multiple = sizeof(std::uint32_t),
-    .maximum_size = 1U << 30U,
-    .default_sync = SyncMode::kEvery,
-    .default_batch = 8,
 };
 
 }  // namespace
@@ -127,5 +85,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return run_workload<Histogram>(kDescription, argc, argv);
+  return run_opencl<Histogram>(kHistogram, argc, argv);
 }

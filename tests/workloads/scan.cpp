@@ -1,16 +1,11 @@
 // scan: exclusive prefix sum. Every work-group scans a block in local memory and leaves the block's sum; the
 // sums are scanned the same way; their scan is added to the blocks. The host waits for each launch.
 
-#include "tests/workloads/support/device.hpp"
-#include "tests/workloads/support/launcher.hpp"
-#include "tests/workloads/support/verify.hpp"
-#include "tests/workloads/support/workload.hpp"
+#include "tests/workloads/problems/scan.hpp"
+#include "tests/workloads/support/opencl_program.hpp"
 
 namespace workloads {
 namespace {
-
-constexpr std::size_t kGroup = 256;
-constexpr std::size_t kBlock = 2 * kGroup;
 
 // The work-efficient scan: sums up a tree, then hands prefixes down it.
 constexpr const char* kSource = R"(
@@ -63,36 +58,30 @@ void add_block_prefix(__global uint* output, __global const uint* prefixes, cons
 
 class Scan : public Workload {
  public:
+  using Problem = ScanProblem;
+
   Scan(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
-        count_(parameters.size),
-        host_input_(random_words(count_, parameters.seed)),
-        input_(device.upload(host_input_)),
-        output_(device.buffer<std::uint32_t>(count_)),
+        problem_(parameters),
+        input_(device.upload(problem_.input)),
+        output_(device.buffer<std::uint32_t>(problem_.count)),
         program_(device.build(kSource)) {
     add_levels(device);
   }
 
   void enqueue_round() override {
-    for (const Level& level : levels_) launcher_.launch(level.scan, work_items(level), {kGroup, 1});
+    for (const Level& level : levels_) launcher_.launch(level.scan, work_items(level), {Problem::kGroup, 1});
     for (auto level = levels_.rbegin() + 1; level != levels_.rend(); ++level) {
-      launcher_.launch(level->add, work_items(*level), {kGroup, 1});
+      launcher_.launch(level->add, work_items(*level), {Problem::kGroup, 1});
     }
   }
 
-  double work_per_round() const override { return static_cast<double>(count_) / 1e6; }
+  double work_per_round() const override { return problem_.work(); }
 
-  void poison() override { launcher_.fill(output_, ~std::uint32_t{0}, count_); }
+  void poison() override { launcher_.fill(output_, ~std::uint32_t{0}, problem_.count); }
 
   std::optional<std::string> find_mismatch() override {
-    if (expected_.empty()) {
-      std::uint32_t sum = 0;  // Wraps around as the device's does.
-      for (const std::uint32_t word : host_input_) {
-        expected_.push_back(sum);
-        sum += word;
-      }
-    }
-    return compare_exactly("prefix", launcher_.read<std::uint32_t>(output_, count_), expected_);
+    return problem_.find_mismatch(launcher_.read<std::uint32_t>(output_, problem_.count));
   }
 
  private:
@@ -104,17 +93,17 @@ class Scan : public Workload {
     Kernel add;
   };
 
-  static Range work_items(const Level& level) { return {level.blocks * kGroup, 1}; }
+  static Range work_items(const Level& level) { return {level.blocks * Problem::kGroup, 1}; }
 
   void add_levels(const Device& device) {
     // The levels above the first scan their sums in place.
-    std::size_t count = count_;
+    std::size_t count = problem_.count;
     const Buffer* input = &input_;
     const Buffer* output = &output_;
-    levels_.reserve(kMostLevels);
+    levels_.reserve(Problem::kMostLevels);
     do {
       Level& level = levels_.emplace_back();
-      level.blocks = (count + kBlock - 1) / kBlock;
+      level.blocks = (count + Problem::kBlock - 1) / Problem::kBlock;
       level.sums = device.buffer<std::uint32_t>(level.blocks);
       level.scan = device.kernel(program_, "scan_blocks");
       set_arguments(level.scan, *output, *input, level.sums, static_cast<cl_uint>(count));
@@ -125,26 +114,12 @@ class Scan : public Workload {
     } while (count > 1);
   }
 
-  static constexpr std::size_t kMostLevels = 4;  // 512^4 elements are more than --size allows.
-
   Launcher& launcher_;
-  const std::size_t count_;
-  const std::vector<std::uint32_t> host_input_;
+  Problem problem_;
   const Buffer input_;
   const Buffer output_;
   const Program program_;
   std::vector<Level> levels_;
-  std::vector<std::uint32_t> expected_;
-};
-
-const Description kDescription = {
-    .name = "scan",
-    .unit = "Melement/s",
-    .size_meaning = "elements to scan",
-    .default_size = 32768,
-    .maximum_size = 1U << 28U,
-    .default_sync = SyncMode::kEvery,
-    .default_batch = 12,
 };
 
 }  // namespace
@@ -152,5 +127,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return run_workload<Scan>(kDescription, argc, argv);
+  return run_opencl<Scan>(kScan, argc, argv);
 }

@@ -4,18 +4,11 @@
 
 #include <cmath>
 
-#include "tests/workloads/support/device.hpp"
-#include "tests/workloads/support/launcher.hpp"
-#include "tests/workloads/support/verify.hpp"
-#include "tests/workloads/support/workload.hpp"
+#include "tests/workloads/problems/srad.hpp"
+#include "tests/workloads/support/opencl_program.hpp"
 
 namespace workloads {
 namespace {
-
-constexpr std::size_t kIterations = 4;
-constexpr std::size_t kGroup = 128;
-constexpr std::size_t kReduceGroups = 16;
-constexpr float kTimeStep = 0.5F;
 
 constexpr const char* kSource = R"(
 #define GROUP 128
@@ -71,93 +64,19 @@ __kernel void diffuse(__global float* restrict after, __global const float* rest
 }
 )";
 
-/// The squared coefficient of variation of the whole image: how strong the speckle is.
-double speckle_of(double sum, double sum_of_squares, std::size_t pixels) {
-  const double mean = sum / static_cast<double>(pixels);
-  const double variance = sum_of_squares / static_cast<double>(pixels) - mean * mean;
-  return variance / (mean * mean);
-}
-
-/// The same diffusion on the host, in double precision.
-class HostImage {
- public:
-  HostImage(const std::vector<float>& pixels, std::size_t side)
-      : side_(side), pixels_(pixels.begin(), pixels.end()), coefficients_(pixels.size()) {}
-
-  void iterate() {
-    double sum = 0.0;
-    double sum_of_squares = 0.0;
-    for (const double pixel : pixels_) {
-      sum += pixel;
-      sum_of_squares += pixel * pixel;
-    }
-    const double speckle = speckle_of(sum, sum_of_squares, pixels_.size());
-    std::vector<double> after(pixels_.size());
-    for_each_pixel([&](std::size_t row, std::size_t column) { set_coefficient(row, column, speckle); });
-    for_each_pixel(
-        [&](std::size_t row, std::size_t column) { after[row * side_ + column] = diffused(row, column); });
-    pixels_.swap(after);
-  }
-
-  const std::vector<double>& pixels() const { return pixels_; }
-
- private:
-  struct Differences {
-    double north, south, west, east;
-  };
-
-  template <typename Visit>
-  void for_each_pixel(Visit visit) const {
-    for (std::size_t row = 0; row < side_; ++row) {
-      for (std::size_t column = 0; column < side_; ++column) visit(row, column);
-    }
-  }
-
-  std::size_t below(std::size_t row) const { return row + 1 < side_ ? row + 1 : row; }
-  std::size_t above(std::size_t row) const { return row > 0 ? row - 1 : row; }
-
-  Differences differences(std::size_t row, std::size_t column) const {
-    const double here = pixels_[row * side_ + column];
-    return {pixels_[above(row) * side_ + column] - here, pixels_[below(row) * side_ + column] - here,
-            pixels_[row * side_ + above(column)] - here, pixels_[row * side_ + below(column)] - here};
-  }
-
-  void set_coefficient(std::size_t row, std::size_t column, double speckle) {
-    const double here = pixels_[row * side_ + column];
-    const auto [north, south, west, east] = differences(row, column);
-    const double gradient = (north * north + south * south + west * west + east * east) / (here * here);
-    const double laplacian = (north + south + west + east) / here;
-    const double base = 1.0 + 0.25 * laplacian;
-    const double variation = (0.5 * gradient - laplacian * laplacian / 16.0) / (base * base);
-    const double coefficient = 1.0 / (1.0 + (variation - speckle) / (speckle * (1.0 + speckle)));
-    coefficients_[row * side_ + column] = std::min(std::max(coefficient, 0.0), 1.0);
-  }
-
-  double diffused(std::size_t row, std::size_t column) const {
-    const auto [north, south, west, east] = differences(row, column);
-    const double here = coefficients_[row * side_ + column];
-    const double divergence = here * north + coefficients_[below(row) * side_ + column] * south +
-                              here * west + coefficients_[row * side_ + below(column)] * east;
-    return pixels_[row * side_ + column] + 0.25 * static_cast<double>(kTimeStep) * divergence;
-  }
-
-  const std::size_t side_;
-  std::vector<double> pixels_;
-  std::vector<double> coefficients_;
-};
-
 class Srad : public Workload {
  public:
+  using Problem = SradProblem;
+
   Srad(Device& device, Launcher& launcher, const Parameters& parameters)
       : launcher_(launcher),
-        side_(parameters.size),
-        pixels_(side_ * side_),
-        host_image_(random_floats(pixels_, 1.0F, 2.718F, parameters.seed)),
-        original_(device.upload(host_image_)),
+        problem_(parameters),
+        pixels_(problem_.pixels),
+        original_(device.upload(problem_.image)),
         image_(device.buffer<float>(pixels_)),
         diffused_(device.buffer<float>(pixels_)),
         coefficient_(device.buffer<float>(pixels_)),
-        sums_(device.buffer<cl_float2>(kReduceGroups)),
+        sums_(device.buffer<cl_float2>(Problem::kReduceGroups)),
         program_(device.build(kSource)),
         reduce_(device.kernel(program_, "reduce")),
         coefficients_(device.kernel(program_, "coefficients")),
@@ -167,13 +86,13 @@ class Srad : public Workload {
     launcher_.copy(original_, image_, pixels_ * sizeof(float));
     const Buffer* before = &image_;
     const Buffer* after = &diffused_;
-    for (std::size_t iteration = 0; iteration < kIterations; ++iteration) {
+    for (std::size_t iteration = 0; iteration < Problem::kIterations; ++iteration) {
       iterate(*before, *after);
       std::swap(before, after);
     }
   }
 
-  double work_per_round() const override { return static_cast<double>(pixels_ * kIterations) / 1e6; }
+  double work_per_round() const override { return problem_.work(); }
 
   void poison() override {
     launcher_.fill(image_, std::nanf(""), pixels_);
@@ -182,38 +101,31 @@ class Srad : public Workload {
   }
 
   std::optional<std::string> find_mismatch() override {
-    if (expected_.empty()) {
-      HostImage image(host_image_, side_);
-      for (std::size_t iteration = 0; iteration < kIterations; ++iteration) image.iterate();
-      expected_ = image.pixels();
-    }
-    // Where 1 + excess is close to zero the coefficient is steep in it and single precision shows.
-    static_assert(kIterations % 2 == 0, "the result is in image_");
-    return compare("pixel", launcher_.read<float>(image_, pixels_), expected_, {0.0, 1e-3});
+    return problem_.find_mismatch(launcher_.read<float>(image_, pixels_));
   }
 
  private:
   void iterate(const Buffer& before, const Buffer& after) {
     const Range every_pixel = {pixels_, 1};
     set_arguments(reduce_, sums_, before, static_cast<cl_int>(pixels_));
-    launcher_.launch(reduce_, {kReduceGroups * kGroup, 1}, {kGroup, 1});
+    launcher_.launch(reduce_, {Problem::kReduceGroups * Problem::kGroup, 1}, {Problem::kGroup, 1});
     double sum = 0.0;
     double sum_of_squares = 0.0;
-    for (const cl_float2& partial : launcher_.read<cl_float2>(sums_, kReduceGroups)) {
+    for (const cl_float2& partial : launcher_.read<cl_float2>(sums_, Problem::kReduceGroups)) {
       sum += static_cast<double>(partial.s[0]);
       sum_of_squares += static_cast<double>(partial.s[1]);
     }
-    const auto speckle = static_cast<cl_float>(speckle_of(sum, sum_of_squares, pixels_));
-    set_arguments(coefficients_, coefficient_, before, static_cast<cl_int>(side_), speckle);
-    launcher_.launch(coefficients_, every_pixel, {kGroup, 1});
-    set_arguments(diffuse_, after, before, coefficient_, static_cast<cl_int>(side_), kTimeStep);
-    launcher_.launch(diffuse_, every_pixel, {kGroup, 1});
+    const auto speckle = static_cast<cl_float>(Problem::speckle_of(sum, sum_of_squares, pixels_));
+    set_arguments(coefficients_, coefficient_, before, static_cast<cl_int>(problem_.side), speckle);
+    launcher_.launch(coefficients_, every_pixel, {Problem::kGroup, 1});
+    set_arguments(diffuse_, after, before, coefficient_, static_cast<cl_int>(problem_.side),
+                  Problem::kTimeStep);
+    launcher_.launch(diffuse_, every_pixel, {Problem::kGroup, 1});
   }
 
   Launcher& launcher_;
-  const std::size_t side_;
+  Problem problem_;
   const std::size_t pixels_;
-  const std::vector<float> host_image_;
   const Buffer original_;
   const Buffer image_;
   const Buffer diffused_;
@@ -223,19 +135,6 @@ class Srad : public Workload {
   const Kernel reduce_;
   const Kernel coefficients_;
   const Kernel diffuse_;
-  std::vector<double> expected_;
-};
-
-const Description kDescription = {
-    .name = "srad",
-    .unit = "Mpixel/s",
-    .size_meaning = "rows and columns of the image",
-    .default_size = 128,
-    .size_multiple = 16,
-    .maximum_size = 8192,
-    .cost_exponent = 2.0,
-    .default_sync = SyncMode::kEvery,
-    .default_batch = 12,
 };
 
 }  // namespace
@@ -243,5 +142,5 @@ const Description kDescription = {
 
 int main(int argc, char** argv) {
   using namespace workloads;
-  return run_workload<Srad>(kDescription, argc, argv);
+  return run_opencl<Srad>(kSrad, argc, argv);
 }

@@ -3,12 +3,14 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/paths.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tools/fairgv/command.hpp"
+#include "tools/fairgv/cuda_program.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -66,6 +68,9 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
                       {"OCL_ICD_FILENAMES", std::nullopt},
                       {"OPENCL_VENDOR_PATH", std::nullopt},
                       {"FAIRGV_SOCKET", options.socket}};
+  if (const auto cuda = cuda_folder()) {
+    variables.emplace_back("LD_LIBRARY_PATH", library_path(*cuda, std::getenv("LD_LIBRARY_PATH")));
+  }
   if (options.tenant) variables.emplace_back("FAIRGV_TENANT", options.tenant);
   if (options.weight) variables.emplace_back("FAIRGV_WEIGHT", options.weight);
   if (options.memory) variables.emplace_back("FAIRGV_MEM", options.memory);

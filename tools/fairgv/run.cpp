@@ -1,13 +1,16 @@
 // fairgv run: a program as a tenant.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
+#include "tools/fairgv/cuda_program.hpp"
 #include "tools/fairgv/environment.hpp"
 #include "tools/fairgv/private_daemon.hpp"
 
@@ -32,6 +35,16 @@ Result<void> keep_over_exec(ring::UniqueFd connection) {
     return system_error("cannot keep the connection to the daemon");
   }
   return {};
+}
+
+/// A CUDA program that goes past FairGV runs as if nothing were, but is no tenant: its user should know.
+void warn_of_obstacle(const std::string& program) {
+  const char* const log = std::getenv("FAIRGV_LOG");
+  if (log != nullptr && std::strcmp(log, "off") == 0) return;
+  const auto folder = cuda_folder();
+  if (!folder) return;
+  if (const auto obstacle = cuda_obstacle(program, *folder))
+    fmt::print(stderr, "fairgv run: {}\n", *obstacle);
 }
 
 /// Becomes the program: its exit code is ours. Returns only when it cannot be executed.
@@ -63,6 +76,7 @@ int run(RunOptions& options) {
       ::unsetenv(name.c_str());
     }
   }
+  warn_of_obstacle(options.program[0]);
   return become(options.program);
 }
 

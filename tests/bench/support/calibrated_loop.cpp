@@ -5,10 +5,10 @@
 namespace fairgv::bench {
 
 Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
-                                      const harness::Placement& placement) {
+                                      const harness::Placement& placement, Api api) {
   const auto probe =
-      harness::run_measured(harness::bare({harness::beside("workloads/computeLoop"), "--kernel-us",
-                                           std::to_string(kernel_us), "--seconds", seconds},
+      harness::run_measured(harness::bare({harness::beside("workloads/" + workload_of(api, "computeLoop")),
+                                           "--kernel-us", std::to_string(kernel_us), "--seconds", seconds},
                                           placement));
   if (!probe) return probe.error();
   return CalibratedLoop{probe.value()["iterations"], probe.value()["batch"], probe.value()["kernel_us"]};

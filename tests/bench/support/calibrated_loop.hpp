@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tests/bench/support/api.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
@@ -16,6 +17,6 @@ struct CalibratedLoop {
 
 /// Calibrates on the driver alone, for `seconds`.
 Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
-                                      const harness::Placement& placement);
+                                      const harness::Placement& placement, Api api = Api::kOpenCl);
 
 }  // namespace fairgv::bench

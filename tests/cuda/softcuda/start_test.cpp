@@ -35,13 +35,8 @@ TEST(SoftCudaSymbols, ExportsExactlyWhatTheToolkitsOwnLibraryExports) {
   Dl_info info{};
   ASSERT_NE(0, dladdr(reinterpret_cast<void*>(&cuInit), &info));
   auto exported = exported_by(info.dli_fname);
-<<<<<<< HEAD
   for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvOpenclDevice"}) {
-    EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
-=======
-  if (!is_tenant()) {
-    EXPECT_EQ(exported.erase("cuFairgvOpenclDevice"), 1U) << "what the worker asks of it";
->>>>>>> v-shim
+    if (!is_tenant()) EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
   }
   EXPECT_EQ(wanted, exported);
 }

@@ -1,6 +1,5 @@
 #include "tests/workloads/support/launcher.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace workloads {
@@ -20,22 +19,24 @@ cl_ulong profiled(const Event& event, cl_profiling_info when) {
   return nanoseconds;
 }
 
-// On Linux this is CLOCK_MONOTONIC.
-cl_ulong host_nanoseconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<cl_ulong>(std::chrono::nanoseconds(now).count());
-}
+class EventMark : public Mark {
+ public:
+  explicit EventMark(Event event) : event_(std::move(event)) {}
+  void wait() override {
+    const cl_event event = event_.get();
+    check(clWaitForEvents(1, &event), "clWaitForEvents");
+  }
+
+ private:
+  const Event event_;
+};
 
 }  // namespace
 
 Launcher::Launcher(const Device& device) : device_(device), queue_(create_queue(device, 0)) {}
 
 void Launcher::launch(const Kernel& kernel, Range global, Range local) {
-  const cl_ulong start = timing_ ? host_nanoseconds() : 0;
-  enqueue(kernel, global, local);
-  if (mode_ != SyncMode::kEvery) return;
-  finish();
-  if (timing_) waits_.push_back({start, host_nanoseconds()});
+  count_launch([&] { enqueue(kernel, global, local); });
 }
 
 void Launcher::enqueue(const Kernel& kernel, Range global, Range local) {
@@ -44,7 +45,6 @@ void Launcher::enqueue(const Kernel& kernel, Range global, Range local) {
                                global.data(), local.data(), 0, nullptr, profiling_ ? &event : nullptr),
         "clEnqueueNDRangeKernel");
   if (profiling_) profiled_launches_.emplace_back(event);
-  ++launches_;
 }
 
 void Launcher::copy(const Buffer& from, const Buffer& to, std::size_t bytes) {
@@ -56,10 +56,10 @@ void Launcher::finish() {
   check(clFinish(queue()), "clFinish");
 }
 
-Event Launcher::mark() {
+std::unique_ptr<Mark> Launcher::mark() {
   cl_event event = nullptr;
   check(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-  Event marker(event);
+  auto marker = std::make_unique<EventMark>(Event(event));
   check(clFlush(queue()), "clFlush");
   return marker;
 }
@@ -80,11 +80,6 @@ std::vector<Execution> Launcher::stop_profiling() {
   }
   profiled_launches_.clear();
   return executions;
-}
-
-std::vector<Execution> Launcher::stop_timing() {
-  timing_ = false;
-  return std::exchange(waits_, {});
 }
 
 }  // namespace workloads

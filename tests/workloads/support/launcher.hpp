@@ -1,28 +1,21 @@
 #pragma once
-// The in-order queue a workload enqueues on, and the policy of when the host waits for it.
+// The in-order OpenCL queue a workload enqueues on.
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tests/workloads/support/cl.hpp"
 #include "tests/workloads/support/device.hpp"
-#include "tests/workloads/support/workload.hpp"
+#include "tests/workloads/support/launch_queue.hpp"
 
 namespace workloads {
 
 /// Work-items in each dimension; the unused ones are 1.
 using Range = std::array<std::size_t, 2>;
 
-/// From when to when, in nanoseconds: a launch on the device by the driver's event timestamps, or the host
-/// that waits for one by CLOCK_MONOTONIC.
-struct Execution {
-  cl_ulong start = 0;
-  cl_ulong end = 0;
-};
-
-class Launcher {
+class Launcher : public LaunchQueue {
  public:
   explicit Launcher(const Device& device);
 
@@ -48,26 +41,10 @@ class Launcher {
     return content;
   }
 
-  /// Waits for everything enqueued.
-  void finish();
-
-  /// A marker behind everything enqueued so far, already flushed to the device.
-  Event mark();
-
-  void set_sync_mode(SyncMode mode) { mode_ = mode; }
-
-  /// Kernel launches so far.
-  std::uint64_t launches() const { return launches_; }
-
-  /// From here on every kernel is timed, on a queue with profiling; ends with stop_profiling().
-  void start_profiling();
-
-  /// Waits, returns the executions of the profiled launches in launch order.
-  std::vector<Execution> stop_profiling();
-
-  /// From here on the host's clock is read around every launch that is waited for; ends with stop_timing().
-  void start_timing() { timing_ = true; }
-  std::vector<Execution> stop_timing();
+  void finish() override;
+  std::unique_ptr<Mark> mark() override;
+  void start_profiling() override;
+  std::vector<Execution> stop_profiling() override;
 
  private:
   void enqueue(const Kernel& kernel, Range global, Range local);
@@ -78,10 +55,6 @@ class Launcher {
   Queue profiling_queue_;
   bool profiling_ = false;
   std::vector<Event> profiled_launches_;
-  bool timing_ = false;
-  std::vector<Execution> waits_;
-  SyncMode mode_ = SyncMode::kBatch;
-  std::uint64_t launches_ = 0;
 };
 
 }  // namespace workloads

@@ -4,6 +4,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "tests/workloads/support/json_line.hpp"
 #include "tests/workloads/support/sleep.hpp"
@@ -31,22 +32,22 @@ Clock::time_point open_window(const Options& options) {
 /// Knows how many of the enqueued rounds the host has seen complete.
 class Completion {
  public:
-  Completion(Launcher& launcher, SyncMode sync, std::uint64_t batch)
-      : launcher_(launcher), sync_(sync), batch_(batch), synchronized_launches_(launcher.launches()) {}
+  Completion(LaunchQueue& queue, SyncMode sync, std::uint64_t batch)
+      : queue_(queue), sync_(sync), batch_(batch), synchronized_launches_(queue.launches()) {}
 
   /// True when a batch has been enqueued since the last wait.
   bool batch_is_full() const {
-    return sync_ == SyncMode::kEvery || launcher_.launches() - synchronized_launches_ >= batch_;
+    return sync_ == SyncMode::kEvery || queue_.launches() - synchronized_launches_ >= batch_;
   }
 
   /// Waits as the sync mode says; returns the number of completed rounds when `enqueued` have been started.
   std::uint64_t wait(std::uint64_t enqueued) {
-    synchronized_launches_ = launcher_.launches();
+    synchronized_launches_ = queue_.launches();
     switch (sync_) {
       case SyncMode::kEvery:  // Every launch has been waited for already.
         return enqueued;
       case SyncMode::kBatch:
-        launcher_.finish();
+        queue_.finish();
         return enqueued;
       case SyncMode::kStream:
         return wait_for_previous_batch(enqueued);
@@ -56,20 +57,17 @@ class Completion {
 
  private:
   std::uint64_t wait_for_previous_batch(std::uint64_t enqueued) {
-    const Event previous = std::exchange(marker_, launcher_.mark());
+    const std::unique_ptr<Mark> previous = std::exchange(marker_, queue_.mark());
     const std::uint64_t completed = std::exchange(marked_rounds_, enqueued);
-    if (previous) {
-      const cl_event event = previous.get();
-      check(clWaitForEvents(1, &event), "clWaitForEvents");
-    }
+    if (previous) previous->wait();
     return completed;
   }
 
-  Launcher& launcher_;
+  LaunchQueue& queue_;
   const SyncMode sync_;
   const std::uint64_t batch_;
   std::uint64_t synchronized_launches_;
-  Event marker_;
+  std::unique_ptr<Mark> marker_;
   std::uint64_t marked_rounds_ = 0;
 };
 
@@ -114,20 +112,20 @@ void require_correct(Workload& workload, const char* when) {
   }
 }
 
-Measurement measure(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
+Measurement measure(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
                     std::uint64_t batch) {
-  launcher.finish();
+  queue.finish();
   const Clock::time_point start = open_window(options);
   const StopRequest stop;
   const Clock::time_point end =
       options.repetitions ? Clock::time_point::max()
                           : start + std::chrono::duration_cast<Clock::duration>(Seconds(options.seconds));
-  launcher.set_sync_mode(sync);
-  Completion completion(launcher, sync, batch);
+  queue.set_sync_mode(sync);
+  Completion completion(queue, sync, batch);
   Progress progress(options, start);
   Sleeper sleeper(options.sleep_ratio, start);
 
-  const std::uint64_t launches_before = launcher.launches();
+  const std::uint64_t launches_before = queue.launches();
   std::uint64_t enqueued = 0;
   std::uint64_t counted = 0;
   std::optional<Clock::time_point> closed;  // when not by the clock
@@ -149,12 +147,12 @@ Measurement measure(Workload& workload, Launcher& launcher, const Options& optio
     progress.report(now, counted);
     sleeper.sleep(now, end);
   }
-  launcher.finish();
+  queue.finish();
   if (options.repetitions) counted = enqueued;
 
   Measurement result;
   result.rounds = counted;
-  result.kernels = counted * ((launcher.launches() - launches_before) / enqueued);
+  result.kernels = counted * ((queue.launches() - launches_before) / enqueued);
   if (options.repetitions) closed = Clock::now();
   result.seconds = closed ? Seconds(*closed - start).count() : options.seconds;
   result.slept = sleeper.slept().count();

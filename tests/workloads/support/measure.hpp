@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/workloads/support/launcher.hpp"
+#include "tests/workloads/support/launch_queue.hpp"
 #include "tests/workloads/support/options.hpp"
 #include "tests/workloads/support/workload.hpp"
 
@@ -32,7 +32,7 @@ void require_correct(Workload& workload, const char* when);
 /// Opens the window now or at --start-at and closes it after --seconds or --repetitions, or before that at
 /// SIGTERM. Only rounds whose completion the host has seen inside the window count. Returns with the device
 /// idle.
-Measurement measure(Workload& workload, Launcher& launcher, const Options& options, SyncMode sync,
+Measurement measure(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
                     std::uint64_t batch);
 
 }  // namespace workloads

@@ -33,41 +33,42 @@ Request request_of(const std::string& line) {
   return request;
 }
 
-void serve_builds(Device& device, std::uint64_t count) {
+void serve_builds(Target& target, std::uint64_t count) {
   Seconds all{0};
   for (std::uint64_t build = 0; build < count; ++build) {
-    device.rebuild();
-    all += device.build_time();
+    target.rebuild();
+    all += target.build_time();
   }
   JsonLine().count("builds", count).number("seconds", all.count(), 9).print();
 }
 
 }  // namespace
 
-Measurement serve_requests(Device& device, Workload& workload, Launcher& launcher, const std::string& file) {
+Measurement serve_requests(Target& target, Workload& workload, const std::string& file) {
   std::ifstream requests(file);
   if (!requests) throw BadInput("--requests: cannot read " + file);
-  launcher.finish();
-  const std::uint64_t launches_before = launcher.launches();
+  LaunchQueue& queue = target.queue();
+  queue.finish();
+  const std::uint64_t launches_before = queue.launches();
   Measurement all;
   all.started_at = Seconds(Clock::now().time_since_epoch()).count();
   for (std::string line; std::getline(requests, line);) {
     const Request request = request_of(line);
     if (request.builds) {
-      serve_builds(device, request.count);
+      serve_builds(target, request.count);
       continue;
     }
     const std::uint64_t rounds = request.count;
     const Clock::time_point start = Clock::now();
     for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueue_round();
-    launcher.finish();
+    queue.finish();
     const double seconds = Seconds(Clock::now() - start).count();
     JsonLine().count("rounds", rounds).number("seconds", seconds, 9).print();
     all.rounds += rounds;
     all.seconds += seconds;
   }
   if (all.rounds == 0) throw BadInput("--requests: " + file + " asks for nothing");
-  all.kernels = launcher.launches() - launches_before;
+  all.kernels = queue.launches() - launches_before;
   return all;
 }
 

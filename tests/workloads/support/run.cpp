@@ -8,12 +8,12 @@
 #include <fstream>
 #include <limits>
 
-#include "tests/workloads/support/device.hpp"
 #include "tests/workloads/support/json_line.hpp"
-#include "tests/workloads/support/launcher.hpp"
+#include "tests/workloads/support/launch_queue.hpp"
 #include "tests/workloads/support/measure.hpp"
 #include "tests/workloads/support/options.hpp"
 #include "tests/workloads/support/requests.hpp"
+#include "tests/workloads/support/target.hpp"
 #include "tests/workloads/support/workload.hpp"
 
 namespace workloads {
@@ -31,32 +31,32 @@ constexpr double kLargestStep = 32.0;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
 /// Time per launch in microseconds with several launches queued, the fastest of some samples.
-double time_per_launch(Workload& workload, Launcher& launcher) {
+double time_per_launch(Workload& workload, LaunchQueue& queue) {
   double fastest = std::numeric_limits<double>::infinity();
   workload.enqueue_round();
-  launcher.finish();
+  queue.finish();
   for (int sample = 0; sample < kSamples; ++sample) {
-    const std::uint64_t before = launcher.launches();
+    const std::uint64_t before = queue.launches();
     const auto start = std::chrono::steady_clock::now();
-    while (launcher.launches() - before < kLaunchesPerSample) workload.enqueue_round();
-    launcher.finish();
+    while (queue.launches() - before < kLaunchesPerSample) workload.enqueue_round();
+    queue.finish();
     const Microseconds taken = std::chrono::steady_clock::now() - start;
-    fastest = std::min(fastest, taken.count() / static_cast<double>(launcher.launches() - before));
+    fastest = std::min(fastest, taken.count() / static_cast<double>(queue.launches() - before));
   }
   return fastest;
 }
 
-/// Finds the amount of work (the size, or the iteration count) whose launches take about `target`
-/// microseconds: a fixed-point iteration on the assumption that time grows as work to the cost exponent.
-Parameters calibrate(const Description& description, const WorkloadFactory& factory, Device& device,
-                     Launcher& launcher, Parameters parameters, double target) {
+/// Finds the amount of work (the size, or the iteration count) whose launches take about `microseconds`: a
+/// fixed-point iteration on the assumption that time grows as work to the cost exponent.
+Parameters calibrate(const Description& description, Target& target, Parameters parameters,
+                     double microseconds) {
   std::uint64_t& work = description.takes_iterations ? parameters.iterations : parameters.size;
   const std::uint64_t multiple = description.takes_iterations ? 1 : description.size_multiple;
   const std::uint64_t maximum = description.takes_iterations ? kMostIterations : description.maximum_size;
   std::uint64_t best_work = work;
   double best_error = std::numeric_limits<double>::infinity();
   for (int pass = 0; pass < kPasses; ++pass) {
-    const double ratio = target / time_per_launch(*factory(device, launcher, parameters), launcher);
+    const double ratio = microseconds / time_per_launch(*target.make(parameters), target.queue());
     const double error = std::abs(std::log(ratio));
     if (error < best_error) {
       best_error = error;
@@ -74,8 +74,7 @@ Parameters calibrate(const Description& description, const WorkloadFactory& fact
   return parameters;
 }
 
-Parameters choose_parameters(const Description& description, const WorkloadFactory& factory, Device& device,
-                             Launcher& launcher, const Options& options) {
+Parameters choose_parameters(const Description& description, Target& target, const Options& options) {
   Parameters parameters;
   parameters.size = options.size.value_or(description.default_size);
   parameters.iterations = options.iterations.value_or(1000);
@@ -84,11 +83,10 @@ Parameters choose_parameters(const Description& description, const WorkloadFacto
   for (const OwnOption& own : description.own_options)
     parameters.own.try_emplace(own.name, own.default_value);
   if (options.kernel_microseconds) {
-    return calibrate(description, factory, device, launcher, parameters, *options.kernel_microseconds);
+    return calibrate(description, target, parameters, *options.kernel_microseconds);
   }
   if (description.takes_iterations && !options.iterations) {
-    return calibrate(description, factory, device, launcher, parameters,
-                     description.default_kernel_microseconds);
+    return calibrate(description, target, parameters, description.default_kernel_microseconds);
   }
   return parameters;
 }
@@ -100,11 +98,11 @@ std::uint64_t choose_batch(const Description& description, const Options& option
   return static_cast<std::uint64_t>(std::clamp(2500.0 / *options.kernel_microseconds, 1.0, 64.0));
 }
 
-std::vector<Execution> warm_up(Workload& workload, Launcher& launcher, std::uint64_t rounds) {
+std::vector<Execution> warm_up(Workload& workload, LaunchQueue& queue, std::uint64_t rounds) {
   if (rounds == 0) return {};
-  launcher.start_profiling();
+  queue.start_profiling();
   for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueue_round();
-  return launcher.stop_profiling();
+  return queue.stop_profiling();
 }
 
 /// Mean kernel time in microseconds; nothing of none.
@@ -138,31 +136,32 @@ class Record {
 };
 
 /// The window; with --events profiled, and its executions added to those of the warm-up.
-Measurement measure_and_record(Device& device, Workload& workload, Launcher& launcher, const Options& options,
-                               SyncMode sync, std::uint64_t batch, std::vector<Execution>& executions) {
+Measurement measure_and_record(Target& target, Workload& workload, const Options& options, SyncMode sync,
+                               std::uint64_t batch, std::vector<Execution>& executions) {
   Record events("--events", options.events_file);
   Record waits("--waits", options.waits_file);
-  if (events.wanted()) launcher.start_profiling();
-  if (waits.wanted()) launcher.start_timing();
+  LaunchQueue& queue = target.queue();
+  if (events.wanted()) queue.start_profiling();
+  if (waits.wanted()) queue.start_timing();
   const Measurement result = options.requests_file.empty()
-                                 ? measure(workload, launcher, options, sync, batch)
-                                 : serve_requests(device, workload, launcher, options.requests_file);
-  if (waits.wanted()) waits.write(launcher.stop_timing());
+                                 ? measure(workload, queue, options, sync, batch)
+                                 : serve_requests(target, workload, options.requests_file);
+  if (waits.wanted()) waits.write(queue.stop_timing());
   if (events.wanted()) {
-    const std::vector<Execution> in_window = launcher.stop_profiling();
+    const std::vector<Execution> in_window = queue.stop_profiling();
     executions.insert(executions.end(), in_window.begin(), in_window.end());
     events.write(executions);
   }
   return result;
 }
 
-void run(const Description& description, const WorkloadFactory& factory, const Options& options) {
-  Device device(options.platform, options.device);
-  Launcher launcher(device);
-  const Parameters parameters = choose_parameters(description, factory, device, launcher, options);
+void run(const Description& description, const TargetOpener& open, const Options& options) {
+  const std::unique_ptr<Target> target = open(options.platform, options.device);
+  LaunchQueue& queue = target->queue();
+  const Parameters parameters = choose_parameters(description, *target, options);
   const SyncMode sync = options.sync.value_or(description.default_sync);
   const std::uint64_t batch = sync == SyncMode::kEvery ? 1 : choose_batch(description, options);
-  const auto workload = factory(device, launcher, parameters);
+  const auto workload = target->make(parameters);
 
   const bool verifying = options.verify != VerifyMode::kOff;
   if (verifying && options.verify != VerifyMode::kLast) {
@@ -170,16 +169,15 @@ void run(const Description& description, const WorkloadFactory& factory, const O
     workload->enqueue_round();
     require_correct(*workload, "before the timed loop");
   }
-  std::vector<Execution> executions = warm_up(*workload, launcher, options.warmup);
+  std::vector<Execution> executions = warm_up(*workload, queue, options.warmup);
   const std::optional<double> profiled = mean_microseconds(executions);
   if (verifying) workload->poison();
-  const Measurement result =
-      measure_and_record(device, *workload, launcher, options, sync, batch, executions);
+  const Measurement result = measure_and_record(*target, *workload, options, sync, batch, executions);
   if (verifying) require_correct(*workload, "after the timed loop");
 
   JsonLine line;
   line.text("workload", description.name);
-  line.text("platform", device.platform_name()).text("device", device.device_name());
+  line.text("platform", target->platform_name()).text("device", target->device_name());
   verifying ? line.boolean("verified", true) : line.null("verified");
   line.count("rounds", result.rounds).count("kernels", result.kernels).number("seconds", result.seconds, 6);
   const double work = workload->work_per_round() * static_cast<double>(result.rounds);
@@ -196,13 +194,13 @@ void run(const Description& description, const WorkloadFactory& factory, const O
   for (const auto& [name, value] : parameters.own) line.count(name, value);
   line.text("sync", sync_name(sync)).count("batch", batch);
   line.number("sleep_ratio", options.sleep_ratio, 3).number("slept_s", result.slept, 6);
-  line.number("started_at", result.started_at, 6).number("build_ms", device.build_time().count(), 3);
+  line.number("started_at", result.started_at, 6).number("build_ms", target->build_time().count(), 3);
   line.print();
 }
 
 }  // namespace
 
-int run_workload(const Description& description, const WorkloadFactory& factory, int argc,
+int run_workload(const Description& description, const TargetOpener& open, int argc,
                  const char* const* argv) {
   try {
     const Options options = parse_options(description, argc, argv);
@@ -210,7 +208,7 @@ int run_workload(const Description& description, const WorkloadFactory& factory,
       std::fputs(usage(description).c_str(), stdout);
       return 0;
     }
-    run(description, factory, options);
+    run(description, open, options);
     return 0;
   } catch (const BadInput& error) {
     std::fprintf(stderr, "%s: %s\n", description.name.c_str(), error.what());

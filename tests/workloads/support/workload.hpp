@@ -12,13 +12,12 @@
 
 namespace workloads {
 
-class Device;
-class Launcher;
+class Target;
 
 /// When the host waits for the device.
 enum class SyncMode {
-  kEvery,   ///< clFinish after every kernel launch: CPU-GPU interactive.
-  kBatch,   ///< clFinish after every batch of launches.
+  kEvery,   ///< After every kernel launch: CPU-GPU interactive.
+  kBatch,   ///< After every batch of launches.
   kStream,  ///< Two batches in flight: waits for the previous one, so the queue never runs empty.
 };
 
@@ -72,23 +71,14 @@ class Workload {
   virtual std::optional<std::string> find_mismatch() = 0;
 };
 
-using WorkloadFactory = std::function<std::unique_ptr<Workload>(Device&, Launcher&, const Parameters&)>;
+/// Opens the device that two names stand for, each an index or part of a name (--platform, --device). Throws
+/// BadInput when nothing matches.
+using TargetOpener =
+    std::function<std::unique_ptr<Target>(const std::string& platform, const std::string& device)>;
 
 /// Everything between main() and the workload: command line, device, calibration, verification, warm-up, the
 /// measured window, and the result as one JSON line on standard output. Returns the exit code: 0 verified,
 /// 1 failed (one line on standard error), 2 bad input (one line on standard error).
-int run_workload(const Description& description, const WorkloadFactory& factory, int argc,
-                 const char* const* argv);
-
-/// The same for a class that is made of a device, a launcher and parameters.
-template <class Made>
-int run_workload(const Description& description, int argc, const char* const* argv) {
-  return run_workload(
-      description,
-      [](Device& device, Launcher& launcher, const Parameters& parameters) {
-        return std::make_unique<Made>(device, launcher, parameters);
-      },
-      argc, argv);
-}
+int run_workload(const Description& description, const TargetOpener& open, int argc, const char* const* argv);
 
 }  // namespace workloads

@@ -1,0 +1,35 @@
+#include "tests/bench/support/api.hpp"
+
+#include <map>
+
+#include "tests/bench/support/command_line.hpp"
+
+namespace fairgv::bench {
+
+void declare_api(CLI::App& app, Api& api, bool mixed) {
+  std::map<std::string, Api> names{{"opencl", Api::kOpenCl}, {"cuda", Api::kCuda}};
+  if (mixed) names.emplace("mixed", Api::kMixed);
+  app.add_option_function<std::string>(
+         "--api",
+         [&api, names](const std::string& name) {
+           const auto found = names.find(name);
+           if (found == names.end()) {
+             std::string known;
+             for (const auto& [each, value] : names) known += (known.empty() ? "" : ", ") + each;
+             throw CLI::ValidationError("--api", "there is no API '" + name + "' (there are: " + known + ")");
+           }
+           api = found->second;
+           if (api != Api::kOpenCl && !known_workload("cuda/matrixMul").empty()) {
+             throw CLI::ValidationError(
+                 "--api", "the workloads in CUDA were not built: build FairGV where nvcc of CUDA 13 is");
+           }
+         },
+         mixed ? "opencl, cuda, or mixed: tenants in turn" : "opencl or cuda")
+      ->default_str("opencl");
+}
+
+std::string workload_of(Api api, const std::string& name, std::size_t place) {
+  return api == Api::kCuda || (api == Api::kMixed && place % 2 == 1) ? "cuda/" + name : name;
+}
+
+}  // namespace fairgv::bench

@@ -1,0 +1,20 @@
+// --api: whether an experiment's workloads are the programs in OpenCL, those in CUDA, or both in turn.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <string>
+
+namespace fairgv::bench {
+
+enum class Api { kOpenCl, kCuda, kMixed };
+
+/// Declares --api: opencl, cuda, and with `mixed` that too. CUDA is refused where its workloads were not
+/// built.
+void declare_api(CLI::App& app, Api& api, bool mixed);
+
+/// What the workload is called under workloads/, such as "cuda/scan". With kMixed tenants at even places run
+/// the program in OpenCL.
+std::string workload_of(Api api, const std::string& name, std::size_t place = 0);
+
+}  // namespace fairgv::bench

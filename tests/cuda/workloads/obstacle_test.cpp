@@ -1,0 +1,135 @@
+// What `fairgv run` and `fairgv env` do for CUDA programs, and what they say of those that would not be
+// tenants.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/harness/tenancy.hpp"
+#include "tools/fairgv/cuda_program.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Obstacle : ::testing::Test {
+  Obstacle() { fs::create_directories(folder); }
+  ~Obstacle() override { fs::remove_all(folder); }
+
+  static void expect_mentions(const std::optional<std::string>& line,
+                              std::initializer_list<const char*> words) {
+    ASSERT_TRUE(line);
+    EXPECT_EQ(line->find('\n'), std::string::npos) << *line;
+    for (const char* word : words) EXPECT_NE(line->find(word), std::string::npos) << *line;
+  }
+
+  const fs::path folder = fs::path(::testing::TempDir()) / ("fairgv-obstacle-" + std::to_string(::getpid()));
+};
+
+TEST_F(Obstacle, ProgramsThatAreNotForCudaAndScriptsAreFine) {
+  const fs::path script = folder / "script";
+  std::ofstream(script) << "#!/bin/sh\nexec nvidia-smi\n";
+  fs::permissions(script, fs::perms::owner_all);
+  for (const std::string& program : {std::string("true"), std::string("/bin/sh"), script.string(),
+                                     std::string("no-such-program"), folder.string()}) {
+    EXPECT_FALSE(cuda_obstacle(program, FAIRGV_CUDA_DIR)) << program;
+  }
+}
+
+TEST_F(Obstacle, AnEmbeddedRuntimeIsNamedWithTheOptionThatHelps) {
+  if (!FAIRGV_HAS_NVCC) GTEST_SKIP() << "nvcc is not here";
+  EXPECT_FALSE(cuda_obstacle(FAIRGV_PROGRAM_DIR "/samples", FAIRGV_CUDA_DIR));
+  expect_mentions(cuda_obstacle(FAIRGV_PROGRAM_DIR "/embedded", FAIRGV_CUDA_DIR),
+                  {"/embedded", "-cudart shared"});
+}
+
+TEST_F(Obstacle, AProgramIsLookedForInThePathAsItIsStarted) {
+  if (!FAIRGV_HAS_NVCC) GTEST_SKIP() << "nvcc is not here";
+  fs::copy_file(FAIRGV_PROGRAM_DIR "/embedded", folder / "only-here");
+  const char* const path = std::getenv("PATH");
+  const std::string before = path != nullptr ? path : "";
+  ::setenv("PATH", (before + ":" + folder.string()).c_str(), 1);
+  expect_mentions(cuda_obstacle("only-here", FAIRGV_CUDA_DIR), {"only-here", "-cudart shared"});
+  ::setenv("PATH", before.c_str(), 1);
+}
+
+TEST_F(Obstacle, ADriverNamedByItsPathIsNamed) {
+  expect_mentions(cuda_obstacle(FAIRGV_NAMED_BY_PATH, FAIRGV_CUDA_DIR), {"libcuda.so.1", "by its path"});
+}
+
+TEST_F(Obstacle, AnRpathThatLeadsElsewhereIsNamedAndOneToOurLibrariesIsFine) {
+  EXPECT_FALSE(cuda_obstacle(FAIRGV_WITH_RPATH, FAIRGV_CUDA_DIR));
+  expect_mentions(cuda_obstacle(FAIRGV_WITH_RPATH, folder), {"RPATH", FAIRGV_CUDA_DIR, "--enable-new-dtags"});
+}
+
+TEST_F(Obstacle, ARunpathIsFineBecauseItComesAfterOurFolder) {
+  EXPECT_FALSE(cuda_obstacle(FAIRGV_WITH_RUNPATH, folder));
+}
+
+TEST_F(Obstacle, ASetUidProgramOfAnotherUserIsNamed) {
+  if (::getuid() != 0) GTEST_SKIP() << "only root gives a program to another user";
+  const fs::path program = folder / "privileged";
+  fs::copy_file(FAIRGV_WITH_RUNPATH, program);
+  ASSERT_EQ(::chown(program.c_str(), 65'534, 65'534), 0);
+  ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
+  expect_mentions(cuda_obstacle(program, FAIRGV_CUDA_DIR), {"set-uid", "LD_LIBRARY_PATH"});
+  ASSERT_EQ(::chown(program.c_str(), 0, 0), 0);
+  ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
+  EXPECT_FALSE(cuda_obstacle(program, FAIRGV_CUDA_DIR));  // who starts it is its owner
+}
+
+TEST_F(Obstacle, ThePathBeginsWithOurFolderOnceAndKeepsWhatItHad) {
+  EXPECT_EQ(library_path("/ours", nullptr), "/ours");
+  EXPECT_EQ(library_path("/ours", ""), "/ours");
+  EXPECT_EQ(library_path("/ours", "/a:/b"), "/ours:/a:/b");
+  EXPECT_EQ(library_path("/ours", "/ours"), "/ours");
+  EXPECT_EQ(library_path("/ours", "/ours:/a"), "/ours:/a");
+  EXPECT_EQ(library_path("/ours", "/ours2:/a"), "/ours:/ours2:/a");
+}
+
+/// FairGV's programs in a tree of their own, with the CUDA libraries in `place` or nowhere.
+struct Tree : Obstacle {
+  void install(const std::string& place) const {
+    fs::create_directories(folder / "bin");
+    fs::create_directories(folder / "lib/fairgv/vendors");
+    fs::copy_file(FAIRGV_COMMAND, folder / "bin/fairgv");
+    std::ofstream(folder / "lib/fairgv/vendors/fairgv.icd") << "nowhere\n";
+    if (place.empty()) return;
+    fs::create_directories(folder / place);
+    fs::copy_file(FAIRGV_SOFTCUDA, folder / place / "libcuda.so.1");
+  }
+
+  std::string exported_path(const char* own) const {
+    const auto finished = harness::run(
+        {{folder / "bin/fairgv", "env"},
+         {{"LD_LIBRARY_PATH", own != nullptr ? std::optional<std::string>(own) : std::nullopt}}});
+    EXPECT_TRUE(finished && finished->status == 0);
+    for (const std::string& line : finished->lines) {
+      if (line.starts_with("export LD_LIBRARY_PATH=")) return line.substr(line.find('=') + 1);
+    }
+    return "none";
+  }
+};
+
+TEST_F(Tree, EnvLeadsCudaProgramsToTheLibrariesOfTheBuildTree) {
+  install("lib/cuda");
+  EXPECT_EQ(exported_path(nullptr), "'" + (folder / "lib/cuda").string() + "'");
+  EXPECT_EQ(exported_path("/own"), "'" + (folder / "lib/cuda").string() + ":/own'");
+}
+
+TEST_F(Tree, EnvLeadsCudaProgramsToTheInstalledLibraries) {
+  install("lib/fairgv/cuda");
+  EXPECT_EQ(exported_path(nullptr), "'" + (folder / "lib/fairgv/cuda").string() + "'");
+}
+
+TEST_F(Tree, EnvLeavesThePathAloneWhereFairgvWasBuiltWithoutCuda) {
+  install("");
+  EXPECT_EQ(exported_path(nullptr), "none");
+}
+
+}  // namespace
+}  // namespace fairgv::tools
