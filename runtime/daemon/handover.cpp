@@ -62,6 +62,8 @@ json to_json(const HandedTenant& tenant) {
   for (const MemoryTotals& memory : tenant.memory) {
     object["memory"].push_back({{"byte_seconds", memory.byte_seconds}, {"refusals", memory.refusals}});
   }
+  object["sampled"] = json::array();
+  for (const auto& amounts : tenant.sampled) object["sampled"].push_back(session::to_json(amounts));
   return object;
 }
 
@@ -147,6 +149,11 @@ void read_totals(JsonFields& fields, HandedTenant& tenant) {
     auto memory = JsonFields::nested(std::move(each), "memory");
     tenant.memory.push_back({memory.number("byte_seconds"), number(memory, "refusals")});
     if (!memory.ok()) fields.fail("has memory that cannot be read");
+  }
+  for (json& each : fields.list("sampled", session::kMaxDevices)) {
+    auto sampled = JsonFields::nested(std::move(each), "sampled");
+    tenant.sampled.push_back(session::usage_amounts_from(sampled));
+    if (!sampled.ok()) fields.fail("has what was sampled, and it cannot be read");
   }
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/ring/result.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
+#include "runtime/session/usage_protocol.hpp"
 
 namespace fairgv::daemon {
 
@@ -37,7 +38,8 @@ struct HandedTenant {
   std::optional<session::MemorySize> set_memory{};
   TenantCounts counts{};
   std::chrono::nanoseconds entitled{0};
-  std::vector<MemoryTotals> memory{};  // by device
+  std::vector<MemoryTotals> memory{};            // by device
+  std::vector<session::UsageAmounts> sampled{};  // by device: what is in the usage store; empty: it is off
 };
 
 /// A session that was running. The descriptors are those of Session.

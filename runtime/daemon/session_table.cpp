@@ -302,6 +302,7 @@ Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
         ", or others): run it with the same rights and the same driver settings, or restart fairgvd"};
   }
   // The first worker decides. Also when a driver was changed since, once nobody uses the old one.
+  host_.before_forgetting();
   host_.devices = ready.devices;
   host_.dispatch.reset_devices(host_.devices.size());
   host_.memory.set_devices(host_.devices);
@@ -381,6 +382,7 @@ void SessionTable::leave_tenant(TenantId id) {
   host_.memory.refresh(host_.config.devices, host_.tenants);
   const std::vector<Tenant> tenants = host_.tenants.all();
   if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
+  host_.before_forgetting();
   for (const Tenant& tenant : tenants) {
     if (tenant.sessions == 0 && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
   }

@@ -7,6 +7,7 @@
 //   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
 //   one, or
 //                                                   cannot: its uptime tells
+//   {"command":"usage",...}                         see usage_protocol.hpp
 //   anything that cannot be done                    {"ok":false,"error":"one line"}
 //
 // An answer that is too long for a packet travels in a memory file attached to the packet
@@ -23,19 +24,21 @@
 #include "runtime/ring/result.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
+#include "runtime/session/usage_protocol.hpp"
 
 namespace fairgv::session {
 
 inline constexpr std::size_t kLongestPolicyName = 64;
 
 struct ControlRequest {
-  enum class Command { ps, set, set_policy, stop, restart };
+  enum class Command { ps, set, set_policy, stop, restart, usage };
   Command command = Command::ps;
   std::string tenant;                     // set
   std::uint32_t weight = 0;               // set, unless there is `memory`
   std::string policy{};                   // set_policy
   std::optional<std::uint32_t> device{};  // set_policy; none: all devices
   std::optional<MemorySize> memory{};     // set
+  UsageQuery usage{};                     // usage
 };
 
 /// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of

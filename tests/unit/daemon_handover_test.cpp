@@ -31,7 +31,8 @@ Handover example() {
                    {},
                    {4, 3, 2, 1},
                    77s,
-                   {{1.5, 9}}},
+                   {{1.5, 9}},
+                   {{.device_ns = 12, .memory_byte_s = 0.5}}},
                   {"bob", 1001, std::nullopt, 9, {}, session::MemorySize{0, 30}, session::MemorySize{4096}}},
       .sessions = {{.id = 40,
                     .tenant = "bob",
@@ -65,6 +66,7 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].entitled, 77s);
   EXPECT_EQ(read->tenants[0].memory.at(0).byte_seconds, 1.5);
   EXPECT_EQ(read->tenants[0].memory.at(0).refusals, 9u);
+  EXPECT_EQ(read->tenants[0].sampled, example().tenants[0].sampled);
   EXPECT_EQ(read->sessions[0].books.work.at(0).bytes, 6u);
   EXPECT_EQ(read->tenants[1].set, 9u);
   EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
