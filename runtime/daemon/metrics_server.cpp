@@ -14,6 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kMetricsRest{1};
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 
 std::string response_of(std::string_view status, std::string_view type, const std::string& body,
@@ -47,6 +48,7 @@ Result<void> MetricsServer::listen(const std::string& address, mode_t mode) {
 
 void MetricsServer::close() {
   clients_.clear();
+  accept_again_.reset();
   listener_watch_.reset();
   listener_.reset();
   if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
@@ -75,7 +77,12 @@ Result<void> MetricsServer::watch_listener() {
 void MetricsServer::accept_all() {
   while (clients_.size() < kMostClients) {
     ring::UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd) return;  // nobody more; or no descriptors: those who wait are tried with the next one's event
+    if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+      listener_watch_.reset();
+      accept_again_ = Clock::now() + kMetricsRest;
+      return;
+    }
+    if (!fd) return;  // nobody more, or somebody who has left again
     const std::uint64_t key = ++last_client_;
     auto watch = events_.watch(fd.get(), [this, key] { on_readable(key); });
     if (!watch) return;
@@ -131,7 +138,7 @@ void MetricsServer::send(std::uint64_t key, Client& client) {
 void MetricsServer::drop(std::uint64_t key) {
   const bool full = clients_.size() == kMostClients;
   clients_.erase(key);
-  if (full) (void)watch_listener();
+  if (full && !accept_again_) (void)watch_listener();
 }
 
 std::string MetricsServer::respond(std::string_view request) const {
@@ -159,7 +166,7 @@ std::string MetricsServer::respond(std::string_view request) const {
 }
 
 std::optional<MetricsServer::Time> MetricsServer::deadline() const {
-  std::optional<Time> first;
+  std::optional<Time> first = accept_again_;
   for (const auto& [key, client] : clients_) {
     if (!first || client.give_up < *first) first = client.give_up;
   }
@@ -167,6 +174,10 @@ std::optional<MetricsServer::Time> MetricsServer::deadline() const {
 }
 
 void MetricsServer::expire(Time now) {
+  if (accept_again_ && now >= *accept_again_) {
+    accept_again_.reset();
+    (void)watch_listener();
+  }
   std::vector<std::uint64_t> late;
   for (const auto& [key, client] : clients_) {
     if (now >= client.give_up) late.push_back(key);

@@ -73,6 +73,7 @@ class MetricsServer {
   std::string socket_path_;  // to remove at the end
   ring::UniqueFd listener_;
   EventLoop::Watch listener_watch_;
+  std::optional<Time> accept_again_;  // accepting failed, for want of descriptors: rest until then
   std::map<std::uint64_t, Client> clients_;
   std::uint64_t last_client_ = 0;
 };

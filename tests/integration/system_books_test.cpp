@@ -256,7 +256,7 @@ TEST_F(SystemBooks, UsageAgreesWithTheBooksAndIsToldInAllForms) {
   }
   ASSERT_TRUE(eventually([&] { return sessions_of("alice") + sessions_of("bob") == 0; }));
   ASSERT_EQ(fairgv({"restart"}).status, 0);
-  const auto usage = parse(fairgv({"usage", "--since", "today", "--json"}));
+  const auto usage = parse(fairgv({"usage", "--since", "1d", "--json"}));
   const Exposition told(curl("/metrics").lines);
   std::size_t seen = 0;
   for (const auto& row : usage["rows"]) {
@@ -272,7 +272,7 @@ TEST_F(SystemBooks, UsageAgreesWithTheBooksAndIsToldInAllForms) {
   EXPECT_EQ(seen, 2u);
   for (const char* const by : {"tenant", "user", "device", "day"}) {
     EXPECT_NEAR(sum_of(fairgv({"usage", "--since", "1d", "--by", by, "--json"})),
-                sum_of(fairgv({"usage", "--json"})), 1e-6)
+                sum_of(fairgv({"usage", "--since", "1d", "--json"})), 1e-6)
         << by;
     const auto csv = fairgv({"usage", "--by", by, "--csv"});
     ASSERT_GE(csv.lines.size(), 2u);
