@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "runtime/daemon/config_memory.hpp"
+#include "runtime/daemon/config_services.hpp"
 #include "runtime/daemon/config_table.hpp"
 #include "runtime/daemon/user.hpp"
 #include "runtime/session/core_set.hpp"
@@ -276,6 +277,8 @@ Result<Config> parse_config(const std::string& text, const std::string& path) {
   if (const auto* table = top.table("device")) read_device(*table, config, errors);
   if (const auto* table = top.table("session")) read_session({*table, "[session]", errors}, config.session);
   if (const auto* table = top.table("worker")) read_worker(*table, config.worker, errors);
+  if (const auto* table = top.table("metrics")) read_metrics(*table, config.metrics, errors);
+  if (const auto* table = top.table("usage")) read_usage(*table, config.usage, errors);
   if (const auto* table = top.table("opencl")) read_opencl({*table, "[opencl]", errors}, config);
   if (const auto* table = top.table("cuda")) read_cuda({*table, "[cuda]", errors}, config);
   if (const auto* table = top.table("tenants")) read_tenants(*table, config.tenants, errors);

@@ -88,6 +88,18 @@ struct SessionRule {
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
 };
 
+/// Where metrics are told (docs/METRICS.md).
+struct MetricsRule {
+  std::string listen;  // "127.0.0.1:9477", "[::1]:9477" or "unix:/path"; empty: nowhere
+};
+
+/// What is kept of what tenants have used.
+struct UsageRule {
+  std::string store;  // path of the file; empty: nothing is kept
+  std::chrono::nanoseconds flush = std::chrono::seconds(10);
+  std::uint32_t retention_days = 400;
+};
+
 struct Config {
   // [daemon]
   std::optional<std::string> socket;
@@ -108,6 +120,9 @@ struct Config {
   SessionRule session;
   // [worker]
   WorkerRule worker;
+  // [metrics], [usage]
+  MetricsRule metrics;
+  UsageRule usage;
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
   // [cuda]

@@ -14,14 +14,15 @@ std::string only_administrators(const std::string& what) {
 
 }  // namespace
 
-Control::Control(Host& host, const SessionTable& sessions, std::string socket)
+Control::Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket)
     : host_(host),
       sessions_(sessions),
+      usage_(usage),
       socket_(std::move(socket)),
       started_(std::chrono::steady_clock::now()) {}
 
-std::string Control::answer(const std::string& text, const session::PeerCredentials& peer,
-                            bool administrator) {
+std::optional<std::string> Control::answer(const std::string& text, const session::PeerCredentials& peer,
+                                           bool administrator, std::uint64_t token) {
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
   switch (request->command) {
@@ -32,6 +33,13 @@ std::string Control::answer(const std::string& text, const session::PeerCredenti
                              : set_weight(request.value(), peer.uid, administrator);
     case session::ControlRequest::Command::set_policy:
       return administrator ? set_policy(request.value(), peer.uid) : only_administrators("choose a policy");
+    case session::ControlRequest::Command::usage:
+      if (!usage_.on()) {
+        return session::failure_text(
+            "the daemon keeps no record of usage: name a file by store in [usage] of its configuration");
+      }
+      usage_.ask(token, request->usage, administrator ? std::nullopt : std::optional(peer.uid));
+      return std::nullopt;
     case session::ControlRequest::Command::stop:
     case session::ControlRequest::Command::restart:
       break;

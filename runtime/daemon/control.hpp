@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/usage_keeper.hpp"
 #include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {
@@ -13,11 +15,14 @@ namespace fairgv::daemon {
 class Control {
  public:
   /// All outlive it. `socket` is for the report.
-  Control(Host& host, const SessionTable& sessions, std::string socket);
+  Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket);
 
-  /// The answer's text. Administrators may do everything: root, the daemon's own user, and whoever was in its
-  /// admin_group when connecting. Others may look, and set their own tenants' weights within the rules.
-  std::string answer(const std::string& request, const session::PeerCredentials& peer, bool administrator);
+  /// The answer's text; nothing if it comes later, from the usage keeper and with this token. Administrators
+  /// may do everything: root, the daemon's own user, and whoever was in its admin_group when connecting.
+  /// Others may look (at the past: at their own tenants'), and set their own tenants' weights within the
+  /// rules.
+  std::optional<std::string> answer(const std::string& request, const session::PeerCredentials& peer,
+                                    bool administrator, std::uint64_t token);
 
   /// Somebody who may has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
@@ -31,6 +36,7 @@ class Control {
 
   Host& host_;
   const SessionTable& sessions_;
+  UsageKeeper& usage_;
   const std::string socket_;
   const std::chrono::steady_clock::time_point started_;
   bool stop_requested_ = false;

@@ -42,9 +42,9 @@ Result<std::unique_ptr<EventLoop>> EventLoop::create() {
   return std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll)));
 }
 
-Result<EventLoop::Watch> EventLoop::watch(int fd, Callback callback) {
+Result<EventLoop::Watch> EventLoop::watch(int fd, Callback callback, Ready ready) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP;
+  event.events = ready == Ready::read ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
   event.data.u64 = ++last_key_;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
     return system_error("cannot watch a descriptor");

@@ -21,7 +21,7 @@ class EventLoop {
   using Callback = std::function<void()>;
   using Time = std::chrono::steady_clock::time_point;
 
-  /// While it lives, the callback runs whenever the descriptor is readable or its peer has hung up. Must not
+  /// While it lives, the callback runs whenever the descriptor is ready or its peer has hung up. Must not
   /// outlive the loop; destroy it before the descriptor is closed.
   class Watch {
    public:
@@ -43,7 +43,9 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  Result<Watch> watch(int fd, Callback callback);
+  enum class Ready { read, write };
+  /// `ready`: what it waits for. A peer that has closed only its own direction counts for readers.
+  Result<Watch> watch(int fd, Callback callback, Ready ready = Ready::read);
   /// Sleeps until something happens or the deadline has passed, and runs the callbacks.
   void wait(std::optional<Time> deadline);
 

@@ -87,7 +87,10 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
                                             std::move(dispatch).value(), std::move(vendors).value(),
                                             std::move(listener).value(), std::move(signals).value()));
   if (auto watched = server->watch_everything(); !watched) return watched.error();
-  if (handover) go_on(*handover, server->host_, server->sessions_);
+  if (handover) {
+    go_on(*handover, server->host_, server->sessions_);
+    server->usage_.resume(*handover);
+  }
   return server;
 }
 
@@ -107,9 +110,14 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
             {},
             vendors_.drivers()},
       sessions_(host_),
-      control_(host_, sessions_, settings_.socket_path),
+      usage_(host_, sessions_,
+             [this](std::uint64_t key, const std::string& answer) { answer_usage(key, answer); }),
+      metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
+      control_(host_, sessions_, usage_, settings_.socket_path),
       listener_(std::move(listener)),
-      signals_(std::move(signals)) {}
+      signals_(std::move(signals)) {
+  host_.before_forgetting = [this] { usage_.flush(); };
+}
 
 Server::~Server() = default;
 
@@ -134,6 +142,7 @@ Result<void> Server::listen_again() {
 void Server::run() {
   apply_log_level();
   place_dispatcher();
+  start_services();
   spdlog::info("fairgvd {} serves {}", FAIRGV_VERSION, settings_.socket_path);
   if (vendors_.drivers().empty()) {
     spdlog::warn("no OpenCL driver is registered in {}: install one, for instance pocl-opencl-icd",
@@ -205,10 +214,36 @@ void Server::on_connection(std::uint64_t key) {
     const bool administrator =
         is_administrator(connection.peer.uid) ||
         (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
-    const auto sent = session::send_answer(connection.socket,
-                                           control_.answer(packet->text, connection.peer, administrator));
-    if (!sent) connections_.erase(found);
+    const auto answer = control_.answer(packet->text, connection.peer, administrator, key);
+    if (answer && !session::send_answer(connection.socket, *answer)) connections_.erase(found);
   }
+}
+
+/// The client may be gone by now.
+void Server::answer_usage(std::uint64_t key, const std::string& answer) {
+  const auto found = connections_.find(key);
+  if (found != connections_.end() && !session::send_answer(found->second.socket, answer)) {
+    connections_.erase(found);
+  }
+}
+
+std::string Server::metrics() {
+  return metrics_text(host_, read_books(host_, sessions_), usage_.state());
+}
+
+std::optional<std::string> Server::unready() const {
+  if (stopping_) return "the daemon stops";
+  if (restarting_) return "the daemon restarts";
+  if (accept_again_) return "the daemon has no descriptors left for new programs";
+  if (host_.drivers.empty()) return "no OpenCL driver is registered in " + host_.config.vendors;
+  return std::nullopt;
+}
+
+/// What does not work of them is in the log, and everything else goes on.
+void Server::start_services() {
+  usage_.configure();
+  const auto told = metrics_.listen(host_.config.metrics.listen, socket_mode(host_.config));
+  if (!told) spdlog::error("{}: no metrics are told", told.error().message);
 }
 
 void Server::greet(std::uint64_t key, const std::string& text) {
@@ -274,6 +309,8 @@ void Server::reload() {
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
   host_.memory.refresh(host_.config.devices, host_.tenants);
+  if (!usage_.on()) usage_.skip();
+  start_services();
   if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);
   host_.drivers = vendors_.drivers();
   spdlog::info("read {} again; a new socket path holds from the next start on", *settings_.config_path);
@@ -302,10 +339,14 @@ void Server::restart() {
   if (settings_.exit_idle) add("--exit-idle", std::to_string(settings_.exit_idle->count()));
   if (settings_.log_level) add("--log-level", *settings_.log_level);
   spdlog::info("restarting as {} with {} sessions", settings_.program.string(), sessions_.all().size());
+  usage_.close();
+  metrics_.close();
   dispatch_->freeze();
-  const Handover handover = gather(host_, sessions_, listener_.fd(), settings_.lock_fd);
+  Handover handover = gather(host_, sessions_, listener_.fd(), settings_.lock_fd);
+  usage_.hand_over(handover);
   const Error error = replace_program(settings_.program, arguments, handover);
   dispatch_->thaw();
+  start_services();
   spdlog::error("goes on as before: {}", error.message);
   restarting_ = false;
   connections_.clear();  // whoever waits for the restart may look what has come of it
@@ -324,6 +365,8 @@ void Server::place_dispatcher() const {
 
 std::optional<Server::Time> Server::next_deadline() {
   std::optional<Time> first = sessions_.deadline();
+  keep_earlier(first, usage_.deadline());
+  keep_earlier(first, metrics_.deadline());
   keep_earlier(first, accept_again_);
   for (const auto& [key, connection] : connections_) keep_earlier(first, connection.hello_by);
   const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
@@ -338,6 +381,8 @@ std::optional<Server::Time> Server::next_deadline() {
 
 void Server::expire(Time now) {
   sessions_.expire(now);
+  usage_.expire(now);
+  metrics_.expire(now);
   std::erase_if(connections_,
                 [&](const auto& entry) { return entry.second.hello_by && now >= *entry.second.hello_by; });
   if (accept_again_ && now >= *accept_again_) {
@@ -360,6 +405,7 @@ void Server::shut_down() {
   sessions_.end_all("the daemon stops");
   const Time patience_ends = Clock::now() + kShutDownPatience;
   while (!sessions_.empty() && Clock::now() < patience_ends) events_->wait(patience_ends);
+  usage_.close();
   if (!sessions_.empty()) spdlog::error("{} workers could not be killed", sessions_.all().size());
   spdlog::info("stopped");
 }

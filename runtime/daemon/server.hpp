@@ -15,6 +15,7 @@
 #include <string>
 
 #include "runtime/daemon/control.hpp"
+#include "runtime/daemon/metrics_server.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
 #include "runtime/session/socket.hpp"
@@ -70,6 +71,10 @@ class Server {
   void begin_restart();
   bool ready_to_restart() const;
   void restart();
+  void answer_usage(std::uint64_t key, const std::string& answer);
+  std::string metrics();
+  std::optional<std::string> unready() const;
+  void start_services();
   void apply_log_level() const;
   void place_dispatcher() const;
   std::optional<Time> next_deadline();
@@ -85,6 +90,8 @@ class Server {
   VendorDirectory vendors_;
   Host host_;
   SessionTable sessions_;
+  UsageKeeper usage_;
+  MetricsServer metrics_;
   Control control_;
   session::Listener listener_;
   ring::UniqueFd signals_;

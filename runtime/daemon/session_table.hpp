@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -33,6 +34,10 @@ struct Host {
       devices;                         // as all workers see them; empty before the first is ready
   std::vector<std::string> drivers{};  // that the vendor files name
   MemoryBook memory{};
+  /// Called before totals are forgotten: whoever keeps them looks once more.
+  std::function<void()> before_forgetting = [] {};
+  std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
+  std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };
 
 class SessionTable {
@@ -89,7 +94,8 @@ class SessionTable {
   /// What the dispatchers need of it, while it is in the table.
   DispatchedSession dispatched(Session& session) const;
   void on_worker_end(SessionId id);
-  void end(Session& session, const std::string& reason);
+  void end(Session& session, const std::string& reason, std::optional<Fault> fault = {});
+  void account_memory(const Session& session);
   void leave_tenant(TenantId id);
 
   Host& host_;

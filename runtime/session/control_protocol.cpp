@@ -14,6 +14,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Milliseconds since 1970: the year 9999.
+constexpr std::uint64_t kLatestTime = 253'402'300'799'000;
+
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
 
 }  // namespace
@@ -35,6 +38,11 @@ std::string to_text(const ControlRequest& request) {
       return to_text(json{{"command", "stop"}});
     case ControlRequest::Command::restart:
       return to_text(json{{"command", "restart"}});
+    case ControlRequest::Command::usage:
+      return to_text(json{{"command", "usage"},
+                          {"since_ms", request.usage.since_ms},
+                          {"until_ms", request.usage.until_ms},
+                          {"by", kUsageByNames.at(static_cast<std::size_t>(request.usage.by))}});
     case ControlRequest::Command::ps:
       break;
   }
@@ -64,8 +72,15 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     request.command = ControlRequest::Command::stop;
   } else if (command == "restart") {
     request.command = ControlRequest::Command::restart;
+  } else if (command == "usage") {
+    request.command = ControlRequest::Command::usage;
+    request.usage.since_ms = static_cast<std::int64_t>(fields.integer("since_ms", 0, kLatestTime));
+    request.usage.until_ms = static_cast<std::int64_t>(fields.integer("until_ms", 0, kLatestTime));
+    const auto by = parse_usage_by(fields.string("by", kLongestText));
+    if (fields.ok() && !by) return by.error();
+    if (by) request.usage.by = by.value();
   } else if (command != "ps") {
-    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy', 'stop' and 'restart'");
+    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy', 'stop', 'restart' and 'usage'");
   }
   if (!fields.ok()) return fields.error();
   return request;

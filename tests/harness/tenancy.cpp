@@ -72,8 +72,9 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   Tenancy tenancy(folder, std::move(placement));
   CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"},
                     std::move(changes)};
+  // First: the caller may begin other tables after [device].
   if (const std::string& cores = tenancy.placement_.device_cores(); !cores.empty()) {
-    device += "\ncores = \"" + cores + "\"";
+    device = "cores = \"" + cores + "\"\n" + device;
   }
   if (!device.empty()) {
     const std::string config = tenancy.folder_ / "fairgvd.toml";

@@ -49,7 +49,7 @@ CommandLine bare(std::vector<std::string> program, const Placement& placement = 
 class Tenancy {
  public:
   /// The daemon and its workers, and so the driver in them, get the caller's environment with these changes.
-  /// `device`: lines for [device] of the daemon's configuration.
+  /// `device`: lines for [device] of the daemon's configuration, and tables after it.
   static Result<Tenancy> start(Placement placement = {}, Environment changes = {}, std::string device = {});
   ~Tenancy();
   Tenancy(Tenancy&& other) noexcept

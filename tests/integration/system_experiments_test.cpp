@@ -166,6 +166,18 @@ TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
   for (const std::size_t column : {1U, 3U, 5U, 6U}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
 }
 
+TEST_F(SystemExperiments, WhatScrapingCostsIsTabled) {
+  const auto table = table_of({"scrape", "--turns", "2", "--turn-seconds", "0.2", "--period", "0.05"});
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], (Row{"case", "pairs", "pages", "median_percent", "mean_percent", "within", "lowest",
+                           "highest"}));
+  for (const std::size_t row : {1U, 2U}) {
+    ASSERT_EQ(table[row].size(), 8U);
+    EXPECT_GT(std::stod(table[row][2]), 2) << "it was not scraped";
+    EXPECT_LE(std::stod(table[row][6]), std::stod(table[row][7]));
+  }
+}
+
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
   const auto table = table_of({"crowd", "--tenants", "4"});
   ASSERT_EQ(table.size(), 2U);

@@ -2,6 +2,7 @@
 add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_access_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_counted_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_random_test.cpp
@@ -12,15 +13,18 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_cage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp
-  ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp)
+  ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp
+  ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
 # What the tests put into a worker's cage.
 add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon_cage_probe.cpp)

@@ -21,6 +21,7 @@ void add_set(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);
 void add_restart(CLI::App& app, Action& action);
 void add_stop(CLI::App& app, Action& action);
+void add_usage(CLI::App& app, Action& action);
 void add_sim(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes);

@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   add_env(app, action);
   add_restart(app, action);
   add_stop(app, action);
+  add_usage(app, action);
   add_sim(app, action);
   add_doctor(app, action);
   add_bench(app, action, after_dashes);

@@ -56,13 +56,17 @@ class StreamCommand : public DeviceCommand {
 template <class Send>
 class Transfer final : public StreamCommand {
  public:
-  Transfer(std::shared_ptr<Stream> stream, sched::CommandKind kind, LateErrors& late, Send send,
+  Transfer(std::shared_ptr<Stream> stream, sched::CommandKind kind, std::uint64_t bytes, LateErrors& late,
+           Send send,
            std::vector<std::shared_ptr<const Object>> keeps)
-      : StreamCommand(std::move(stream), kind, late), send_(std::move(send)), keeps_(std::move(keeps)) {}
+      : StreamCommand(std::move(stream), kind, late), bytes_(bytes), send_(std::move(send)), keeps_(std::move(keeps)) {}
+
+  std::uint64_t bytes() const override { return bytes_; }
 
  private:
   CUresult send(CUstream stream) override { return send_(driver(), stream); }
 
+  const std::uint64_t bytes_;
   Send send_;
   std::vector<std::shared_ptr<const Object>> keeps_;
 };

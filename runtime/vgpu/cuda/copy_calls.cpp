@@ -70,7 +70,7 @@ Result<void> Backend::enqueue_transfer(const wire::Command& command, std::uint64
   if (!found) return found.error();
   const sched::CommandKind kind = kind_from({number, static_cast<std::uint64_t>(std::bit_width(bytes))});
   auto transfer =
-      std::make_shared<Transfer<Send>>(found.value(), kind, late_errors_, std::move(send), std::move(keeps));
+      std::make_shared<Transfer<Send>>(found.value(), kind, bytes, late_errors_, std::move(send), std::move(keeps));
   return enqueue(*found.value(), transfer, command);
 }
 

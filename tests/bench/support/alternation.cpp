@@ -138,6 +138,28 @@ Result<std::vector<Turns>> alternate(const CommandLine& first, const CommandLine
   return taken;
 }
 
+Result<std::vector<Turns>> alternate_condition(const CommandLine& program, double turn_seconds, int turns,
+                                               const std::function<void(bool)>& condition) {
+  OnRequest worker(".one");
+  if (auto started = worker.start(program); !started) return started.error();
+  const auto rounds = rounds_of(worker, turn_seconds);
+  if (!rounds) return rounds.error();
+  std::vector<Turns> result;
+  for (int turn = 0; turn < turns; ++turn) {
+    Turns taken;
+    for (int half = 0; half < 2; ++half) {
+      const bool is_first = (turn + half) % 2 == 0;
+      condition(is_first);
+      const Result<double> seconds = worker.run(rounds.value());
+      if (!seconds) return seconds.error();
+      (is_first ? taken.first : taken.second) = seconds.value();
+    }
+    result.push_back(taken);
+  }
+  if (auto ended = worker.end(); !ended) return ended.error();
+  return result;
+}
+
 Result<std::vector<Turns>> alternate_builds(const CommandLine& first, const CommandLine& second, int turns) {
   Couple couple;
   if (auto started = couple.start(first, second); !started) return started.error();

@@ -2,6 +2,7 @@
 // between them: for differences that are smaller than what separates two runs of their own.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
@@ -24,5 +25,10 @@ Result<std::vector<Turns>> alternate(const harness::CommandLine& first, const ha
 /// The same with builds of their programs, one a turn.
 Result<std::vector<Turns>> alternate_builds(const harness::CommandLine& first,
                                             const harness::CommandLine& second, int turns);
+
+/// One run, whose turns are alternately the first and the second of a pair: condition(true) comes before each
+/// first, condition(false) before each second.
+Result<std::vector<Turns>> alternate_condition(const harness::CommandLine& program, double turn_seconds,
+                                               int turns, const std::function<void(bool)>& condition);
 
 }  // namespace fairgv::bench
