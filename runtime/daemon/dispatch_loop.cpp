@@ -15,6 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kWakeKey = 0;  // session ids start at 1
+/// Looked at without letting go of the lock: a few microseconds.
+constexpr std::size_t kTenantsAtATime = 32;
 
 void signal_event(int fd) {
   const std::uint64_t one = 1;
@@ -133,6 +135,7 @@ void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
 void DispatchLoop::reset_devices(std::size_t count) {
   const std::lock_guard lock(mutex_);
   dispatchers_.clear();
+  entitlement_ = {};
   for (std::uint32_t device = 0; device < count; ++device) {
     const DeviceRule& rule = rules_.of(device);
     dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice)).set_hold_limit(rule.hold_limit);
@@ -146,13 +149,19 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
     Dispatcher& dispatcher = dispatchers_[device];
     dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.set_weight(session.tenant, session.weight, now);
-    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header);
+    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header, now);
   }
+  join(session, now);
   return watch_knocks(session);
 }
 
+void DispatchLoop::join(const DispatchedSession& session, Time now) {
+  sessions_[session.id] = {session.tenant, session.knock_fd};
+  ++members_[session.tenant];
+  entitlement_.set(session.tenant, session.weight, now);
+}
+
 Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
-  knock_fds_[session.id] = session.knock_fd;
   // A knock from before is still in the eventfd.
   if (!watch(epoll_.get(), session.knock_fd, session.id.value)) {
     return system_error("cannot watch a worker's knocks");
@@ -160,15 +169,17 @@ Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
   return {};
 }
 
-Result<void> DispatchLoop::adopt_session(const DispatchedSession& session,
-                                         const std::vector<std::uint64_t>& used_ns) {
+Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const SessionBooks& books) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   for (std::size_t device = 0; device < dispatchers_.size(); ++device) {
     dispatchers_[device].add_tenant(session.tenant, session.weight, now);
     dispatchers_[device].adopt_session(session.id, session.tenant, session.turns->devices[device],
-                                       *session.header, device < used_ns.size() ? used_ns[device] : 0, now);
+                                       *session.header,
+                                       device < books.used_ns.size() ? books.used_ns[device] : 0, now,
+                                       device < books.work.size() ? books.work[device] : WorkCounters{});
   }
+  join(session, now);
   return watch_knocks(session);
 }
 
@@ -190,28 +201,44 @@ std::vector<TenantBooks> DispatchLoop::books(TenantId id) {
   return list;
 }
 
-void DispatchLoop::restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight) {
+void DispatchLoop::restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
+                                 std::chrono::nanoseconds entitled) {
   const std::lock_guard lock(mutex_);
+  entitlement_.restore(id, entitled);
   for (std::size_t device = 0; device < std::min(dispatchers_.size(), books.size()); ++device) {
     dispatchers_[device].add_tenant(id, weight, Clock::now());
     dispatchers_[device].restore_books(id, books[device]);
   }
 }
 
-std::vector<std::uint64_t> DispatchLoop::charged_ns(SessionId id) {
+std::chrono::nanoseconds DispatchLoop::entitled(TenantId id) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::uint64_t> list;
-  for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.charged_ns(id));
-  return list;
+  return entitlement_.of(id, Clock::now());
+}
+
+SessionBooks DispatchLoop::session_books(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  SessionBooks books;
+  for (Dispatcher& dispatcher : dispatchers_) {
+    books.used_ns.push_back(dispatcher.charged_ns(id));
+    books.work.push_back(dispatcher.work(id, now));
+  }
+  return books;
 }
 
 void DispatchLoop::remove_session(SessionId id) {
   const std::lock_guard lock(mutex_);
-  const auto found = knock_fds_.find(id);
-  if (found == knock_fds_.end()) return;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second, nullptr);
-  knock_fds_.erase(found);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  const auto [tenant, knock_fd] = found->second;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, knock_fd, nullptr);
+  sessions_.erase(found);
   const auto now = Clock::now();
+  if (--members_[tenant] == 0) {
+    members_.erase(tenant);
+    entitlement_.set(tenant, 0, now);
+  }
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.remove_session(id, now);
   collect_broken();
   wake();  // deadlines may have changed
@@ -221,6 +248,7 @@ void DispatchLoop::set_weight(TenantId id, std::uint32_t weight) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_weight(id, weight, now);
+  if (members_.contains(id)) entitlement_.set(id, weight, now);
 }
 
 bool DispatchLoop::forget_if_clear(TenantId id) {
@@ -230,6 +258,7 @@ bool DispatchLoop::forget_if_clear(TenantId id) {
   if (!clear) return false;
   const auto now = Clock::now();
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.forget_tenant(id, now);
+  entitlement_.forget(id, now);
   return true;
 }
 
@@ -267,20 +296,26 @@ bool DispatchLoop::interactive(SessionId id) {
 }
 
 std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<TenantId>& tenants) {
-  const std::lock_guard lock(mutex_);
-  const auto now = Clock::now();
   std::unordered_map<TenantId, TenantUsage> result;
-  for (Dispatcher& dispatcher : dispatchers_) {
-    dispatcher.charge_holder(now);
-    for (const TenantId id : tenants) {
+  std::unique_lock lock(mutex_);
+  auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.charge_holder(now);
+  collect_broken();
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    if (i > 0 && i % kTenantsAtATime == 0) {
+      lock.unlock();
+      lock.lock();
+      now = Clock::now();
+    }
+    const TenantId id = tenants[i];
+    for (Dispatcher& dispatcher : dispatchers_) {
       if (!dispatcher.knows(id)) continue;
       TenantUsage& usage = result[id];
-      usage.device_time.push_back(dispatcher.device_time(id));
-      usage.recent.push_back(dispatcher.recent_device_time(id, now));
-      usage.counters += dispatcher.counters(id);
+      usage.devices.push_back(dispatcher.use(id, now));
+      usage.share = entitlement_.share(id);
+      usage.entitled = entitlement_.of(id, now);
     }
   }
-  collect_broken();
   return result;
 }
 
@@ -319,9 +354,9 @@ void DispatchLoop::handle_knock(std::uint64_t key, Time now) {
     return;
   }
   const SessionId id{static_cast<std::uint32_t>(key)};
-  const auto found = knock_fds_.find(id);
-  if (found == knock_fds_.end()) return;  // removed since the event was fetched
-  clear_event(found->second);             // before the look: a later knock is a new event
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;  // removed since the event was fetched
+  clear_event(found->second.knock_fd);   // before the look: a later knock is a new event
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.look(id, now);
 }
 

@@ -21,6 +21,7 @@
 
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/dispatcher.hpp"
+#include "runtime/daemon/entitlement.hpp"
 #include "runtime/ring/segment.hpp"
 
 namespace fairgv::daemon {
@@ -37,9 +38,15 @@ struct DispatchedSession {
 
 /// A tenant's use of each device at one moment.
 struct TenantUsage {
-  std::vector<std::chrono::nanoseconds> device_time;  // in its life
-  std::vector<std::chrono::nanoseconds> recent;       // as UsageWindow has it
-  WorkCounters counters;                              // of all devices
+  std::vector<DeviceUse> devices;
+  double share = 0;                      // of each device, that its weight gives it now: 0 to 1
+  std::chrono::nanoseconds entitled{0};  // the time of each device that it was entitled to in its life
+};
+
+/// What is known of a session that goes on under another dispatcher, by device.
+struct SessionBooks {
+  std::vector<std::uint64_t> used_ns;  // that was charged
+  std::vector<WorkCounters> work;      // that was believed
 };
 
 class DispatchLoop {
@@ -59,9 +66,9 @@ class DispatchLoop {
   void reset_devices(std::size_t count);
 
   Result<void> add_session(const DispatchedSession& session);
-  /// The same for a session that another process has served before: `used_ns` by device, as from freeze().
-  /// Then resume().
-  Result<void> adopt_session(const DispatchedSession& session, const std::vector<std::uint64_t>& used_ns);
+  /// The same for a session that another process has served before, with its books as from freeze(). Then
+  /// resume().
+  Result<void> adopt_session(const DispatchedSession& session, const SessionBooks& books);
   /// Grants and asks from now on, after the last adopt_session().
   void resume();
   /// Stops the thread: turns stay as they are, and nobody grants or asks until thaw(). For a process that
@@ -70,8 +77,10 @@ class DispatchLoop {
   void thaw();
   /// By device, of a tenant or session that is known; and the tenant's past given back.
   std::vector<TenantBooks> books(TenantId id);
-  void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight);
-  std::vector<std::uint64_t> charged_ns(SessionId id);
+  void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
+                     std::chrono::nanoseconds entitled = {});
+  std::chrono::nanoseconds entitled(TenantId id);
+  SessionBooks session_books(SessionId id);
 
   /// The session's worker is dead. Its turn, if it had one, is the next one's when this returns.
   void remove_session(SessionId id);
@@ -93,7 +102,8 @@ class DispatchLoop {
   session::TurnState state(SessionId id);
   /// On any device; see Dispatcher.
   bool interactive(SessionId id);
-  /// All tenants' usage at the same moment; an empty one for a tenant that is not known yet.
+  /// All tenants' usage; none of a tenant that is not known yet. Looks at some tenants at a time, so that
+  /// nobody who wants a turn waits for long: with many of them it is not all of the same instant.
   std::unordered_map<TenantId, TenantUsage> usage(const std::vector<TenantId>& tenants);
 
  private:
@@ -108,11 +118,18 @@ class DispatchLoop {
   void wake();
   void collect_broken();
   void adopt(std::uint32_t device, const DeviceRule& before);
+  void join(const DispatchedSession& session, Time now);
 
   std::mutex mutex_;
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
-  std::unordered_map<SessionId, int> knock_fds_;
+  Entitlement entitlement_;
+  std::unordered_map<TenantId, std::uint32_t> members_;  // sessions of each tenant that has any
+  struct Member {
+    TenantId tenant;
+    int knock_fd;
+  };
+  std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;
   ring::UniqueFd epoll_;
   ring::UniqueFd wake_;                // eventfd: something changed from outside, or the end

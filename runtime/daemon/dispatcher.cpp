@@ -23,23 +23,7 @@ bool move(DeviceTurn& turn, TurnState from, TurnState to) {
                                             std::memory_order_acquire);
 }
 
-WorkCounters counters_of(const DeviceTurn& turn) {
-  return {turn.commands.load(std::memory_order_relaxed),   turn.launches.load(std::memory_order_relaxed),
-          turn.samples.load(std::memory_order_relaxed),    turn.syncs.load(std::memory_order_relaxed),
-          turn.checked_ns.load(std::memory_order_relaxed), turn.by_events_ns.load(std::memory_order_relaxed)};
-}
-
 }  // namespace
-
-WorkCounters& WorkCounters::operator+=(const WorkCounters& other) {
-  commands += other.commands;
-  launches += other.launches;
-  samples += other.samples;
-  syncs += other.syncs;
-  checked_ns += other.checked_ns;
-  by_events_ns += other.by_events_ns;
-  return *this;
-}
 
 // -- policy
 
@@ -79,7 +63,7 @@ void Dispatcher::set_weight(TenantId id, std::uint32_t weight, Time now) {
 
 bool Dispatcher::may_forget(TenantId id) const {
   const auto found = tenants_.find(id);
-  return found == tenants_.end() || (found->second.sessions == 0 && policy_->may_forget(id));
+  return found == tenants_.end() || (found->second.sessions.empty() && policy_->may_forget(id));
 }
 
 void Dispatcher::forget_tenant(TenantId id, Time now) {
@@ -89,24 +73,24 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
 
 // -- sessions
 
-void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header) {
-  sessions_[id] = Session{tenant, &turn, &header};
-  ++tenants_.at(tenant).sessions;
+void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
+                             Time now) {
+  sessions_[id] = Session{.tenant = tenant, .turn = &turn, .header = &header, .work = ClaimedWork(now)};
+  tenants_.at(tenant).sessions.push_back(id);
 }
 
 void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
-                               std::uint64_t used_ns, Time now) {
-  add_session(id, tenant, turn, header);
+                               std::uint64_t used_ns, Time now, const WorkCounters& work) {
+  add_session(id, tenant, turn, header, now);
   Session& session = sessions_.at(id);
+  session.work = ClaimedWork(now, work);
   session.used_ns = used_ns;
   count_user(session, used_ns != 0);
   const State state = load(session);
   if (state == State::idle) return;
   count_user(session, true);
   if (state == State::wanting) {
-    session.waiting = true;
-    ++waiting_;
-    tenants_.at(tenant).waiting.push_back(id);
+    line_up(id, session, now);
     policy_->wake(tenant, now);
     return;
   }
@@ -128,10 +112,16 @@ void Dispatcher::resume(Time now) {
   if (waiting_ > 0) deadline_ = now + kPatience;
 }
 
+TenantBooks Dispatcher::books(TenantId id) const {
+  const Tenant& tenant = tenants_.at(id);
+  return {tenant.device_time, tenant.ended, tenant.waits.all()};
+}
+
 void Dispatcher::restore_books(TenantId id, const TenantBooks& books) {
   Tenant& tenant = tenants_.at(id);
   tenant.device_time = books.device_time;
   tenant.ended = books.ended;
+  tenant.waits.restore(books.waits);
 }
 
 void Dispatcher::remove_session(SessionId id, Time now) {
@@ -147,11 +137,11 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   }
   if (session->waiting) stop_waiting(id, *session);
   count_user(*session, false);
-  tenant.ended += counters_of(*session->turn);
-  --tenant.sessions;
+  tenant.ended += session->work.look(*session->turn, now);
+  std::erase(tenant.sessions, id);
   sessions_.erase(id);
   if (turn_) tell_company(sessions_.at(turn_->session));
-  const bool kept = kept_for_ == tenant_id && tenant.sessions == 0;
+  const bool kept = kept_for_ == tenant_id && tenant.sessions.empty();
   if (kept) stop_keeping(now);
   block_if_idle(tenant_id, now);
   if (has_turn || kept) grant_next(now);
@@ -217,12 +207,28 @@ bool Dispatcher::interactive(SessionId id) const {
   return found != sessions_.end() && found->second.turn->interactive_cpu.load(std::memory_order_relaxed) != 0;
 }
 
-WorkCounters Dispatcher::counters(TenantId id) const {
-  WorkCounters sum = tenants_.at(id).ended;
-  for (const auto& [session_id, session] : sessions_) {
-    if (session.tenant == id) sum += counters_of(*session.turn);
+DeviceUse Dispatcher::use(TenantId id, Time now) {
+  const Tenant& tenant = tenants_.at(id);
+  const WaitHistogram recent = tenant.waits.recent(now);
+  DeviceUse use{.device_time = tenant.device_time,
+                .recent = recent_device_time(id, now),
+                .work = tenant.ended,
+                .waits = tenant.waits.all(),
+                .wait_p50 = recent.quantile(0.5),
+                .wait_p99 = recent.quantile(0.99),
+                .queue = static_cast<std::uint32_t>(tenant.waiting.size())};
+  for (const SessionId member : tenant.sessions) {
+    use.work += work(member, now);
+    if (interactive(member)) use.interactive += 1;
+    const State now_in = state(member);
+    if (now_in == State::busy || now_in == State::busy_asked) use.queue += 1;
   }
-  return sum;
+  return use;
+}
+
+WorkCounters Dispatcher::work(SessionId id, Time now) {
+  Session* const session = find(id);
+  return session == nullptr ? WorkCounters{} : session->work.look(*session->turn, now);
 }
 
 void Dispatcher::charge_holder(Time now) {
@@ -241,14 +247,15 @@ Dispatcher::Session* Dispatcher::find(SessionId id) {
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-void Dispatcher::report_broken(SessionId id, Session& session, const std::string& reason, Time now) {
+void Dispatcher::report_broken(SessionId id, Session& session, const std::string& reason, Time now,
+                               bool held_too_long) {
   if (session.broken) return;
   session.broken = true;
   if (session.waiting) {
     stop_waiting(id, session);
     block_if_idle(session.tenant, now);
   }
-  broken_.push_back({id, "the worker " + reason});
+  broken_.push_back({id, "the worker " + reason, held_too_long});
 }
 
 void Dispatcher::look_at_holder(Session& session, Time now) {
@@ -271,10 +278,8 @@ void Dispatcher::look_at_holder(Session& session, Time now) {
 void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   // Before the newcomer is compared with the holder: the policy must know what the holder has used.
   charge_holder(now);
-  session.waiting = true;
-  ++waiting_;
+  line_up(id, session, now);
   count_user(session, true);
-  tenants_.at(session.tenant).waiting.push_back(id);
   policy_->wake(session.tenant, now);
   if (turn_) {
     if (policy_->preempts(session.tenant, sessions_.at(turn_->session).tenant, now)) turn_->ends = now;
@@ -284,6 +289,13 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
     stop_keeping(now);
     grant_next(now);
   }
+}
+
+void Dispatcher::line_up(SessionId id, Session& session, Time now) {
+  session.waiting = true;
+  session.waiting_since = now;
+  ++waiting_;
+  tenants_.at(session.tenant).waiting.push_back(id);
 }
 
 void Dispatcher::stop_waiting(SessionId id, Session& session) {
@@ -366,7 +378,7 @@ void Dispatcher::watch_obstruction(Session& session, Time now) {
   report_broken(
       turn_->session, session,
       fmt::format("held a device for more than {:g} s while others waited for it (hold_limit_s)", seconds),
-      now);
+      now, true);
 }
 
 bool Dispatcher::fresh(const Session& session, Time now) const {
@@ -381,13 +393,9 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
   const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
   turn_.reset();
   policy_->end(session.tenant, now);
-  if (state == State::wanting && honest) {
-    session.waiting = true;
-    ++waiting_;
-    tenants_.at(session.tenant).waiting.push_back(id);
-  }
+  if (state == State::wanting && honest) line_up(id, session, now);
   const Tenant& tenant = tenants_.at(session.tenant);
-  if (paused && tenant.waiting.empty() && tenant.sessions > 0) {
+  if (paused && tenant.waiting.empty() && !tenant.sessions.empty()) {
     if (const auto until = policy_->pause(session.tenant, now)) {
       kept_for_ = session.tenant;
       deadline_ = until;
@@ -426,6 +434,7 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
     return false;
   }
   stop_waiting(id, session);
+  tenants_.at(session.tenant).waits.add(now - session.waiting_since, now);
   turn_ = Turn{.session = id, .commands = commands, .granted = now, .charged_until = now};
   if (by_clock) {
     turn_->ends = now + next.slice;

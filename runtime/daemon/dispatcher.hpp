@@ -37,34 +37,37 @@
 
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/usage_window.hpp"
+#include "runtime/daemon/wait_histogram.hpp"
+#include "runtime/daemon/work_counters.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policy.hpp"
 
 namespace fairgv::daemon {
 
-/// What workers count on a device, for people to read.
-struct WorkCounters {
-  std::uint64_t commands = 0;
-  std::uint64_t launches = 0;
-  std::uint64_t samples = 0;
-  std::uint64_t syncs = 0;
-  std::uint64_t checked_ns = 0;
-  std::uint64_t by_events_ns = 0;
-
-  WorkCounters& operator+=(const WorkCounters& other);
-};
-
 /// What is known of a tenant's past on a device beside what is in its sessions' shared pages.
 struct TenantBooks {
   std::chrono::nanoseconds device_time{0};
-  WorkCounters ended;  // of its sessions that are gone
+  WorkCounters ended{};   // of its sessions that are gone
+  WaitHistogram waits{};  // for a turn
+};
+
+/// A tenant's use of one device, in its life if nothing else is said.
+struct DeviceUse {
+  std::chrono::nanoseconds device_time{0};
+  std::chrono::nanoseconds recent{0};  // of it, as UsageWindow has it
+  WorkCounters work;                   // as far as workers can be believed
+  WaitHistogram waits;                 // of its sessions, for a turn: from asking to being granted it
+  std::chrono::nanoseconds wait_p50{0}, wait_p99{0};  // of late, as Waits has it
+  std::uint32_t queue = 0;                            // sessions with work now: they wait, or use the device
+  std::uint32_t interactive = 0;                      // sessions of interactive programs now
 };
 
 /// A session that broke the turn protocol, or held a device for too long, and how.
 struct BrokenSession {
   SessionId session;
   std::string reason;
+  bool held_too_long = false;  // the hold limit, not the protocol
 };
 
 class Dispatcher {
@@ -101,11 +104,13 @@ class Dispatcher {
 
   /// `turn` and `header` are the session's; they must stay valid until remove_session(). The tenant must be
   /// known.
-  void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header);
+  void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
+                   Time now);
   /// The same for a session that a dispatcher before this one has served, with whatever turn it has now;
-  /// `used_ns` of what its worker has counted is charged. After the last one, call resume().
+  /// `used_ns` of what its worker has counted is charged, and `work` believed. After the last one, call
+  /// resume().
   void adopt_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
-                     std::uint64_t used_ns, Time now);
+                     std::uint64_t used_ns, Time now, const WorkCounters& work = {});
   void resume(Time now);
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(SessionId id, Time now);
@@ -131,9 +136,12 @@ class Dispatcher {
   Duration device_time(TenantId id) const { return tenants_.at(id).device_time; }
   /// Device time of late (see UsageWindow). A turn in progress counts as used so far.
   Duration recent_device_time(TenantId id, Time now) const;
-  WorkCounters counters(TenantId id) const;
+  /// Everything that is counted of a tenant. Call charge_holder() before, as for device_time().
+  DeviceUse use(TenantId id, Time now);
+  /// What the session's worker has done, as far as it can be believed.
+  WorkCounters work(SessionId id, Time now);
   /// For a dispatcher after this one.
-  TenantBooks books(TenantId id) const { return {tenants_.at(id).device_time, tenants_.at(id).ended}; }
+  TenantBooks books(TenantId id) const;
   void restore_books(TenantId id, const TenantBooks& books);
   std::uint64_t charged_ns(SessionId id) const { return sessions_.at(id).used_ns; }
   /// Charges what the holder has used so far.
@@ -144,18 +152,21 @@ class Dispatcher {
 
   struct Tenant {
     std::deque<SessionId> waiting;  // its sessions that want the turn, first come first
-    std::uint32_t sessions = 0;
+    std::vector<SessionId> sessions;
     std::uint32_t users = 0;  // sessions that have wanted the turn
     Duration device_time{0};
     UsageWindow window;
     sched::TenantAttributes attributes;
     WorkCounters ended;  // of its sessions that are gone
+    Waits waits;
   };
 
   struct Session {
     TenantId tenant;
     session::DeviceTurn* turn = nullptr;
     ring::SegmentHeader* header = nullptr;
+    ClaimedWork work{};
+    Time waiting_since{};
     bool waiting = false;
     bool user = false;  // has wanted the turn
     bool broken = false;
@@ -178,9 +189,11 @@ class Dispatcher {
   static State load(const Session& session);
   static void switch_in(const Session& session);
   Session* find(SessionId id);
-  void report_broken(SessionId id, Session& session, const std::string& reason, Time now);
+  void report_broken(SessionId id, Session& session, const std::string& reason, Time now,
+                     bool held_too_long = false);
   void look_at_holder(Session& session, Time now);
   void start_waiting(SessionId id, Session& session, Time now);
+  void line_up(SessionId id, Session& session, Time now);
   void stop_waiting(SessionId id, Session& session);
   void count_user(Session& session, bool user);
   void tell_company(const Session& session) const;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -22,15 +23,27 @@ constexpr std::size_t kMostRecords = 1'000'000;
 
 // ---- writing
 
+std::uint64_t number_of(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(time.count());
+}
+
+json to_json(const WorkCounters& work) {
+  json object = json::object();
+  for (const WorkCounter& counter : kWorkCounters) object[counter.name] = work.*counter.value;
+  return object;
+}
+
 json to_json(const TenantBooks& books) {
-  const WorkCounters& ended = books.ended;
-  return {{"device_time", static_cast<std::uint64_t>(books.device_time.count())},
-          {"commands", ended.commands},
-          {"launches", ended.launches},
-          {"samples", ended.samples},
-          {"syncs", ended.syncs},
-          {"checked", ended.checked_ns},
-          {"by_events", ended.by_events_ns}};
+  json object = to_json(books.ended);
+  object["device_time"] = number_of(books.device_time);
+  object["waited"] = number_of(books.waits.sum());
+  object["wait_buckets"] = json::array();
+  object["wait_counts"] = json::array();
+  for (const auto& [bucket, count] : books.waits.filled()) {
+    object["wait_buckets"].push_back(bucket);
+    object["wait_counts"].push_back(count);
+  }
+  return object;
 }
 
 json to_json(const HandedTenant& tenant) {
@@ -40,6 +53,15 @@ json to_json(const HandedTenant& tenant) {
   if (tenant.asked_memory) object["asked_memory"] = session::to_text(*tenant.asked_memory);
   if (tenant.set_memory) object["set_memory"] = session::to_text(*tenant.set_memory);
   for (const TenantBooks& books : tenant.books) object["books"].push_back(to_json(books));
+  object["counts"] = {{"sessions", tenant.counts.sessions},
+                      {"crashes", tenant.counts.crashes},
+                      {"watchdog", tenant.counts.watchdog},
+                      {"violations", tenant.counts.violations}};
+  object["entitled"] = number_of(tenant.entitled);
+  object["memory"] = json::array();
+  for (const MemoryTotals& memory : tenant.memory) {
+    object["memory"].push_back({{"byte_seconds", memory.byte_seconds}, {"refusals", memory.refusals}});
+  }
   return object;
 }
 
@@ -60,8 +82,10 @@ json to_json(const HandedSession& session) {
               {"knock", session.knock},
               {"turns", session.turns},
               {"segment", session.segment},
-              {"used", session.used_ns},
+              {"used", session.books.used_ns},
+              {"work", json::array()},
               {"memory", session.memory}};
+  for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
   for (const auto& command : session.long_commands) {
     object["long_commands"].push_back(session::to_json(command));
   }
@@ -74,15 +98,56 @@ int descriptor(JsonFields& fields, const char* key) {
   return static_cast<int>(fields.integer(key, 3, std::numeric_limits<int>::max()));
 }
 
+std::uint64_t number(JsonFields& fields, const char* key) {
+  return fields.integer(key, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+std::chrono::nanoseconds time(JsonFields& fields, const char* key) {
+  return std::chrono::nanoseconds(number(fields, key));
+}
+
+/// Counters that came later are missing in an older daemon's text.
+WorkCounters work_from(JsonFields& fields) {
+  WorkCounters work;
+  for (const WorkCounter& counter : kWorkCounters) {
+    if (fields.has(counter.name)) work.*counter.value = number(fields, counter.name);
+  }
+  return work;
+}
+
+WaitHistogram waits_from(JsonFields& fields) {
+  const auto buckets = fields.integers("wait_buckets", WaitHistogram::kBuckets);
+  const auto counts = fields.integers("wait_counts", WaitHistogram::kBuckets);
+  std::vector<std::pair<std::size_t, std::uint64_t>> filled;
+  if (buckets.size() != counts.size()) fields.fail("has waits that cannot be read");
+  for (std::size_t i = 0; i < std::min(buckets.size(), counts.size()); ++i) {
+    filled.emplace_back(buckets[i], counts[i]);
+  }
+  WaitHistogram waits;
+  if (!waits.restore(filled, time(fields, "waited"))) fields.fail("has waits that cannot be read");
+  return waits;
+}
+
 TenantBooks books_from(JsonFields fields, JsonFields& whole) {
-  const auto number = [&](const char* key) {
-    return fields.integer(key, 0, std::numeric_limits<std::int64_t>::max());
-  };
-  TenantBooks books{Dispatcher::Duration(number("device_time")),
-                    {number("commands"), number("launches"), number("samples"), number("syncs"),
-                     number("checked"), number("by_events")}};
+  TenantBooks books{time(fields, "device_time"), work_from(fields)};
+  if (fields.has("waited")) books.waits = waits_from(fields);
   if (!fields.ok()) whole.fail("has a tenant's books that cannot be read");
   return books;
+}
+
+/// What daemons did not hand over at first.
+void read_totals(JsonFields& fields, HandedTenant& tenant) {
+  if (!fields.has("counts")) return;
+  auto counts = JsonFields::nested(fields.object("counts"), "counts");
+  tenant.counts = {number(counts, "sessions"), number(counts, "crashes"), number(counts, "watchdog"),
+                   number(counts, "violations")};
+  if (!counts.ok()) fields.fail("has counts that cannot be read");
+  tenant.entitled = time(fields, "entitled");
+  for (json& each : fields.list("memory", session::kMaxDevices)) {
+    auto memory = JsonFields::nested(std::move(each), "memory");
+    tenant.memory.push_back({memory.number("byte_seconds"), number(memory, "refusals")});
+    if (!memory.ok()) fields.fail("has memory that cannot be read");
+  }
 }
 
 HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
@@ -96,6 +161,7 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   for (json& books : fields.list("books", session::kMaxDevices)) {
     tenant.books.push_back(books_from(JsonFields::nested(std::move(books), "books"), whole));
   }
+  read_totals(fields, tenant);
   if (!fields.ok()) whole.fail("has a tenant that cannot be read: " + fields.error().message);
   return tenant;
 }
@@ -121,7 +187,14 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
     session.long_commands.push_back(session::long_command_from(nested));
     if (!nested.ok()) whole.fail("has a long command that cannot be read");
   }
-  session.used_ns = fields.integers("used", session::kMaxDevices);
+  session.books.used_ns = fields.integers("used", session::kMaxDevices);
+  if (fields.has("work")) {
+    for (json& each : fields.list("work", session::kMaxDevices)) {
+      auto work = JsonFields::nested(std::move(each), "work");
+      session.books.work.push_back(work_from(work));
+      if (!work.ok()) fields.fail("has work that cannot be read");
+    }
+  }
   session.memory = fields.integers("memory", session::kMaxDevices);
   if (!fields.ok()) whole.fail("has a session that cannot be read: " + fields.error().message);
   return session;
@@ -130,9 +203,10 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
 }  // namespace
 
 std::string to_text(const Handover& handover) {
-  json object{{"handover", kVersion},     {"listener", handover.listener},
-              {"lock", handover.lock},    {"last_session", handover.last_session},
-              {"devices", json::array()}, {"tenants", json::array()},
+  json object{{"handover", kVersion},          {"listener", handover.listener},
+              {"lock", handover.lock},         {"last_session", handover.last_session},
+              {"restarts", handover.restarts}, {"served_s", handover.served_s},
+              {"devices", json::array()},      {"tenants", json::array()},
               {"sessions", json::array()}};
   for (const auto& device : handover.devices) {
     object["devices"].push_back({{"platform", device.platform},
@@ -152,6 +226,10 @@ Result<Handover> parse_handover(std::string_view text) {
   handover.listener = descriptor(fields, "listener");
   handover.lock = descriptor(fields, "lock");
   handover.last_session = fields.integer32("last_session");
+  if (fields.has("restarts")) {
+    handover.restarts = number(fields, "restarts");
+    handover.served_s = fields.number("served_s");
+  }
   for (json& each : fields.list("devices", session::kMaxDevices)) {
     auto device = JsonFields::nested(std::move(each), "device");
     handover.devices.push_back({device.string("platform", kLongestText), device.string("name", kLongestText),

@@ -7,7 +7,8 @@
 // the policy is changed), the recent half second of shares, and a policy that was set by hand, since the
 // configuration is read again.
 //
-// The text has a version. A daemon that does not know it cannot take over, and its sessions end.
+// The text has a version; what came later may be missing, so that an upgrade keeps sessions. A daemon that
+// does not know it cannot take over, and its sessions end.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/daemon/dispatcher.hpp"
+#include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/memory_book.hpp"
+#include "runtime/daemon/tenants.hpp"
 #include "runtime/ring/handle.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/protocol.hpp"
@@ -32,6 +35,9 @@ struct HandedTenant {
   std::vector<TenantBooks> books;  // by device
   std::optional<session::MemorySize> asked_memory{};
   std::optional<session::MemorySize> set_memory{};
+  TenantCounts counts{};
+  std::chrono::nanoseconds entitled{0};
+  std::vector<MemoryTotals> memory{};  // by device
 };
 
 /// A session that was running. The descriptors are those of Session.
@@ -45,14 +51,16 @@ struct HandedSession {
   std::vector<session::LongCommand> long_commands;
   pid_t worker = 0;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
-  std::vector<std::uint64_t> used_ns;  // by device: what has been charged of the session's own count
-  std::vector<std::uint64_t> memory;   // by device: the bytes that it was granted
+  SessionBooks books;
+  std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
 };
 
 struct Handover {
   int listener = -1;
   int lock = -1;
   std::uint32_t last_session = 0;
+  std::uint64_t restarts = 0;  // before this one
+  double served_s = 0;         // since the first daemon of the row began
   std::vector<session::DeviceDescription> devices;
   std::vector<HandedTenant> tenants;  // in the order in which they came
   std::vector<HandedSession> sessions;

@@ -32,12 +32,15 @@ void MemoryBook::set_devices(const std::vector<session::DeviceDescription>& devi
   ledger_.reset(std::vector<std::uint64_t>(devices.size(), memquota::kUnlimited));
   listed_.clear();
   overbooked_.clear();
+  accounts_.clear();
 }
 
 void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants) {
   const std::set<std::string> names = tenants.names();
   for (const std::string& gone : listed_) {
-    if (!names.contains(gone)) ledger_.forget(gone);
+    if (names.contains(gone)) continue;
+    ledger_.forget(gone);
+    accounts_.erase(gone);
   }
   listed_ = names;
   for (std::uint32_t device = 0; device < device_bytes_.size(); ++device) {
@@ -66,6 +69,12 @@ void MemoryBook::report_reserves(std::uint32_t device) {
 
 void MemoryBook::begin(SessionId session, const std::string& tenant) {
   ledger_.begin(key(session), tenant);
+  tenants_[session] = tenant;
+}
+
+void MemoryBook::end(SessionId session) {
+  ledger_.end(key(session));
+  tenants_.erase(session);
 }
 
 bool MemoryBook::adopt(SessionId session, const std::string& tenant,
@@ -107,7 +116,47 @@ Result<std::optional<std::string>> MemoryBook::take(SessionId session, std::stri
   }
   const auto refusal = ledger_.charge(key(session), request->devices, request->bytes);
   if (!refusal) return std::optional(to_packet(LedgerAnswer{request->bytes}));
+  if (const auto tenant = tenants_.find(session); tenant != tenants_.end()) {
+    ++account_of(tenant->second, refusal->device).totals.refusals;
+  }
   return std::optional(to_packet(refusal_answer(*refusal)));
+}
+
+MemoryBook::Account& MemoryBook::account_of(const std::string& tenant, std::uint32_t device) {
+  std::vector<Account>& accounts = accounts_[tenant];
+  if (accounts.size() < ledger_.devices()) accounts.resize(ledger_.devices());
+  return accounts.at(device);
+}
+
+void MemoryBook::account(const std::string& tenant, Time now) {
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device) {
+    Account& account = account_of(tenant, device);
+    const std::uint64_t held = ledger_.charged(tenant, device);
+    if (held == account.held) continue;
+    account.totals.byte_seconds +=
+        static_cast<double>(account.held) * std::chrono::duration<double>(now - account.since).count();
+    account.held = held;
+    account.since = now;
+  }
+}
+
+std::vector<MemoryTotals> MemoryBook::totals(const std::string& tenant, Time now) const {
+  std::vector<MemoryTotals> list(ledger_.devices());
+  const auto found = accounts_.find(tenant);
+  if (found == accounts_.end()) return list;
+  for (std::size_t device = 0; device < std::min(list.size(), found->second.size()); ++device) {
+    const Account& account = found->second[device];
+    const double seconds = std::chrono::duration<double>(now - account.since).count();
+    list[device] = account.totals;
+    list[device].byte_seconds += static_cast<double>(account.held) * seconds;
+  }
+  return list;
+}
+
+void MemoryBook::restore_totals(const std::string& tenant, const std::vector<MemoryTotals>& totals) {
+  for (std::uint32_t device = 0; device < std::min(totals.size(), ledger_.devices()); ++device) {
+    account_of(tenant, device).totals = totals[device];
+  }
 }
 
 std::vector<std::uint64_t> MemoryBook::limits(const std::string& tenant) const {

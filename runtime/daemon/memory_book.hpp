@@ -6,6 +6,8 @@
 // no more than it was granted. Not thread-safe: the server's thread owns it.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,8 +23,16 @@
 
 namespace fairgv::daemon {
 
+/// A tenant's memory on one device, in its life.
+struct MemoryTotals {
+  double byte_seconds = 0;     // what it held, summed up over time
+  std::uint64_t refusals = 0;  // charges that were not granted
+};
+
 class MemoryBook {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   /// The devices are these from now on, and nobody holds anything. refresh() must follow.
   void set_devices(const std::vector<session::DeviceDescription>& devices);
   /// To be called whenever a rule or a tenant has changed. Says in the log when the reserves of a device are
@@ -35,11 +45,18 @@ class MemoryBook {
   bool adopt(SessionId session, const std::string& tenant, const std::vector<std::uint64_t>& granted);
   /// What the session was granted, by device.
   std::vector<std::uint64_t> granted(SessionId session) const;
-  void end(SessionId session) { ledger_.end(key(session)); }
+  void end(SessionId session);
 
   /// Does what a worker's packet asks for and returns the packet that answers it, if it wants one. An Error
   /// if a worker would not say that: its session must end.
   Result<std::optional<std::string>> take(SessionId session, std::string_view packet);
+
+  /// Says that what the tenant holds may have changed just before `now`: to be called after take(), adopt()
+  /// and end().
+  void account(const std::string& tenant, Time now);
+  /// By device, until now; and what a daemon before this one has counted.
+  std::vector<MemoryTotals> totals(const std::string& tenant, Time now) const;
+  void restore_totals(const std::string& tenant, const std::vector<MemoryTotals>& totals);
 
   /// Bytes that the tenant may hold, by device.
   std::vector<std::uint64_t> limits(const std::string& tenant) const;
@@ -51,10 +68,20 @@ class MemoryBook {
   static memquota::SessionKey key(SessionId session) { return memquota::SessionKey{session.value}; }
   void report_reserves(std::uint32_t device);
 
+  /// Of a tenant on one device.
+  struct Account {
+    MemoryTotals totals;     // until `since`
+    std::uint64_t held = 0;  // from then on
+    Time since{};
+  };
+  Account& account_of(const std::string& tenant, std::uint32_t device);
+
   std::vector<std::uint64_t> device_bytes_;  // as the driver says; 0: unknown
   memquota::Ledger ledger_;
   std::set<std::string> listed_;  // tenants of whom the ledger was told
   std::set<std::uint32_t> overbooked_;
+  std::map<SessionId, std::string> tenants_;              // of the sessions that have begun
+  std::map<std::string, std::vector<Account>> accounts_;  // by device
 };
 
 }  // namespace fairgv::daemon

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "runtime/daemon/books.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
 using session::Report;
-using Usage = std::unordered_map<TenantId, TenantUsage>;
 
 const char* state_name(session::TurnState state) {
   switch (state) {
@@ -23,6 +24,10 @@ const char* state_name(session::TurnState state) {
       return "busy";
   }
   return "broken";
+}
+
+std::uint64_t in_ns(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(time.count());
 }
 
 double in_ms(std::chrono::nanoseconds time) {
@@ -58,37 +63,55 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
   return list;
 }
 
-std::vector<double> recent_sums(const Usage& usage, std::size_t devices) {
-  std::vector<double> sums(devices, 0.0);
-  for (const auto& [id, tenant] : usage) {
-    for (std::size_t device = 0; device < devices; ++device) {
-      sums[device] += static_cast<double>(tenant.recent[device].count());
-    }
-  }
-  return sums;
+Report::Use use_report(const TenantEntry& entry, const DeviceBooks& books) {
+  const DeviceUse& use = books.use;
+  return {.device_time_ns = in_ns(use.device_time),
+          .entitled_ns = in_ns(entry.entitled),
+          .share = books.share,
+          .queue = use.queue,
+          .interactive = use.interactive,
+          .waits = use.waits.count(),
+          .waited_ns = in_ns(use.waits.sum()),
+          .wait_p50_ns = in_ns(use.wait_p50),
+          .wait_p99_ns = in_ns(use.wait_p99),
+          .commands = use.work.commands,
+          .launches = use.work.launches,
+          .slices = use.work.slices,
+          .bytes = use.work.bytes,
+          .samples = use.work.samples,
+          .syncs = use.work.syncs,
+          .memory_used = books.memory_used,
+          .memory_limit = books.memory.limit,
+          .memory_byte_s = books.memory_totals.byte_seconds,
+          .memory_refusals = books.memory_totals.refusals};
 }
 
-void fill_usage(Report::Tenant& report, const TenantUsage& usage, const std::vector<double>& sums) {
-  for (std::size_t device = 0; device < sums.size(); ++device) {
-    report.device_time_ns.push_back(static_cast<std::uint64_t>(usage.device_time[device].count()));
-    const auto recent = static_cast<double>(usage.recent[device].count());
-    report.share.push_back(sums[device] > 0 ? recent / sums[device] : 0.0);
+Report::Tenant tenant_report(const TenantEntry& entry) {
+  const Tenant& tenant = entry.tenant;
+  Report::Tenant report;
+  report.tenant = tenant.name;
+  report.weight = tenant.weight;
+  report.uid = tenant.uid;
+  WorkCounters work;
+  for (const DeviceBooks& books : entry.devices) {
+    report.device_time_ns.push_back(in_ns(books.use.device_time));
+    report.share.push_back(books.share);
+    report.memory_used.push_back(books.memory_used);
+    report.memory_limit.push_back(books.memory.limit);
+    report.memory_reserve.push_back(books.memory.reserve);
+    report.use.push_back(use_report(entry, books));
+    work += books.use.work;
   }
-  report.commands = usage.counters.commands;
-  report.launches = usage.counters.launches;
-  report.samples = usage.counters.samples;
-  report.syncs = usage.counters.syncs;
-  report.checked_ns = usage.counters.checked_ns;
-  report.by_events_ns = usage.counters.by_events_ns;
-}
-
-void fill_memory(Report::Tenant& report, const memquota::Ledger& ledger) {
-  for (std::uint32_t device = 0; device < ledger.devices(); ++device) {
-    const memquota::Allowance allowance = ledger.allowance(report.tenant, device);
-    report.memory_used.push_back(ledger.charged(report.tenant, device));
-    report.memory_limit.push_back(allowance.limit);
-    report.memory_reserve.push_back(allowance.reserve);
-  }
+  report.ideal_share = entry.entitled_share;
+  report.commands = work.commands;
+  report.launches = work.launches;
+  report.samples = work.samples;
+  report.syncs = work.syncs;
+  report.checked_ns = work.checked_ns;
+  report.by_events_ns = work.by_events_ns;
+  report.sessions_started = tenant.counts.sessions;
+  report.faults = {tenant.counts.crashes, tenant.counts.watchdog, tenant.counts.violations};
+  return report;
 }
 
 bool is_worth_showing(const Report::Tenant& tenant) {
@@ -96,41 +119,28 @@ bool is_worth_showing(const Report::Tenant& tenant) {
          std::any_of(tenant.share.begin(), tenant.share.end(), [](double share) { return share > 0; });
 }
 
-void fill_ideal_shares(std::vector<Report::Tenant>& tenants) {
-  double weights = 0;
-  for (const Report::Tenant& tenant : tenants) weights += tenant.sessions.empty() ? 0 : tenant.weight;
-  for (Report::Tenant& tenant : tenants) {
-    if (!tenant.sessions.empty()) tenant.ideal_share = tenant.weight / weights;
-  }
-}
-
 }  // namespace
 
 Report make_report(Host& host, const SessionTable& sessions, const std::string& socket,
                    std::chrono::steady_clock::time_point started) {
+  using Seconds = std::chrono::duration<double>;
   Report report;
-  const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - started;
-  report.daemon = {::getpid(), FAIRGV_VERSION, socket, uptime.count(),
-                   in_ms(host.config.devices.common.slice)};
+  const auto now = std::chrono::steady_clock::now();
+  report.daemon = {.pid = ::getpid(),
+                   .version = FAIRGV_VERSION,
+                   .socket = socket,
+                   .uptime_s = Seconds(now - started).count(),
+                   .slice_ms = in_ms(host.config.devices.common.slice),
+                   .restarts = host.restarts,
+                   .serving_s = Seconds(now - host.serving_since).count(),
+                   .share_window_s = Seconds(UsageWindow::kBucket * UsageWindow::kBuckets).count(),
+                   .wait_window_s = Seconds(2 * Waits::kWindow).count()};
   report.devices = device_reports(host, sessions);
-
-  const std::vector<Tenant> tenants = host.tenants.all();
-  std::vector<TenantId> ids;
-  for (const Tenant& tenant : tenants) ids.push_back(tenant.id);
-  const Usage usage = host.dispatch.usage(ids);
-  const std::vector<double> sums = recent_sums(usage, host.devices.size());
-  for (const Tenant& tenant : tenants) {
-    Report::Tenant each;
-    each.tenant = tenant.name;
-    each.weight = tenant.weight;
-    each.uid = tenant.uid;
-    each.sessions = session_reports(host, sessions, tenant.id);
-    const auto used = usage.find(tenant.id);
-    if (used != usage.end()) fill_usage(each, used->second, sums);
-    fill_memory(each, host.memory.ledger());
+  for (const TenantEntry& entry : read_books(host, sessions).tenants) {
+    Report::Tenant each = tenant_report(entry);
+    each.sessions = session_reports(host, sessions, entry.tenant.id);
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
   }
-  fill_ideal_shares(report.tenants);
   return report;
 }
 

@@ -233,7 +233,7 @@ bool SessionTable::hear_worker(Session& session) {
 
 void SessionTable::on_worker_text(Session& session, const std::string& text) {
   const auto message = session::parse_worker_message(text);
-  if (!message) return end(session, message.error().message);
+  if (!message) return end(session, message.error().message, Fault::violation);
   const auto* const ready = std::get_if<session::WorkerReady>(&message.value());
   const auto* const failed = std::get_if<session::WorkerFailed>(&message.value());
   const auto* const command = std::get_if<session::LongCommand>(&message.value());
@@ -241,11 +241,11 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
   if (starting && ready != nullptr) {
     on_ready(session, *ready);
   } else if (failed != nullptr) {
-    end(session, failed->reason);
+    end(session, failed->reason, starting ? std::nullopt : std::optional(Fault::violation));
   } else if (session.stage == Session::Stage::running && command != nullptr) {
     on_long_command(session, *command);
   } else {
-    end(session, "its worker spoke out of turn");
+    end(session, "its worker spoke out of turn", Fault::violation);
   }
 }
 
@@ -257,12 +257,19 @@ void SessionTable::on_ledger_message(SessionId id) {
   Session& session = *found->second;
   const auto text = next_packet(session.ledger, session.ledger_watch);
   if (!text || session.stage == Session::Stage::ending) return;
-  if (session.stage != Session::Stage::running) return end(session, "its worker spoke out of turn");
+  if (session.stage != Session::Stage::running)
+    return end(session, "its worker spoke out of turn", Fault::violation);
   const auto answer = host_.memory.take(id, *text);
-  if (!answer) return end(session, answer.error().message);
+  account_memory(session);
+  if (!answer) return end(session, answer.error().message, Fault::violation);
   if (!answer.value()) return;
   if (!session.ledger.send(*answer.value()))
-    end(session, "its worker does not listen to answers about memory");
+    end(session, "its worker does not listen to answers about memory", Fault::violation);
+}
+
+/// After everything that may have changed what its tenant holds.
+void SessionTable::account_memory(const Session& session) {
+  host_.memory.account(session.tenant_name, Clock::now());
 }
 
 void SessionTable::on_ready(Session& session, const session::WorkerReady& ready) {
@@ -273,7 +280,7 @@ void SessionTable::on_ready(Session& session, const session::WorkerReady& ready)
 
 void SessionTable::on_long_command(Session& session, const session::LongCommand& command) {
   const auto first = session.long_commands.take(command, host_.devices.size());
-  if (!first) return end(session, first.error().message);
+  if (!first) return end(session, first.error().message, Fault::violation);
   if (!first.value()) return;
   spdlog::info("session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
                session.id.value, session.tenant_name, command.name, command.device,
@@ -342,9 +349,10 @@ void SessionTable::on_worker_end(SessionId id) {
   }
   const bool expected = session.stage == Session::Stage::ending;
   const std::string how = session.worker.reap();
-  if (!expected) end(session, "its worker " + how + " (see the daemon's log)");
+  if (!expected) end(session, "its worker " + how + " (see the daemon's log)", Fault::crash);
   host_.dispatch.remove_session(id);
   host_.memory.end(id);
+  account_memory(session);
   const TenantId tenant = session.tenant;
   sessions_.erase(found);
   leave_tenant(tenant);
@@ -352,8 +360,9 @@ void SessionTable::on_worker_end(SessionId id) {
 
 /// The worker is killed now, and the session removed when it is dead: only then is the device free for the
 /// next.
-void SessionTable::end(Session& session, const std::string& reason) {
+void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
+  if (fault) host_.tenants.count_fault(session.tenant, *fault);
   spdlog::info("session {} of tenant {} ends: {}", session.id.value, session.tenant_name, reason);
   if (session.stage == Session::Stage::starting) {
     // The client may be gone already.
@@ -399,7 +408,7 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .knock = session->knock.get(),
                     .turns = session->turns.fd(),
                     .segment = session->segment_fd.get(),
-                    .used_ns = host_.dispatch.charged_ns(id),
+                    .books = host_.dispatch.session_books(id),
                     .memory = host_.memory.granted(id)});
   }
   return list;
@@ -459,7 +468,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                          .turns = &session->turns.page(),
                                          .header = &session->header.header(),
                                          .knock_fd = session->knock.get()},
-                                        handed.used_ns);
+                                        handed.books);
   }
   if (done && !host_.memory.adopt(session->id, handed.tenant, handed.memory)) {
     done = Error{"what it was granted of the devices' memory cannot be"};
@@ -471,6 +480,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
     host_.tenants.leave(tenant->id);
     return done;
   }
+  account_memory(*session);
   sessions_.emplace(session->id, std::move(session));
   return {};
 }
@@ -478,7 +488,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
 void SessionTable::end_broken() {
   for (const BrokenSession& broken : host_.dispatch.take_broken()) {
     if (const auto found = sessions_.find(broken.session); found != sessions_.end())
-      end(*found->second, broken.reason);
+      end(*found->second, broken.reason, broken.held_too_long ? Fault::watchdog : Fault::violation);
   }
 }
 
@@ -498,8 +508,10 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
 void SessionTable::expire(Time now) {
   for (auto& [id, session] : sessions_) {
     if (session->stage != Session::Stage::starting || now < session->give_up) continue;
-    end(*session, "its worker was not ready within " + std::to_string(kWorkerPatience.count()) +
-                      " s: the device's driver may hang");
+    end(*session,
+        "its worker was not ready within " + std::to_string(kWorkerPatience.count()) +
+            " s: the device's driver may hang",
+        Fault::watchdog);
   }
 }
 

@@ -33,6 +33,8 @@ struct Host {
       devices;                         // as all workers see them; empty before the first is ready
   std::vector<std::string> drivers{};  // that the vendor files name
   MemoryBook memory{};
+  std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
+  std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };
 
 class SessionTable {
@@ -87,7 +89,8 @@ class SessionTable {
   Result<void> agree_on_devices(const session::WorkerReady& ready);
   Result<void> admit(Session& session);
   void on_worker_end(SessionId id);
-  void end(Session& session, const std::string& reason);
+  void end(Session& session, const std::string& reason, std::optional<Fault> fault = {});
+  void account_memory(const Session& session);
   void leave_tenant(TenantId id);
 
   Host& host_;

@@ -51,9 +51,12 @@ Result<void> try_out(const std::filesystem::path& program, std::vector<std::stri
 }  // namespace
 
 Handover gather(Host& host, const SessionTable& sessions, int listener, int lock) {
+  const auto now = std::chrono::steady_clock::now();
   Handover handover{.listener = listener,
                     .lock = lock,
                     .last_session = sessions.last_id(),
+                    .restarts = host.restarts,
+                    .served_s = std::chrono::duration<double>(now - host.serving_since).count(),
                     .devices = host.devices,
                     .tenants = {},
                     .sessions = sessions.handed()};
@@ -62,7 +65,9 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
   for (const Tenant& tenant : tenants) {
     handover.tenants.push_back({tenant.name, tenant.uid, tenant.asked, tenant.set,
-                                host.dispatch.books(tenant.id), tenant.asked_memory, tenant.set_memory});
+                                host.dispatch.books(tenant.id), tenant.asked_memory, tenant.set_memory,
+                                tenant.counts, host.dispatch.entitled(tenant.id),
+                                host.memory.totals(tenant.name, now)});
   }
   return handover;
 }
@@ -87,6 +92,10 @@ Error replace_program(const std::filesystem::path& program, const std::vector<st
 
 void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
   keep_over_exec(handover, false);
+  host.restarts = handover.restarts + 1;
+  host.serving_since =
+      std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                             std::chrono::duration<double>(handover.served_s));
   host.devices = handover.devices;
   host.dispatch.reset_devices(host.devices.size());
   host.memory.set_devices(host.devices);
@@ -97,8 +106,10 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
                                                 .asked = handed.asked,
                                                 .set = handed.set,
                                                 .asked_memory = handed.asked_memory,
-                                                .set_memory = handed.set_memory});
-    host.dispatch.restore_books(tenant.id, handed.books, tenant.weight);
+                                                .set_memory = handed.set_memory,
+                                                .counts = handed.counts});
+    host.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
+    host.memory.restore_totals(handed.name, handed.memory);
   }
   host.memory.refresh(host.config.devices, host.tenants);
   sessions.continue_after(handover.last_session);

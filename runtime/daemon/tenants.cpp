@@ -51,6 +51,7 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   tenant.name = name;
   tenant.uid = who.uid;
   ++tenant.sessions;
+  if (!who.runs_already) ++tenant.counts.sessions;
   if (asked_weight) tenant.asked = asked_weight;
   if (asked_memory) tenant.asked_memory = asked_memory;
   tenant.weight = weight_of(tenant);
@@ -67,6 +68,23 @@ void TenantRegistry::retire(TenantId id) {
     tenant.asked_memory.reset();
     tenant.set_memory.reset();
     return;
+  }
+}
+
+void TenantRegistry::count_fault(TenantId id, Fault fault) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id) continue;
+    switch (fault) {
+      case Fault::crash:
+        ++tenant.counts.crashes;
+        return;
+      case Fault::watchdog:
+        ++tenant.counts.watchdog;
+        return;
+      case Fault::violation:
+        ++tenant.counts.violations;
+        return;
+    }
   }
 }
 

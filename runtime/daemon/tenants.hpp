@@ -27,6 +27,21 @@
 
 namespace fairgv::daemon {
 
+/// How a session came to an end that its program did not choose.
+enum class Fault {
+  crash,     // its worker died
+  watchdog,  // it held a device, or was about to begin, for too long
+  violation  // its worker or its program broke a protocol
+};
+
+/// Of a tenant, in its life.
+struct TenantCounts {
+  std::uint64_t sessions = 0;  // ever started
+  std::uint64_t crashes = 0;
+  std::uint64_t watchdog = 0;
+  std::uint64_t violations = 0;
+};
+
 struct Tenant {
   TenantId id;
   std::string name;
@@ -39,6 +54,7 @@ struct Tenant {
   // The same two of its memory.
   std::optional<session::MemorySize> asked_memory{};
   std::optional<session::MemorySize> set_memory{};
+  TenantCounts counts{};
 
   bool runs() const { return sessions > ending; }
 };
@@ -66,6 +82,7 @@ class TenantRegistry {
   /// One of its sessions ends; it counts until it leaves. With the last one that runs go the wishes: what
   /// comes next starts afresh, also beside workers that take their time to die.
   void retire(TenantId id);
+  void count_fault(TenantId id, Fault fault);
   /// One session less, which has been retired.
   void leave(TenantId id);
 

@@ -47,6 +47,11 @@ struct Report {
     std::string socket;
     double uptime_s = 0;
     double slice_ms = 0;
+    // Not from an older daemon:
+    std::uint64_t restarts = 0;  // of the daemon in this process (`fairgv restart`)
+    double serving_s = 0;        // since the first of them began
+    double share_window_s = 0;   // what `share` and `use` cover of the past
+    double wait_window_s = 0;    // what waits "of late" cover, at most
   };
   struct Device {
     std::uint32_t index = 0;
@@ -68,6 +73,34 @@ struct Report {
     bool interactive = false;  // its program waits so often that it is woken with its turns
     std::vector<LongCommand> long_commands{};
   };
+  /// What a tenant has used of one device, in its life if nothing else is said; ended sessions included.
+  struct Use {
+    std::uint64_t device_time_ns = 0;
+    std::uint64_t entitled_ns = 0;  // its weight over all weights, summed up while it had sessions
+    double share = 0;               // now
+    std::uint32_t queue = 0;        // sessions with work now: they wait for the device or use it
+    std::uint32_t interactive = 0;  // sessions that are woken with their turns
+    std::uint64_t waits = 0;        // for a turn: how many have ended,
+    std::uint64_t waited_ns = 0;    // how long all together,
+    std::uint64_t wait_p50_ns = 0;  // and what half and 99 in 100 of those of late did not exceed
+    std::uint64_t wait_p99_ns = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t launches = 0;
+    std::uint64_t slices = 0;  // parts that launches were cut into
+    std::uint64_t bytes = 0;   // that commands were to move: reads, writes, copies, fills
+    std::uint64_t samples = 0;
+    std::uint64_t syncs = 0;
+    std::uint64_t memory_used = 0;  // now, in bytes, and the most that it may be
+    std::uint64_t memory_limit = 0;
+    double memory_byte_s = 0;           // what it held, summed up over time
+    std::uint64_t memory_refusals = 0;  // allocations beyond the limit, or beyond what the device has left
+  };
+  /// Sessions that ended otherwise than by their program.
+  struct Faults {
+    std::uint64_t crashes = 0;     // the worker died
+    std::uint64_t watchdog = 0;    // it held a device for too long
+    std::uint64_t violations = 0;  // the program or its worker broke a protocol
+  };
   struct Tenant {
     std::string tenant;
     std::uint32_t weight = 0;
@@ -86,6 +119,10 @@ struct Report {
     std::vector<std::uint64_t> memory_used{};
     std::vector<std::uint64_t> memory_limit{};
     std::vector<std::uint64_t> memory_reserve{};
+    // The same and more, by device; empty: an older daemon.
+    std::vector<Use> use{};
+    std::uint64_t sessions_started = 0;  // in its life
+    Faults faults{};
   };
   Daemon daemon;
   std::vector<Device> devices;

@@ -23,9 +23,33 @@ json to_json(const Report::Session& session) {
           {"long_commands", std::move(long_commands)}};
 }
 
+json to_json(const Report::Use& use) {
+  return {{"device_time_ns", use.device_time_ns},
+          {"entitled_ns", use.entitled_ns},
+          {"share", use.share},
+          {"queue", use.queue},
+          {"interactive", use.interactive},
+          {"waits", use.waits},
+          {"waited_ns", use.waited_ns},
+          {"wait_p50_ns", use.wait_p50_ns},
+          {"wait_p99_ns", use.wait_p99_ns},
+          {"commands", use.commands},
+          {"launches", use.launches},
+          {"slices", use.slices},
+          {"bytes", use.bytes},
+          {"samples", use.samples},
+          {"syncs", use.syncs},
+          {"memory_used", use.memory_used},
+          {"memory_limit", use.memory_limit},
+          {"memory_byte_s", use.memory_byte_s},
+          {"memory_refusals", use.memory_refusals}};
+}
+
 json to_json(const Report::Tenant& tenant) {
   json sessions = json::array();
   for (const Report::Session& session : tenant.sessions) sessions.push_back(to_json(session));
+  json use = json::array();
+  for (const Report::Use& each : tenant.use) use.push_back(to_json(each));
   return {{"tenant", tenant.tenant},
           {"weight", tenant.weight},
           {"uid", tenant.uid},
@@ -41,7 +65,13 @@ json to_json(const Report::Tenant& tenant) {
           {"by_events_ns", tenant.by_events_ns},
           {"memory_used", tenant.memory_used},
           {"memory_limit", tenant.memory_limit},
-          {"memory_reserve", tenant.memory_reserve}};
+          {"memory_reserve", tenant.memory_reserve},
+          {"use", std::move(use)},
+          {"sessions_started", tenant.sessions_started},
+          {"faults",
+           {{"crashes", tenant.faults.crashes},
+            {"watchdog", tenant.faults.watchdog},
+            {"violations", tenant.faults.violations}}}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -60,6 +90,39 @@ Result<Report::Session> session_from(json object) {
   }
   if (!fields.ok()) return fields.error();
   return session;
+}
+
+Result<Report::Use> use_from(json object) {
+  auto fields = JsonFields::nested(std::move(object), "use");
+  Report::Use use;
+  use.device_time_ns = fields.integer("device_time_ns");
+  use.entitled_ns = fields.integer("entitled_ns");
+  use.share = fields.number("share");
+  use.queue = fields.integer32("queue");
+  use.interactive = fields.integer32("interactive");
+  use.waits = fields.integer("waits");
+  use.waited_ns = fields.integer("waited_ns");
+  use.wait_p50_ns = fields.integer("wait_p50_ns");
+  use.wait_p99_ns = fields.integer("wait_p99_ns");
+  use.commands = fields.integer("commands");
+  use.launches = fields.integer("launches");
+  use.slices = fields.integer("slices");
+  use.bytes = fields.integer("bytes");
+  use.samples = fields.integer("samples");
+  use.syncs = fields.integer("syncs");
+  use.memory_used = fields.integer("memory_used");
+  use.memory_limit = fields.integer("memory_limit");
+  use.memory_byte_s = fields.number("memory_byte_s");
+  use.memory_refusals = fields.integer("memory_refusals");
+  if (!fields.ok()) return fields.error();
+  return use;
+}
+
+Result<Report::Faults> faults_from(json object) {
+  auto fields = JsonFields::nested(std::move(object), "faults");
+  Report::Faults faults{fields.integer("crashes"), fields.integer("watchdog"), fields.integer("violations")};
+  if (!fields.ok()) return fields.error();
+  return faults;
 }
 
 Result<Report::Tenant> tenant_from(json object) {
@@ -91,6 +154,17 @@ Result<Report::Tenant> tenant_from(json object) {
     if (!session) return session.error();
     tenant.sessions.push_back(std::move(session).value());
   }
+  if (fields.has("use")) {  // not from an older daemon
+    for (json& element : fields.list("use", kLongestList)) {
+      const auto use = use_from(std::move(element));
+      if (!use) return use.error();
+      tenant.use.push_back(use.value());
+    }
+    tenant.sessions_started = fields.integer("sessions_started");
+    const auto faults = faults_from(fields.object("faults"));
+    if (!faults) return faults.error();
+    tenant.faults = faults.value();
+  }
   if (!fields.ok()) return fields.error();
   return tenant;
 }
@@ -118,8 +192,15 @@ Result<Report::Device> device_from(json object) {
 }
 
 Report::Daemon daemon_from(JsonFields fields) {
-  return {fields.integer32("pid"), fields.string("version", kLongestText),
-          fields.string("socket", kLongestText), fields.number("uptime_s"), fields.number("slice_ms")};
+  Report::Daemon daemon{fields.integer32("pid"), fields.string("version", kLongestText),
+                        fields.string("socket", kLongestText), fields.number("uptime_s"),
+                        fields.number("slice_ms")};
+  if (!fields.has("restarts")) return daemon;  // an older one
+  daemon.restarts = fields.integer("restarts");
+  daemon.serving_s = fields.number("serving_s");
+  daemon.share_window_s = fields.number("share_window_s");
+  daemon.wait_window_s = fields.number("wait_window_s");
+  return daemon;
 }
 
 }  // namespace
@@ -145,7 +226,11 @@ std::string to_text(const Report& report) {
                         {"version", report.daemon.version},
                         {"socket", report.daemon.socket},
                         {"uptime_s", report.daemon.uptime_s},
-                        {"slice_ms", report.daemon.slice_ms}}},
+                        {"slice_ms", report.daemon.slice_ms},
+                        {"restarts", report.daemon.restarts},
+                        {"serving_s", report.daemon.serving_s},
+                        {"share_window_s", report.daemon.share_window_s},
+                        {"wait_window_s", report.daemon.wait_window_s}}},
                       {"devices", std::move(devices)},
                       {"tenants", std::move(tenants)}});
 }

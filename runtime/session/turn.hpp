@@ -51,7 +51,8 @@ struct alignas(64) DeviceTurn {
   // than a slice are then cut also in turns of slice 0. A hint, relaxed.
   std::atomic<std::uint32_t> company{0};
 
-  // Statistics: the worker writes them, relaxed.
+  // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
+  // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).
   alignas(64) std::atomic<std::uint64_t> commands{0};  // that ended on the device
   std::atomic<std::uint64_t> launches{0};              // kernel launches among them
   std::atomic<std::uint64_t> syncs{0};                 // synchronisations made for accounting
@@ -60,6 +61,8 @@ struct alignas(64) DeviceTurn {
   // from the first start to the last end in each of these runs by the device's own clock.
   std::atomic<std::uint64_t> checked_ns{0};
   std::atomic<std::uint64_t> by_events_ns{0};
+  std::atomic<std::uint64_t> slices{0};  // parts that launches were cut into and that ended
+  std::atomic<std::uint64_t> bytes{0};   // that reads, writes, copies and fills of commands were to move
 };
 static_assert(sizeof(DeviceTurn) == 128);
 

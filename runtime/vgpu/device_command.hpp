@@ -78,6 +78,9 @@ class DeviceCommand : public Node {
 
   virtual bool is_launch() const { return false; }
 
+  /// What a read, write, copy or fill is to move; 0 for launches and replays.
+  virtual std::uint64_t bytes() const { return 0; }
+
   /// The command as a launch that can be run in parts, or null.
   virtual SliceableLaunch* sliceable() { return nullptr; }
 

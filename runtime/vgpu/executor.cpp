@@ -299,6 +299,7 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
 
 /// The launch counts as issued and ended with its last part, or when one has failed.
 void Executor::end_part(Device& device, DeviceCommand& command, std::int32_t status, TimePoint now) {
+  device.keeper.ended_part();
   const auto ended_with = device.slicer.end_part(status, now);
   if (!ended_with) {
     in_flight_.fetch_sub(1, kHint);
@@ -378,6 +379,8 @@ void Executor::collect_ended(TimePoint now) {
       if (command.is_launch()) {
         launches += 1;
         if (!command.cut) device->keeper.ran_whole(command.kind(), now - command.issued_at);
+      } else if (const std::uint64_t bytes = command.bytes(); bytes > 0) {
+        device->keeper.moved(bytes);
       }
       times = command.times();
       if (times != nullptr) {

@@ -12,11 +12,6 @@ constexpr std::uint32_t raw(TurnState state) {
   return static_cast<std::uint32_t>(state);
 }
 
-/// Statistics and running totals: whoever reads them needs no order.
-void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
-  to.store(value, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 TurnKeeper::TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock)

@@ -91,6 +91,10 @@ class TurnKeeper {
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
 
+  /// One of the commands reported by completed() was a part of a launch; or moved so many bytes. Statistics.
+  void ended_part() { publish(turn_.slices, ++slices_); }
+  void moved(std::uint64_t bytes) { publish(turn_.bytes, bytes_ += bytes); }
+
   /// Call after issuing and after completions: ends what is over (a sample, a free run, the turn).
   void settle(Next next, TimePoint now);
 
@@ -138,6 +142,10 @@ class TurnKeeper {
   Duration in_turn() const { return last_completion_ - turn_began_; }
   Duration charge_for_turn() const;
   void publish_used(Duration used);
+  /// Statistics and running totals: whoever reads them needs no order.
+  static void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
+    to.store(value, std::memory_order_relaxed);
+  }
   void close_run();
   void cross_check(Duration measured);
   void settle_contended(Next next, TimePoint now);
@@ -179,7 +187,7 @@ class TurnKeeper {
       pausing_since_;  // the program's: from the end of its last command, in this turn or not
 
   // Totals behind the page's statistics, which this side never reads back.
-  std::uint64_t commands_ = 0, launches_ = 0, syncs_ = 0, samples_ = 0;
+  std::uint64_t commands_ = 0, launches_ = 0, syncs_ = 0, samples_ = 0, slices_ = 0, bytes_ = 0;
   std::uint64_t checked_ = 0, by_events_ = 0;  // nanoseconds
 };
 

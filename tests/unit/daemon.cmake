@@ -2,6 +2,7 @@
 add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_access_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_counted_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_random_test.cpp

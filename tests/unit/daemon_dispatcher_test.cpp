@@ -455,10 +455,10 @@ TEST_F(Turns, CountersOutliveTheSession) {
   FakeWorker& a = add(1);
   a.turn.launches = 7;
   a.turn.syncs = 3;
-  EXPECT_EQ(dispatcher.counters(TenantId{1}).launches, 7u);
+  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.launches, 7u);
   dispatcher.remove_session(SessionId{1}, now);
-  EXPECT_EQ(dispatcher.counters(TenantId{1}).launches, 7u);
-  EXPECT_EQ(dispatcher.counters(TenantId{1}).syncs, 3u);
+  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.launches, 7u);
+  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.syncs, 3u);
 }
 
 TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {

@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/daemon_turns.hpp"
 
 namespace fairgv::daemon {
@@ -20,7 +22,16 @@ Handover example() {
       .lock = 8,
       .last_session = 41,
       .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4}},
-      .tenants = {{"alice", 1000, 3, std::nullopt, {{1'500ms, {1, 2, 3, 4, 5, 6}}, {}}},
+      .tenants = {{"alice",
+                   1000,
+                   3,
+                   std::nullopt,
+                   {{1'500ms, {1, 2, 3, 4, 5, 6, 7, 8}}, {}},
+                   {},
+                   {},
+                   {4, 3, 2, 1},
+                   77s,
+                   {{1.5, 9}}},
                   {"bob", 1001, std::nullopt, 9, {}, session::MemorySize{0, 30}, session::MemorySize{4096}}},
       .sessions = {{.id = 40,
                     .tenant = "bob",
@@ -36,7 +47,7 @@ Handover example() {
                     .knock = 12,
                     .turns = 13,
                     .segment = 14,
-                    .used_ns = {17, 0},
+                    .books = {.used_ns = {17, 0}, .work = {{.commands = 5, .bytes = 6}, {}}},
                     .memory = {~std::uint64_t{0}, 5}}}};
 }
 
@@ -49,10 +60,16 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].set, std::nullopt);
   EXPECT_EQ(read->tenants[0].books[0].device_time, 1'500ms);
   EXPECT_EQ(read->tenants[0].books[0].ended.by_events_ns, 6u);
+  EXPECT_EQ(read->tenants[0].books[0].ended.bytes, 8u);
+  EXPECT_EQ(read->tenants[0].counts.violations, 1u);
+  EXPECT_EQ(read->tenants[0].entitled, 77s);
+  EXPECT_EQ(read->tenants[0].memory.at(0).byte_seconds, 1.5);
+  EXPECT_EQ(read->tenants[0].memory.at(0).refusals, 9u);
+  EXPECT_EQ(read->sessions[0].books.work.at(0).bytes, 6u);
   EXPECT_EQ(read->tenants[1].set, 9u);
   EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
   EXPECT_EQ(read->sessions[0].long_commands[0].reason, "it uses pipes");
-  EXPECT_EQ(read->sessions[0].used_ns, (std::vector<std::uint64_t>{17, 0}));
+  EXPECT_EQ(read->sessions[0].books.used_ns, (std::vector<std::uint64_t>{17, 0}));
   EXPECT_EQ(read->sessions[0].memory, (std::vector<std::uint64_t>{~std::uint64_t{0}, 5}));
   EXPECT_EQ(read->devices[0].memory, 1'000u);
   EXPECT_EQ(read->tenants[1].asked_memory, (session::MemorySize{0, 30}));
@@ -99,6 +116,32 @@ TEST(Handover, KeepsEveryDescriptorOverExecOrNone) {
   EXPECT_FALSE(keep_over_exec(handover, true));
 }
 
+TEST(Handover, WaitsAreHandedOver) {
+  Handover handover = example();
+  WaitHistogram& waits = handover.tenants[0].books[0].waits;
+  for (const std::chrono::nanoseconds wait : {3ns, 5'000ns, 20'000'000ns}) waits.add(wait);
+  const auto read = parse_handover(to_text(handover));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->tenants[0].books[0].waits.filled(), waits.filled());
+  EXPECT_EQ(read->tenants[0].books[0].waits.sum(), waits.sum());
+}
+
+TEST(Handover, OfAnOlderDaemonLacksWhatThatDidNotCount) {
+  auto json = nlohmann::json::parse(to_text(example()));
+  json.erase("restarts");
+  auto& tenant = json["tenants"][0];
+  for (const char* const key : {"counts", "entitled", "memory"}) tenant.erase(key);
+  for (const char* const key : {"waited", "wait_buckets", "wait_counts", "slices", "bytes"}) {
+    tenant["books"][0].erase(key);
+  }
+  json["sessions"][0].erase("work");
+  const auto read = parse_handover(json.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->tenants[0].books[0].ended.by_events_ns, 6u);
+  EXPECT_EQ(read->tenants[0].books[0].ended.bytes, 0u);
+  EXPECT_EQ(read->tenants[0].entitled, 0s);
+}
+
 // ---- turns
 
 struct Successor : Turns {
@@ -106,6 +149,7 @@ struct Successor : Turns {
   void hand_over() {
     for (std::uint32_t id = 1; id <= workers.size(); ++id) {
       books.push_back(dispatcher.books(TenantId{id}));
+      work.push_back(dispatcher.work(SessionId{id}, now));
       charged.push_back(dispatcher.charged_ns(SessionId{id}));
     }
   }
@@ -115,7 +159,8 @@ struct Successor : Turns {
       dispatcher.add_tenant(TenantId{id}, 1, now);
       dispatcher.restore_books(TenantId{id}, books[id - 1]);
       FakeWorker& worker = workers[id - 1];
-      dispatcher.adopt_session(SessionId{id}, TenantId{id}, worker.turn, worker.header, charged[id - 1], now);
+      dispatcher.adopt_session(SessionId{id}, TenantId{id}, worker.turn, worker.header, charged[id - 1], now,
+                               work[id - 1]);
     }
     dispatcher.resume(now);
   }
@@ -129,7 +174,24 @@ struct Successor : Turns {
   }
   std::vector<TenantBooks> books;
   std::vector<std::uint64_t> charged;
+  std::vector<WorkCounters> work;
 };
+
+TEST_F(Successor, KnowsWhatWasCounted) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  want(1, a);
+  a.begin();
+  want(2, b);
+  run(1, a, 5ms, true);
+  a.turn.bytes = 4096;
+  hand_over();
+  take_over();
+  const DeviceUse use = dispatcher.use(TenantId{1}, now);
+  EXPECT_EQ(use.work.bytes, 4096u);
+  EXPECT_EQ(use.work.commands, 1u);
+  EXPECT_EQ(dispatcher.use(TenantId{2}, now).waits.sum(), 5ms);
+}
 
 TEST_F(Successor, GoesOnWithATurnInUseAndChargesItOnce) {
   FakeWorker& a = add(1);

@@ -36,6 +36,35 @@ struct Memory : ::testing::Test {
   MemoryBook book;
 };
 
+TEST_F(Memory, IsAddedUpOverTime) {
+  using namespace std::chrono_literals;
+  ASSERT_TRUE(tenants.join("a", {kAlice}, {}));
+  EXPECT_EQ(limit("a"), kDevice);
+  const SessionId session{1};
+  const MemoryBook::Time start(1'000s);
+  book.begin(session, "a");
+  EXPECT_EQ(charge(session, 2 * kMiB, 2 * kMiB).bytes, 2 * kMiB);
+  book.account("a", start);
+  EXPECT_EQ(charge(session, kMiB, kMiB).bytes, kMiB);
+  book.account("a", start + 10s);
+  EXPECT_DOUBLE_EQ(book.totals("a", start + 11s)[0].byte_seconds, 23.0 * kMiB);
+  book.end(session);
+  book.account("a", start + 20s);
+  EXPECT_DOUBLE_EQ(book.totals("a", start + 99s)[0].byte_seconds, 50.0 * kMiB);
+  EXPECT_EQ(book.totals("b", start)[0].byte_seconds, 0.0);
+}
+
+TEST_F(Memory, RefusalsAreCountedForTheTenant) {
+  ASSERT_TRUE(tenants.join("a", {kAlice}, {}, MemorySize{8 * kMiB}));
+  EXPECT_EQ(limit("a"), 8 * kMiB);
+  book.begin(SessionId{1}, "a");
+  EXPECT_EQ(charge(SessionId{1}, 7 * kMiB, 9 * kMiB).bytes, 7 * kMiB) << "less than asked for is no refusal";
+  EXPECT_EQ(charge(SessionId{1}, 2 * kMiB, 2 * kMiB).bytes, 0u);
+  EXPECT_EQ(book.totals("a", {})[0].refusals, 1u);
+  book.end(SessionId{1});
+  EXPECT_EQ(book.totals("a", {})[0].refusals, 1u);
+}
+
 TEST_F(Memory, OfWhomNothingIsSaidIsTheWholeDevice) {
   ASSERT_TRUE(tenants.join("a", {kAlice}, {}));
   EXPECT_EQ(limit("a"), kDevice);

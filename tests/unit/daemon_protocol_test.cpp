@@ -264,6 +264,15 @@ Report full_report(std::size_t tenants) {
     tenant.share = {0.25, 0};
     tenant.ideal_share = 0.5;
     tenant.commands = 9;
+    Report::Use use;
+    use.entitled_ns = 3;
+    use.wait_p99_ns = 17'000;
+    use.queue = 2;
+    use.bytes = UINT64_MAX;
+    use.memory_byte_s = 1.5;
+    tenant.use = {use, {}};
+    tenant.sessions_started = 4;
+    tenant.faults = {1, 2, 3};
     report.tenants.push_back(tenant);
   }
   return report;
@@ -284,6 +293,14 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.share, (std::vector<double>{0.25, 0}));
   ASSERT_EQ(tenant.sessions.size(), 1u);
   EXPECT_EQ(tenant.sessions[0].state, "busy");
+  ASSERT_EQ(tenant.use.size(), 2u);
+  EXPECT_EQ(tenant.use[0].entitled_ns, 3u);
+  EXPECT_EQ(tenant.use[0].wait_p99_ns, 17'000u);
+  EXPECT_EQ(tenant.use[0].queue, 2u);
+  EXPECT_EQ(tenant.use[0].bytes, UINT64_MAX);
+  EXPECT_EQ(tenant.use[0].memory_byte_s, 1.5);
+  EXPECT_EQ(tenant.sessions_started, 4u);
+  EXPECT_EQ(tenant.faults.violations, 3u);
   EXPECT_EQ(tenant.sessions[0].long_commands, full_report(2).tenants[1].sessions[0].long_commands);
 }
 
@@ -291,6 +308,7 @@ TEST(ControlProtocol, AnOlderDaemonsReportLacksWhatItDoesNotKnow) {
   auto json = nlohmann::json::parse(to_text(full_report(1)));
   auto& session = json["tenants"][0]["sessions"][0];
   ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
+  ASSERT_EQ(json["tenants"][0].erase("use") + json["daemon"].erase("restarts"), 2u);
   const auto read = parse_report(json.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());

@@ -22,7 +22,7 @@ struct Turns : ::testing::Test {
     const TenantId owner{tenant == 0 ? session : tenant};
     FakeWorker& worker = workers.emplace_back();
     dispatcher.add_tenant(owner, weight, now);
-    dispatcher.add_session(SessionId{session}, owner, worker.turn, worker.header);
+    dispatcher.add_session(SessionId{session}, owner, worker.turn, worker.header, now);
     return worker;
   }
   void look(std::uint32_t session) { dispatcher.look(SessionId{session}, now); }

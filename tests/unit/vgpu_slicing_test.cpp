@@ -100,6 +100,7 @@ TEST_F(SlicingTest, AContendedTurnEndsBetweenPartsAndTheNextGoesOn) {
   EXPECT_EQ(made->wholes, 0);
   EXPECT_EQ(turns[0].used_ns, std::chrono::nanoseconds(100ms).count());
   EXPECT_EQ(turns[0].launches, 1U) << "it is one launch";
+  EXPECT_EQ(turns[0].slices, made->parts.size());
 }
 
 TEST_F(SlicingTest, WhatComesAfterItWaitsForTheLastPart) {

@@ -250,9 +250,11 @@ Result<void> Backend::enqueue(const Call& call, Send send, const std::shared_ptr
   auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
   const cl_int error = first_error(*queue.value(), *objects...);
-  return executor_.enqueue(std::make_shared<Transfer<Send, Objects...>>(
-                               std::move(queue).value(), error, kind_of(call), std::move(send), objects...),
-                           call.command.completion, call.command.wait_list);
+  const std::uint64_t bytes = size_of(call) * element_bytes(*objects...);  // bounds were checked: it fits
+  return executor_.enqueue(
+      std::make_shared<Transfer<Send, Objects...>>(std::move(queue).value(), error, kind_of(call), bytes,
+                                                   std::move(send), objects...),
+      call.command.completion, call.command.wait_list);
 }
 
 template <class Call, class Send, class... Objects>

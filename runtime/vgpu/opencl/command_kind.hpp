@@ -1,5 +1,5 @@
-// Which commands are expected to take the same time: launches of one function over the same range, whatever
-// the arguments (FairGV, section 3.3.2), and transfers of about the same size.
+// How much transfers move, and which commands are expected to take the same time: launches of one function
+// over the same range, whatever the arguments (FairGV, section 3.3.2), and transfers of about the same size.
 #pragma once
 
 #include <bit>
@@ -30,20 +30,35 @@ inline sched::CommandKind kind_from(std::initializer_list<std::uint64_t> numbers
   return hash;
 }
 
+/// Of a transfer, copy or fill, in bytes; of images, in elements.
+template <class Call>
+std::uint64_t size_of(const Call& call) {
+  if constexpr (requires { call.region; }) {
+    return volume(call.region);
+  } else if constexpr (requires { call.bytes; }) {
+    return call.bytes;
+  } else if constexpr (requires { call.to; }) {
+    return call.to.bytes;
+  } else {
+    return call.from.bytes;
+  }
+}
+
 /// Of a transfer, copy or fill: the call and the size to the next power of two.
 template <class Call>
 sched::CommandKind kind_of(const Call& call) {
-  std::uint64_t size = 0;
-  if constexpr (requires { call.region; }) {
-    size = volume(call.region);
-  } else if constexpr (requires { call.bytes; }) {
-    size = call.bytes;
-  } else if constexpr (requires { call.to; }) {
-    size = call.to.bytes;
-  } else {
-    size = call.from.bytes;
-  }
-  return kind_from({Call::opcode, static_cast<std::uint64_t>(std::bit_width(size))});
+  return kind_from({Call::opcode, static_cast<std::uint64_t>(std::bit_width(size_of(call)))});
+}
+
+/// The bytes of an element of what a command counts in elements; 1 for buffers.
+template <class... Objects>
+std::uint64_t element_bytes(const Objects&... objects) {
+  std::uint64_t bytes = 1;
+  const auto look = [&](const auto& object) {
+    if constexpr (requires { object.element_bytes; }) bytes = object.element_bytes;
+  };
+  (look(objects), ...);
+  return bytes;
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -85,11 +85,14 @@ struct ToQueue {
 template <class Send, class... Objects>
 class Transfer final : public QueueCommand {
  public:
-  Transfer(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind, Send send,
-           std::shared_ptr<Objects>... objects)
+  Transfer(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind, std::uint64_t bytes,
+           Send send, std::shared_ptr<Objects>... objects)
       : QueueCommand(std::move(queue), error, kind),
+        bytes_(bytes),
         send_(std::move(send)),
         objects_(std::move(objects)...) {}
+
+  std::uint64_t bytes() const override { return bytes_; }
 
  private:
   cl_int enqueue(cl_command_queue queue, const Waits& waits) final {
@@ -100,6 +103,7 @@ class Transfer final : public QueueCommand {
         objects_);
   }
 
+  const std::uint64_t bytes_;
   Send send_;
   std::tuple<std::shared_ptr<Objects>...> objects_;
 };

@@ -1,0 +1,42 @@
+// Everything that the daemon has counted, at one moment: what `fairgv ps`, the metrics and the usage store
+// are made of.
+//
+// Totals are of a tenant's life, sessions that have ended included, since the daemon came to know it: a
+// restart (succession.hpp) takes them along; a tenant that is forgotten (SessionTable) begins anew.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/daemon/session_table.hpp"
+
+namespace fairgv::daemon {
+
+/// Of one tenant on one device.
+struct DeviceBooks {
+  DeviceUse use;
+  double share = 0;  // of what everybody used of late, 0 to 1
+  std::uint64_t memory_used = 0;
+  memquota::Allowance memory;
+  MemoryTotals memory_totals;
+};
+
+struct TenantEntry {
+  Tenant tenant;
+  std::uint32_t sessions = 0;            // that run
+  double entitled_share = 0;             // of each device now, 0 to 1
+  std::chrono::nanoseconds entitled{0};  // to each device, so far
+  std::vector<DeviceBooks> devices;
+};
+
+struct Books {
+  using Time = std::chrono::steady_clock::time_point;
+  Time at;
+  std::vector<TenantEntry> tenants;  // by name; all that are known
+};
+
+/// Charges running turns up to now.
+Books read_books(Host& host, const SessionTable& sessions);
+
+}  // namespace fairgv::daemon

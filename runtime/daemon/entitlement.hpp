@@ -1,0 +1,49 @@
+// How much of a device's time tenants were entitled to: while a tenant has sessions, its weight over the
+// weights of all tenants that have, summed up over time. What all were entitled to is the time during which
+// anybody had a session. It is the same on every device, since every session may use every device.
+//
+// Costs nothing while nothing changes, whatever the number of tenants: it keeps how much one unit of weight
+// has been entitled to so far, and for each tenant where that stood when its weight last changed.
+//
+// Pure logic, not thread-safe; time is an argument and must not go backwards.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <unordered_map>
+
+#include "runtime/daemon/ids.hpp"
+
+namespace fairgv::daemon {
+
+class Entitlement {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::nanoseconds;
+
+  /// From now on the tenant counts with this weight; 0: it has no sessions.
+  void set(TenantId id, std::uint32_t weight, Time now);
+  /// In its life, until now.
+  Duration of(TenantId id, Time now) const;
+  /// Its share of each device now, 0 to 1.
+  double share(TenantId id) const;
+  /// Of a daemon before this one.
+  void restore(TenantId id, Duration before) { tenants_[id].sum = static_cast<double>(before.count()); }
+  void forget(TenantId id, Time now);
+
+ private:
+  struct Tenant {
+    std::uint32_t weight = 0;
+    double since = 0;  // per_weight_ when its weight was set
+    double sum = 0;    // nanoseconds, until then
+  };
+
+  double per_weight(Time now) const;
+
+  std::unordered_map<TenantId, Tenant> tenants_;
+  std::uint64_t weights_ = 0;
+  double per_weight_ = 0;  // nanoseconds, until changed_
+  Time changed_{};
+};
+
+}  // namespace fairgv::daemon
