@@ -50,6 +50,30 @@ TEST(TopView, ShowsNothingWhereAnOlderDaemonSaysNothing) {
   EXPECT_EQ(row.share, 0);
 }
 
+TEST(TopView, TakesQueuesAndWaitsFromTheBooksOfTheDevice) {
+  session::Report report = top_report();
+  report.devices.push_back({1, "Platform", "Other", {}, "fair", 6});
+  session::Report::Use first, second;
+  first.queue = 3;
+  first.share = 0.25;
+  second.waits = 5;
+  second.wait_p50_ns = 1'000;
+  second.wait_p99_ns = 2'000;
+  second.interactive = 1;
+  second.launches = 77;
+  report.tenants[0].use = {first, second};
+  const View view = make_view(report, {}, {SortKey::tenant});
+  const Row& on_first = view.devices.at(0).rows.at(0);
+  EXPECT_EQ(on_first.queue, 3u);
+  EXPECT_EQ(on_first.share, 0.25);
+  EXPECT_FALSE(on_first.wait_p50_ns || on_first.interactive);
+  const Row& on_second = view.devices.at(1).rows.at(0);
+  EXPECT_EQ(on_second.wait_p50_ns, 1'000u);
+  EXPECT_EQ(on_second.wait_p99_ns, 2'000u);
+  EXPECT_EQ(on_second.launches, 77u);
+  EXPECT_TRUE(on_second.interactive);
+}
+
 TEST(TopView, SortsByEveryColumnAndBothWays) {
   const session::Report report = top_report();
   const std::vector<std::string> falling{"alice", "bob", "carol"};

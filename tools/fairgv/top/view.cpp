@@ -29,25 +29,49 @@ std::optional<T> at(const std::vector<T>& list, std::size_t index) {
   return list[index];
 }
 
-Row row_of(const Report::Tenant& tenant, std::uint32_t device) {
-  Row row;
-  row.tenant = tenant.tenant;
-  row.weight = tenant.weight;
-  row.share = at(tenant.share, device).value_or(0);
-  row.entitled = tenant.ideal_share;
-  row.sessions = tenant.sessions.size();
+/// From an older daemon, which keeps no books of waits and queues.
+void fill_from_sessions(Row& row, const Report::Tenant& tenant, std::uint32_t device) {
   for (const Report::Session& session : tenant.sessions) {
     // A session whose state is "held" has the turn because it is alone, and nothing to do.
     if (session.state == "wanting" || session.state == "busy") ++row.queue;
     row.interactive = row.interactive || session.interactive;
-    for (const session::LongCommand& command : session.long_commands) {
-      if (command.device == device) ++row.unsliceable;
-    }
   }
+  row.share = at(tenant.share, device).value_or(0);
   row.device_time_ns = at(tenant.device_time_ns, device).value_or(0);
   row.launches = tenant.launches;
   row.memory_used = at(tenant.memory_used, device);
   row.memory_limit = at(tenant.memory_limit, device);
+}
+
+void fill_from_books(Row& row, const Report::Use& use) {
+  row.queue = use.queue;
+  row.interactive = use.interactive > 0;
+  row.share = use.share;
+  row.device_time_ns = use.device_time_ns;
+  row.launches = use.launches;
+  row.memory_used = use.memory_used;
+  row.memory_limit = use.memory_limit;
+  if (use.waits == 0) return;  // nothing was waited for yet
+  row.wait_p50_ns = use.wait_p50_ns;
+  row.wait_p99_ns = use.wait_p99_ns;
+}
+
+Row row_of(const Report::Tenant& tenant, std::uint32_t device) {
+  Row row;
+  row.tenant = tenant.tenant;
+  row.weight = tenant.weight;
+  row.entitled = tenant.ideal_share;
+  row.sessions = tenant.sessions.size();
+  for (const Report::Session& session : tenant.sessions) {
+    for (const session::LongCommand& command : session.long_commands) {
+      if (command.device == device) ++row.unsliceable;
+    }
+  }
+  if (device < tenant.use.size()) {
+    fill_from_books(row, tenant.use[device]);
+  } else {
+    fill_from_sessions(row, tenant, device);
+  }
   return row;
 }
 

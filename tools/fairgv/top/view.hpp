@@ -23,8 +23,8 @@ struct Row {
   bool interactive = false;
   std::uint64_t unsliceable = 0;  // kernels that held this device beyond their slice and cannot be cut
   std::uint64_t device_time_ns = 0;
-  std::uint64_t launches = 0;  // on all devices
-  // None: the daemon does not say.
+  std::uint64_t launches = 0;
+  // None: the daemon does not say, or nothing was waited for yet.
   std::optional<std::uint64_t> memory_used;
   std::optional<std::uint64_t> memory_limit;
   std::optional<std::uint64_t> wait_p50_ns;
