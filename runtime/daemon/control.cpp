@@ -20,8 +20,8 @@ Control::Control(Host& host, const SessionTable& sessions, std::string socket)
       socket_(std::move(socket)),
       started_(std::chrono::steady_clock::now()) {}
 
-std::string Control::answer(const std::string& text, const session::PeerCredentials& peer,
-                            bool administrator) {
+std::string Control::answer(const std::string& text, const session::PeerCredentials& peer, bool administrator,
+                            std::unique_ptr<Trace>& trace) {
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
   switch (request->command) {
@@ -32,6 +32,8 @@ std::string Control::answer(const std::string& text, const session::PeerCredenti
                              : set_weight(request.value(), peer.uid, administrator);
     case session::ControlRequest::Command::set_policy:
       return administrator ? set_policy(request.value(), peer.uid) : only_administrators("choose a policy");
+    case session::ControlRequest::Command::trace:
+      return read_trace(request.value(), peer.uid, administrator, trace);
     case session::ControlRequest::Command::stop:
     case session::ControlRequest::Command::restart:
       break;
@@ -72,6 +74,20 @@ std::string Control::set_policy(const session::ControlRequest& request, uid_t by
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
   spdlog::info("{}: policy {}, set by user {}", where, request.policy, by);
   return session::success_text();
+}
+
+std::string Control::read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
+                                std::unique_ptr<Trace>& trace) {
+  if (trace == nullptr) {
+    if (host_.trace != nullptr) {
+      return session::failure_text("somebody else traces: one trace is recorded at a time; try again later");
+    }
+    std::optional<uid_t> only_of;
+    if (!administrator) only_of = by;
+    trace = std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
+    spdlog::info("user {} traces", by);
+  }
+  return session::to_text(trace->take());
 }
 
 }  // namespace fairgv::daemon

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/trace.hpp"
 #include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {
@@ -16,8 +18,10 @@ class Control {
   Control(Host& host, const SessionTable& sessions, std::string socket);
 
   /// The answer's text. Administrators may do everything: root, the daemon's own user, and whoever was in its
-  /// admin_group when connecting. Others may look, and set their own tenants' weights within the rules.
-  std::string answer(const std::string& request, const session::PeerCredentials& peer, bool administrator);
+  /// admin_group when connecting. Others may look, set their own tenants' weights within the rules, and trace
+  /// their own sessions. `trace` is the connection's: what it records, if anything, until it is gone.
+  std::string answer(const std::string& request, const session::PeerCredentials& peer, bool administrator,
+                     std::unique_ptr<Trace>& trace);
 
   /// Somebody who may has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
@@ -28,6 +32,8 @@ class Control {
   std::string set_weight(const session::ControlRequest& request, uid_t by, bool administrator);
   std::string set_memory(const session::ControlRequest& request, uid_t by, bool administrator);
   std::string set_policy(const session::ControlRequest& request, uid_t by);
+  std::string read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
+                         std::unique_ptr<Trace>& trace);
 
   Host& host_;
   const SessionTable& sessions_;

@@ -111,7 +111,9 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       listener_(std::move(listener)),
       signals_(std::move(signals)) {}
 
-Server::~Server() = default;
+Server::~Server() {
+  for (auto& [key, connection] : connections_) connection.trace.reset();  // it uses what goes before them
+}
 
 Result<void> Server::watch_everything() {
   if (auto listens = listen_again(); !listens) return listens;
@@ -205,8 +207,8 @@ void Server::on_connection(std::uint64_t key) {
     const bool administrator =
         is_administrator(connection.peer.uid) ||
         (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
-    const auto sent = session::send_answer(connection.socket,
-                                           control_.answer(packet->text, connection.peer, administrator));
+    const auto sent = session::send_answer(
+        connection.socket, control_.answer(packet->text, connection.peer, administrator, connection.trace));
     if (!sent) connections_.erase(found);
   }
 }

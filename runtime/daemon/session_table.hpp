@@ -21,6 +21,8 @@
 
 namespace fairgv::daemon {
 
+class Trace;
+
 /// What the daemon's parts share. Everything outlives the session table.
 struct Host {
   Config config;
@@ -33,6 +35,7 @@ struct Host {
       devices;                         // as all workers see them; empty before the first is ready
   std::vector<std::string> drivers{};  // that the vendor files name
   MemoryBook memory{};
+  Trace* trace = nullptr;      // that is being recorded, if any
   std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
   std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };

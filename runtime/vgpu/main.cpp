@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/long_commands.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
+#include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/worker.hpp"
 #include "slicing/planner.hpp"
 
@@ -201,7 +203,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
                                         Duration held, TimePoint now) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
-  Executor executor(segment.value(), std::span(turns->page().devices, driver->devices().size()), settings);
+  const std::span device_turns(turns->page().devices, driver->devices().size());
+  std::optional<Tracer> tracer;
+  if (const auto memory = turns->trace()) settings.tracer = &tracer.emplace(*memory, device_turns);
+  Executor executor(segment.value(), device_turns, settings);
   const session::Socket ledger{ring::UniqueFd(arguments.ledger_fd)};
   MemoryAccount memory(driver->root_devices().size(), ask_daemon(ledger));
   opencl::Backend backend(driver.value(), segment.value(), executor,
