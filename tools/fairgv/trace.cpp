@@ -28,13 +28,18 @@ struct TraceOptions {
 /// How often what was recorded is fetched: the rings hold some tenths of a second of the shortest commands.
 constexpr std::chrono::milliseconds kFetchEvery{50};
 
-/// Waits for the time of one fetch; false when the user wants no more (SIGINT, SIGTERM, which are blocked).
-bool wait_unless_interrupted() {
+/// What asks for the end. Blocked from the beginning, so that the file is complete whenever they come.
+sigset_t end_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGINT);
   ::sigaddset(&set, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  return set;
+}
+
+/// Waits for the time of one fetch; false when the user wants no more.
+bool wait_unless_interrupted() {
+  const sigset_t set = end_signals();
   const timespec time{0, std::chrono::nanoseconds(kFetchEvery).count()};
   return ::sigtimedwait(&set, nullptr, &time) < 0;
 }
@@ -84,6 +89,8 @@ int trace(const TraceOptions& options) {
   if (!options.tenant.empty() && !session::is_tenant_name(options.tenant)) {
     return fail("trace", session::tenant_name_error(options.tenant, "--tenant").message, kMisused);
   }
+  const sigset_t set = end_signals();
+  if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return fail("trace", "cannot block signals");
   auto control = Control::connect(options.socket);
   if (!control) return fail("trace", control.error().message);
   std::ofstream file(options.output, std::ios::trunc);
