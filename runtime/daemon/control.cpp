@@ -22,7 +22,8 @@ Control::Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, s
       started_(std::chrono::steady_clock::now()) {}
 
 std::optional<std::string> Control::answer(const std::string& text, const session::PeerCredentials& peer,
-                                           bool administrator, std::uint64_t token) {
+                                           bool administrator, std::uint64_t token,
+                                           std::unique_ptr<Trace>& trace) {
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
   switch (request->command) {
@@ -40,6 +41,8 @@ std::optional<std::string> Control::answer(const std::string& text, const sessio
       }
       usage_.ask(token, request->usage, administrator ? std::nullopt : std::optional(peer.uid));
       return std::nullopt;
+    case session::ControlRequest::Command::trace:
+      return read_trace(request.value(), peer.uid, administrator, trace);
     case session::ControlRequest::Command::stop:
     case session::ControlRequest::Command::restart:
       break;
@@ -80,6 +83,20 @@ std::string Control::set_policy(const session::ControlRequest& request, uid_t by
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
   spdlog::info("{}: policy {}, set by user {}", where, request.policy, by);
   return session::success_text();
+}
+
+std::string Control::read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
+                                std::unique_ptr<Trace>& trace) {
+  if (trace == nullptr) {
+    if (host_.trace != nullptr) {
+      return session::failure_text("somebody else traces: one trace is recorded at a time; try again later");
+    }
+    std::optional<uid_t> only_of;
+    if (!administrator) only_of = by;
+    trace = std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
+    spdlog::info("user {} traces", by);
+  }
+  return session::to_text(trace->take());
 }
 
 }  // namespace fairgv::daemon

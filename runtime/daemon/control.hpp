@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/usage_keeper.hpp"
 #include "runtime/session/control_protocol.hpp"
 
@@ -19,10 +21,10 @@ class Control {
 
   /// The answer's text; nothing if it comes later, from the usage keeper and with this token. Administrators
   /// may do everything: root, the daemon's own user, and whoever was in its admin_group when connecting.
-  /// Others may look (at the past: at their own tenants'), and set their own tenants' weights within the
-  /// rules.
+  /// Others may look (at the past: at their own tenants'), set their own tenants' weights within the rules, and
+  /// trace their own sessions. `trace` is the connection's: what it records, if anything, until it is gone.
   std::optional<std::string> answer(const std::string& request, const session::PeerCredentials& peer,
-                                    bool administrator, std::uint64_t token);
+                                    bool administrator, std::uint64_t token, std::unique_ptr<Trace>& trace);
 
   /// Somebody who may has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
@@ -33,6 +35,8 @@ class Control {
   std::string set_weight(const session::ControlRequest& request, uid_t by, bool administrator);
   std::string set_memory(const session::ControlRequest& request, uid_t by, bool administrator);
   std::string set_policy(const session::ControlRequest& request, uid_t by);
+  std::string read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
+                         std::unique_ptr<Trace>& trace);
 
   Host& host_;
   const SessionTable& sessions_;

@@ -142,6 +142,7 @@ void DispatchLoop::reset_devices(std::size_t count) {
 void DispatchLoop::append_dispatcher() {
   const DeviceRule& rule = rules_.of(static_cast<std::uint32_t>(dispatchers_.size()));
   dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice)).set_hold_limit(rule.hold_limit);
+  dispatchers_.back().trace(tracing_);
 }
 
 void DispatchLoop::add_device(const std::vector<DispatchedSession>& running) {
@@ -293,6 +294,22 @@ std::vector<std::optional<SessionId>> DispatchLoop::holders() {
   std::vector<std::optional<SessionId>> list;
   for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.holder());
   return list;
+}
+
+void DispatchLoop::trace(bool on) {
+  const std::lock_guard lock(mutex_);
+  tracing_ = on;
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.trace(on);
+}
+
+std::vector<std::vector<TracedTurn>> DispatchLoop::take_traced(std::uint64_t& lost) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.charge_holder(now);
+  collect_broken();
+  std::vector<std::vector<TracedTurn>> turns;
+  for (Dispatcher& dispatcher : dispatchers_) turns.push_back(dispatcher.take_traced(now, lost));
+  return turns;
 }
 
 session::TurnState DispatchLoop::state(SessionId id) {

@@ -107,6 +107,10 @@ class DispatchLoop {
   /// All tenants' usage; none of a tenant that is not known yet. Looks at some tenants at a time, so that
   /// nobody who wants a turn waits for long: with many of them it is not all of the same instant.
   std::unordered_map<TenantId, TenantUsage> usage(const std::vector<TenantId>& tenants);
+  /// Whether turns are remembered for take_traced().
+  void trace(bool on);
+  /// By device; see Dispatcher.
+  std::vector<std::vector<TracedTurn>> take_traced(std::uint64_t& lost);
 
  private:
   using Time = Dispatcher::Time;
@@ -125,6 +129,7 @@ class DispatchLoop {
   void join(const DispatchedSession& session, Time now);
 
   std::mutex mutex_;
+  bool tracing_ = false;
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
   Entitlement entitlement_;

@@ -99,6 +99,8 @@ void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, 
   const bool endless = turn.slice_ns.load(std::memory_order_relaxed) == 0;
   turn_ = Turn{.session = id,
                .commands = turn.commands.load(std::memory_order_relaxed),
+               .wanted = now,
+               .slice = Duration(0),
                .granted = now,
                .charged_until = now,
                .asked = state == State::busy_asked};
@@ -132,7 +134,7 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   const bool has_turn = turn_ && turn_->session == id;
   if (has_turn) {
     charge(id, *session, now);
-    turn_.reset();
+    forget_turn(now);
     policy_->end(tenant_id, now);
   }
   if (session->waiting) stop_waiting(id, *session);
@@ -391,7 +393,7 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
   const SessionId id = turn_->session;
   const bool honest = charge(id, session, now);
   const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
-  turn_.reset();
+  forget_turn(now);
   policy_->end(session.tenant, now);
   if (state == State::wanting && honest) line_up(id, session, now);
   const Tenant& tenant = tenants_.at(session.tenant);
@@ -404,6 +406,32 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
   }
   block_if_idle(session.tenant, now);
   grant_next(now);
+}
+
+TracedTurn Dispatcher::traced(Time now, bool over) const {
+  return {turn_->session, turn_->wanted, turn_->granted, now, turn_->charged, turn_->slice, over};
+}
+
+void Dispatcher::forget_turn(Time now) {
+  if (tracing_ && traced_.size() < kMostTracedTurns) {
+    traced_.push_back(traced(now, true));
+  } else if (tracing_) {
+    ++traced_lost_;
+  }
+  turn_.reset();
+}
+
+void Dispatcher::trace(bool on) {
+  tracing_ = on;
+  traced_ = {};
+  traced_lost_ = 0;
+}
+
+std::vector<TracedTurn> Dispatcher::take_traced(Time now, std::uint64_t& lost) {
+  auto turns = std::exchange(traced_, {});
+  lost += std::exchange(traced_lost_, 0);
+  if (tracing_ && turn_) turns.push_back(traced(now, false));
+  return turns;
 }
 
 void Dispatcher::grant_next(Time now) {
@@ -435,7 +463,12 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
   }
   stop_waiting(id, session);
   tenants_.at(session.tenant).waits.add(now - session.waiting_since, now);
-  turn_ = Turn{.session = id, .commands = commands, .granted = now, .charged_until = now};
+  turn_ = Turn{.session = id,
+               .commands = commands,
+               .wanted = session.waiting_since,
+               .slice = slice,
+               .granted = now,
+               .charged_until = now};
   if (by_clock) {
     turn_->ends = now + next.slice;
   } else if (alone) {

@@ -70,6 +70,17 @@ struct BrokenSession {
   bool held_too_long = false;  // the hold limit, not the protocol
 };
 
+/// A turn, for who traces.
+struct TracedTurn {
+  SessionId session;
+  sched::Time wanted;  // since when it was waited for
+  sched::Time granted;
+  sched::Time ended;  // or the moment of asking, if it is not over
+  sched::Duration charged{0};
+  sched::Duration slice{0};  // 0: without an end
+  bool over = true;
+};
+
 class Dispatcher {
  public:
   using Time = sched::Time;
@@ -81,6 +92,7 @@ class Dispatcher {
   /// How often the holder is looked at while others wait, though it did not knock: a worker that was stopped
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
+  static constexpr std::size_t kMostTracedTurns = 65'536;
 
   explicit Dispatcher(std::unique_ptr<sched::Policy> policy) : policy_(std::move(policy)) {}
 
@@ -147,6 +159,11 @@ class Dispatcher {
   /// Charges what the holder has used so far.
   void charge_holder(Time now);
 
+  /// Whether turns are remembered when they end, at most kMostTracedTurns until they are taken.
+  void trace(bool on);
+  /// Those since the last call, then the one in progress; `lost` is added to.
+  std::vector<TracedTurn> take_traced(Time now, std::uint64_t& lost);
+
  private:
   using State = session::TurnState;
 
@@ -178,6 +195,8 @@ class Dispatcher {
     SessionId session;
     std::optional<Time> ends{};             // when it may be asked back; none: its worker ends it
     std::uint64_t commands;                 // the worker's counter at the grant
+    Time wanted;                            // since when its session has waited for it
+    Duration slice;                         // that its worker was told
     Time granted;                           // wall time since then is the most that can be charged
     Time charged_until;                     // what was used before then is charged
     Duration charged{0};                    // in this turn
@@ -203,6 +222,8 @@ class Dispatcher {
   void watch_obstruction(Session& session, Time now);
   bool fresh(const Session& session, Time now) const;
   void end_turn(Session& session, State state, Time now);
+  TracedTurn traced(Time now, bool over) const;
+  void forget_turn(Time now);
   void grant_next(Time now);
   bool grant(SessionId id, Session& session, const sched::Turn& turn, Time now);
   bool charge(SessionId id, Session& session, Time now);
@@ -218,6 +239,9 @@ class Dispatcher {
       kept_for_;  // nobody has the turn: the device is kept for this one until the deadline
   std::optional<Time> deadline_;
   std::vector<BrokenSession> broken_;
+  bool tracing_ = false;
+  std::vector<TracedTurn> traced_;
+  std::uint64_t traced_lost_ = 0;
 };
 
 }  // namespace fairgv::daemon

@@ -119,7 +119,9 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
   host_.before_forgetting = [this] { usage_.flush(); };
 }
 
-Server::~Server() = default;
+Server::~Server() {
+  for (auto& [key, connection] : connections_) connection.trace.reset();  // it uses what goes before them
+}
 
 Result<void> Server::watch_everything() {
   if (auto listens = listen_again(); !listens) return listens;
@@ -214,7 +216,8 @@ void Server::on_connection(std::uint64_t key) {
     const bool administrator =
         is_administrator(connection.peer.uid) ||
         (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
-    const auto answer = control_.answer(packet->text, connection.peer, administrator, key);
+    const auto answer =
+        control_.answer(packet->text, connection.peer, administrator, key, connection.trace);
     if (answer && !session::send_answer(connection.socket, *answer)) connections_.erase(found);
   }
 }

@@ -52,6 +52,7 @@ class Server {
     session::PeerCredentials peer;
     std::optional<Time> hello_by;  // none: it is a control connection
     EventLoop::Watch watch;
+    std::unique_ptr<Trace> trace{};  // that it records
   };
 
   Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop> events,

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "runtime/daemon/cuda_driver.hpp"
+#include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
 
 namespace fairgv::daemon {
@@ -385,6 +386,7 @@ void SessionTable::on_worker_end(SessionId id) {
   const bool expected = session.stage == Session::Stage::ending;
   const std::string how = session.worker.reap();
   if (!expected) end(session, "its worker " + how + " (see the daemon's log)", Fault::crash);
+  if (host_.trace != nullptr) host_.trace->take_last(session);
   host_.dispatch.remove_session(id);
   host_.memory.end(id);
   account_memory(session);
@@ -458,6 +460,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
       ledger{ring::UniqueFd(handed.ledger)};
   ring::UniqueFd knock(handed.knock), segment(handed.segment);
   auto turns = session::TurnMemory::attach(ring::UniqueFd(handed.turns));
+  if (turns) stop_recording(turns->page());  // a trace does not go on in the next daemon
   auto header = ring::HeaderView::attach(segment.get());
   auto slicing = session::parse_slicing_wish(handed.slicing, "the session's slicing");
   const auto tenant = host_.tenants.join(

@@ -22,6 +22,8 @@
 
 namespace fairgv::daemon {
 
+class Trace;
+
 /// What the daemon's parts share. Everything outlives the session table.
 struct Host {
   Config config;
@@ -36,6 +38,7 @@ struct Host {
   MemoryBook memory{};
   /// Called before totals are forgotten: whoever keeps them looks once more.
   std::function<void()> before_forgetting = [] {};
+  Trace* trace = nullptr;      // that is being recorded, if any
   std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
   std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };

@@ -34,6 +34,12 @@ std::string to_text(const ControlRequest& request) {
       if (request.device) message["device"] = *request.device;
       return to_text(message);
     }
+    case ControlRequest::Command::trace: {
+      json message{{"command", "trace"}};
+      if (!request.tenant.empty()) message["tenant"] = request.tenant;
+      if (request.device) message["device"] = *request.device;
+      return to_text(message);
+    }
     case ControlRequest::Command::stop:
       return to_text(json{{"command", "stop"}});
     case ControlRequest::Command::restart:
@@ -68,6 +74,13 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     request.command = ControlRequest::Command::set_policy;
     request.policy = printable(fields.string("policy", kLongestText), kLongestPolicyName);
     if (fields.has("device")) request.device = fields.integer32("device");
+  } else if (command == "trace") {
+    request.command = ControlRequest::Command::trace;
+    if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
+    if (fields.has("device")) request.device = fields.integer32("device");
+    if (fields.ok() && !request.tenant.empty() && !is_tenant_name(request.tenant)) {
+      return tenant_name_error(request.tenant, "the tenant's name");
+    }
   } else if (command == "stop") {
     request.command = ControlRequest::Command::stop;
   } else if (command == "restart") {
@@ -80,7 +93,8 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (fields.ok() && !by) return by.error();
     if (by) request.usage.by = by.value();
   } else if (command != "ps") {
-    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy', 'stop', 'restart' and 'usage'");
+    fields.fail(
+        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'stop', 'restart' and 'usage'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -3,6 +3,10 @@
 //   {"command":"ps"} {"ok":true,"daemon":{...},"devices":[...],"tenants":[...]}
 //   {"command":"set","tenant":"a","weight":3}       {"ok":true}; or with "memory":"1GiB" instead
 //   {"command":"policy","policy":"fair"}            {"ok":true}; of all devices, or with "device":N of one
+//   {"command":"trace"}                             what was recorded since the last request on this
+//   connection
+//                                                   (trace_report.hpp); the first begins a trace, hanging up
+//                                                   ends it; or with "tenant", "device"
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
 //   one, or
@@ -31,12 +35,12 @@ namespace fairgv::session {
 inline constexpr std::size_t kLongestPolicyName = 64;
 
 struct ControlRequest {
-  enum class Command { ps, set, set_policy, stop, restart, usage };
+  enum class Command { ps, set, set_policy, trace, stop, restart, usage };
   Command command = Command::ps;
-  std::string tenant;                     // set
+  std::string tenant;                     // set; trace, where empty means all
   std::uint32_t weight = 0;               // set, unless there is `memory`
   std::string policy{};                   // set_policy
-  std::optional<std::uint32_t> device{};  // set_policy; none: all devices
+  std::optional<std::uint32_t> device{};  // set_policy, trace; none: all devices
   std::optional<MemorySize> memory{};     // set
   UsageQuery usage{};                     // usage
 };

@@ -10,6 +10,9 @@
 namespace fairgv::session {
 namespace {
 
+constexpr std::uint64_t kTraceOffset = (sizeof(TurnPage) + 4095) / 4096 * 4096;
+constexpr std::uint64_t kFileBytes = kTraceOffset + sizeof(TraceHeader) + kTraceSlots * ring::kSlotBytes;
+
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 }  // namespace
@@ -17,10 +20,10 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 Result<TurnMemory> TurnMemory::create() {
   ring::UniqueFd fd(::memfd_create("fairgv-turn", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // Fresh pages are zero: every device's state is idle.
-  if (!fd || ::ftruncate(fd.get(), sizeof(TurnPage)) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+  if (!fd || ::ftruncate(fd.get(), kFileBytes) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
     return system_error("cannot make a turn page");
   }
-  auto mapping = ring::Mapping::shared(fd.get(), sizeof(TurnPage));
+  auto mapping = ring::Mapping::shared(fd.get(), kFileBytes);
   if (!mapping) return mapping.error();
   return TurnMemory(std::move(fd), std::move(mapping).value());
 }
@@ -28,14 +31,23 @@ Result<TurnMemory> TurnMemory::create() {
 Result<TurnMemory> TurnMemory::attach(ring::UniqueFd fd) {
   struct stat file {};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(fd.get(), &file) != 0 ||
-      file.st_size != static_cast<off_t>(sizeof(TurnPage))) {
-    return Error{"the turn page's descriptor is not a sealed memory file of " +
-                 std::to_string(sizeof(TurnPage)) + " bytes"};
+  const bool sealed = seals >= 0 && (seals & kSeals) == kSeals && ::fstat(fd.get(), &file) == 0;
+  const auto bytes = static_cast<std::uint64_t>(file.st_size);
+  // The page alone: of a daemon before this one, which knew no traces.
+  if (!sealed || (bytes != kFileBytes && bytes != sizeof(TurnPage))) {
+    return Error{"the turn page's descriptor is not a sealed memory file of " + std::to_string(kFileBytes) +
+                 " bytes"};
   }
-  auto mapping = ring::Mapping::shared(fd.get(), sizeof(TurnPage));
+  auto mapping = ring::Mapping::shared(fd.get(), bytes);
   if (!mapping) return mapping.error();
   return TurnMemory(std::move(fd), std::move(mapping).value());
+}
+
+std::optional<TraceMemory> TurnMemory::trace() {
+  if (mapping_.size() < kFileBytes) return std::nullopt;
+  std::byte* const place = mapping_.data() + kTraceOffset;
+  auto* const header = static_cast<TraceHeader*>(static_cast<void*>(place));
+  return TraceMemory{{&header->ring, place + sizeof(TraceHeader), kTraceSlots}, &header->lost};
 }
 
 }  // namespace fairgv::session

@@ -32,9 +32,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "runtime/ring/handle.hpp"
 #include "runtime/ring/result.hpp"
+#include "runtime/session/trace.hpp"
 
 namespace fairgv::session {
 
@@ -50,6 +52,9 @@ struct alignas(64) DeviceTurn {
   // Dispatcher writes: not 0 if other tenants use the device, too, though perhaps not now: launches longer
   // than a slice are then cut also in turns of slice 0. A hint, relaxed.
   std::atomic<std::uint32_t> company{0};
+  // Daemon writes: not 0 while commands are to be recorded (session/trace.hpp); each trace has a number of
+  // its own. A hint, relaxed.
+  std::atomic<std::uint32_t> tracing{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).
@@ -87,6 +92,8 @@ class TurnMemory {
 
   int fd() const { return fd_.get(); }
   TurnPage& page() { return *static_cast<TurnPage*>(static_cast<void*>(mapping_.data())); }
+  /// None in a file that an older daemon has made.
+  std::optional<TraceMemory> trace();
 
  private:
   TurnMemory(ring::UniqueFd fd, ring::Mapping mapping) : fd_(std::move(fd)), mapping_(std::move(mapping)) {}

@@ -81,6 +81,9 @@ class DeviceCommand : public Node {
   /// What a read, write, copy or fill is to move; 0 for launches and replays.
   virtual std::uint64_t bytes() const { return 0; }
 
+  /// Work-groups of a launch by dimension; zeros: unknown, or no launch.
+  virtual slicing::Extent groups() const { return {}; }
+
   /// The command as a launch that can be run in parts, or null.
   virtual SliceableLaunch* sliceable() { return nullptr; }
 

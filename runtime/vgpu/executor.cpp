@@ -306,6 +306,7 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
 /// The launch counts as issued and ended with its last part, or when one has failed.
 void Executor::end_part(Device& device, DeviceCommand& command, std::int32_t status, TimePoint now) {
   device.keeper.ended_part();
+  if (settings_.tracer != nullptr) settings_.tracer->part_ended(command, device.slicer.oldest_part(), now);
   const auto ended_with = device.slicer.end_part(status, now);
   if (!ended_with) {
     in_flight_.fetch_sub(1, kHint);
@@ -394,6 +395,7 @@ void Executor::collect_ended(TimePoint now) {
         if (!command.cut) device->keeper.ran(times->started, times->ended);
       }
       tell_if_held_long(*device, command, now);
+      if (settings_.tracer != nullptr) settings_.tracer->ended(command, now);
     } else if (node->lane() != nullptr && node->lane()->clock() != Clock::none) {
       // A marker takes no time: it ends when the command before it has.
       const bool by_device = node->lane()->clock() == Clock::device;
@@ -409,6 +411,7 @@ void Executor::collect_ended(TimePoint now) {
   graph_.let_go_of().clear();
   tell_backlog();
   if (device == nullptr) return;
+  if (settings_.tracer != nullptr) settings_.tracer->write_ended(now);
   in_flight_.fetch_sub(commands, kHint);
   device->keeper.completed(commands, launches, now);
   device->keeper.settle(next_work(*device), now);

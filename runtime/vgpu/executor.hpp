@@ -27,6 +27,7 @@
 #include "runtime/vgpu/event_table.hpp"
 #include "runtime/vgpu/notices.hpp"
 #include "runtime/vgpu/slicer.hpp"
+#include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/turn_keeper.hpp"
 
 namespace fairgv::vgpu {
@@ -45,6 +46,8 @@ class Executor final : public CompletionSink {
     /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
     /// run in parts. With the lock held: it must return soon.
     std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
+    /// Records what ends, while somebody traces; may be null. Used with the lock held. Outlives the executor.
+    Tracer* tracer = nullptr;
   };
 
   /// One turn per device of the topology. Both outlive the executor.

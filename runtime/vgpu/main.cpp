@@ -31,6 +31,7 @@
 #include "runtime/vgpu/long_commands.hpp"
 #include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
+#include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/worker.hpp"
 #include "slicing/planner.hpp"
 
@@ -238,7 +239,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
                                         Duration held, TimePoint now) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
-  Executor executor(segment.value(), std::span(turns->page().devices).first(ready.devices.size()), settings);
+  const auto device_turns = std::span(turns->page().devices).first(ready.devices.size());
+  std::optional<Tracer> tracer;
+  if (const auto trace_memory = turns->trace()) settings.tracer = &tracer.emplace(*trace_memory, device_turns);
+  Executor executor(segment.value(), device_turns, settings);
   const session::Socket ledger{ring::UniqueFd(arguments.ledger_fd)};
   MemoryAccount memory(ready.devices.size(), ask_daemon(ledger));
   MemoryAccount* const counted = ledger ? &memory : nullptr;

@@ -43,6 +43,15 @@ class Slicer {
 
   /// The command, for which the way is `part`, is about to be issued: tells it which part.
   void begin_part(DeviceCommand& command, TimePoint now);
+  /// The oldest part under way, whose end end_part() is about to report: its number, from 1 on.
+  struct PartUnderWay {
+    std::uint64_t number;
+    std::uint64_t blocks;
+    TimePoint began;
+  };
+  PartUnderWay oldest_part() const {
+    return {parts_ - issued_.size() + 1, issued_.front().blocks, issued_.front().began};
+  }
   /// The oldest part under way has ended with `status`. Returns what the launch has ended with, if it has:
   /// after its last part, or once nothing of it is under way after one that failed.
   std::optional<std::int32_t> end_part(std::int32_t status, TimePoint now);

@@ -178,6 +178,15 @@ TEST_F(SystemExperiments, WhatScrapingCostsIsTabled) {
   }
 }
 
+TEST_F(SystemExperiments, WhatATracedProgramPaysIsTabledBesideItsControl) {
+  const auto table = table_of({"trace", "--window", "0.1"});
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0], (Row{"kernel_us", "launches_per_s", "traced", "within", "control", "control_within"}));
+  ASSERT_EQ(table[1].size(), 6U);
+  EXPECT_EQ(table[1][0], "285");
+  for (const std::size_t column : {1U, 2U, 4U}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
+}
+
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
   const auto table = table_of({"crowd", "--tenants", "4"});
   ASSERT_EQ(table.size(), 2U);
@@ -233,6 +242,7 @@ TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(bench({"slicing", "--sub-launches", "1"}), 2);
   EXPECT_EQ(bench({"long-kernel", "--seconds", "0"}), 2);
   EXPECT_EQ(bench({"prelude", "--programs", "solitaire"}), 2);
+  EXPECT_EQ(bench({"trace", "--window", "0"}), 2);
   EXPECT_EQ(bench({"overhead", "--figure", folder / "figure.txt"}), 2);
   EXPECT_EQ(bench({"overhead", "--only", "solitaire"}), 1);
   EXPECT_EQ(bench({"accounting", "--csv", folder / "nowhere" / "table.csv"}), 2);

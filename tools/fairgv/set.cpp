@@ -3,17 +3,14 @@
 
 #include <optional>
 
-#include "runtime/session/identity.hpp"
-#include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policies/registry.hpp"
+#include "tools/fairgv/changes.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
 
 namespace fairgv::tools {
 namespace {
-
-using session::ControlRequest;
 
 struct SetOptions {
   std::string tenant;
@@ -24,15 +21,15 @@ struct SetOptions {
   std::string socket;
 };
 
-/// `done` is printed when the daemon has agreed.
-int ask(const SetOptions& options, const ControlRequest& request, const std::string& done) {
+int ask(const SetOptions& options, const Result<Change>& change) {
+  if (!change) return fail("set", change.error().message, kMisused);
   auto control = Control::connect(options.socket);
   if (!control) return fail("set", control.error().message);
-  const auto answer = control->ask(request);
+  const auto answer = control->ask(change.value().request);
   if (!answer) return fail("set", answer.error().message);
   if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
     return fail("set", outcome.error().message);
-  fmt::print("{}\n", done);
+  fmt::print("{}\n", change.value().done);
   return 0;
 }
 
@@ -42,52 +39,18 @@ int set_weight(const SetOptions& options) {
   if (equals == std::string::npos || key != "weight") {
     return fail("set", "'" + options.setting + "' is no setting: fairgv set TENANT weight=W", kMisused);
   }
-  if (!session::is_tenant_name(options.tenant)) {
-    return fail("set", session::tenant_name_error(options.tenant, "the tenant").message, kMisused);
-  }
-  const auto weight = session::parse_weight(options.setting.substr(equals + 1), "weight");
-  if (!weight) return fail("set", weight.error().message, kMisused);
-  ControlRequest request;
-  request.command = ControlRequest::Command::set;
-  request.tenant = options.tenant;
-  request.weight = weight.value();
-  return ask(options, request, fmt::format("{}: weight {}", options.tenant, weight.value()));
-}
-
-int set_memory(const SetOptions& options) {
-  if (!session::is_tenant_name(options.tenant)) {
-    return fail("set", session::tenant_name_error(options.tenant, "the tenant").message, kMisused);
-  }
-  const auto memory = session::parse_memory_size(options.memory, "--mem");
-  if (!memory) return fail("set", memory.error().message, kMisused);
-  ControlRequest request;
-  request.command = ControlRequest::Command::set;
-  request.tenant = options.tenant;
-  request.memory = memory.value();
-  return ask(options, request, fmt::format("{}: memory {}", options.tenant, to_text(memory.value())));
-}
-
-int set_policy(const SetOptions& options) {
-  if (sched::find_policy(options.policy) == nullptr) {
-    return fail("set",
-                "there is no policy '" + options.policy + "' (there are: " + sched::policy_names() + ")",
-                kMisused);
-  }
-  ControlRequest request;
-  request.command = ControlRequest::Command::set_policy;
-  request.policy = options.policy;
-  request.device = options.device;
-  const std::string where = options.device ? fmt::format("device {}", *options.device) : "all devices";
-  return ask(options, request, fmt::format("{}: policy {}", where, options.policy));
+  return ask(options, weight_change(options.tenant, options.setting.substr(equals + 1), "weight"));
 }
 
 int set(const SetOptions& options) {
   if (!options.memory.empty()) {
-    if (options.policy.empty() && options.setting.empty()) return set_memory(options);
+    if (options.policy.empty() && options.setting.empty()) {
+      return ask(options, memory_change(options.tenant, options.memory, "--mem"));
+    }
     return fail("set", "set one thing at a time: weight=W, --mem or --policy", kMisused);
   }
   if (options.policy.empty()) return set_weight(options);
-  if (options.tenant.empty()) return set_policy(options);
+  if (options.tenant.empty()) return ask(options, policy_change(options.policy, options.device));
   return fail("set", "set either a tenant's weight or a policy: a policy is a device's", kMisused);
 }
 

@@ -131,6 +131,17 @@ std::string_view Launch::why_whole() const {
   return kernel_->sliced_program->why_not(grid_->dimensions);
 }
 
+/// Unknown where the driver chooses the work-groups' size.
+slicing::Extent Launch::groups() const {
+  if (grid_) return grid_->groups();
+  slicing::Extent groups{};
+  for (std::size_t d = 0; range_.has_local && d < groups.size(); ++d) {
+    const bool used = d < range_.dimensions && range_.local[d] != 0;
+    groups[d] = used ? range_.global[d] / range_.local[d] : 1;
+  }
+  return groups;
+}
+
 SliceableLaunch::Readiness Launch::readiness() const {
   return sliced().refused ? Readiness::impossible : kernel_->sliced_program->readiness(grid_->dimensions);
 }

@@ -127,6 +127,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   bool is_launch() const override { return true; }
   std::string_view name() const override { return kernel_->name; }
   std::string_view why_whole() const override;
+  slicing::Extent groups() const override;
   SliceableLaunch* sliceable() override { return grid_ ? this : nullptr; }
 
   const slicing::Launch& grid() const override { return *grid_; }

@@ -1,0 +1,63 @@
+// What the daemon answers to a trace request: everything that was recorded since the request before it.
+//
+// Arrays of numbers, because there are many. Times are CLOCK_MONOTONIC in nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/trace.hpp"
+
+namespace fairgv::session {
+
+struct TraceReport {
+  struct Session {
+    std::uint32_t session = 0;
+    std::string tenant;
+    std::int64_t pid = 0;
+    std::string program;
+  };
+  struct Name {
+    std::uint32_t session = 0;
+    std::uint32_t number = 0;  // of the session
+    std::string name;
+  };
+  struct Turn {
+    std::uint32_t session = 0;
+    std::uint32_t device = 0;
+    std::uint64_t wanted_ns = 0;
+    std::uint64_t granted_ns = 0;
+    std::uint64_t ended_ns = 0;  // or when it was looked at, if it is not over
+    std::uint64_t charged_ns = 0;
+    std::uint64_t slice_ns = 0;  // 0: without an end
+    bool over = true;            // else it comes again, longer
+  };
+  struct Command {
+    std::uint32_t session = 0;
+    std::uint32_t name = 0;  // 0: not told
+    TracedCommand command{};
+  };
+  struct Memory {
+    std::string tenant;
+    std::uint32_t device = 0;
+    std::uint64_t bytes = 0;  // that it holds now
+  };
+  std::uint64_t now_ns = 0;
+  std::vector<std::string> devices;  // names
+  std::vector<Session> sessions;     // new in this trace
+  std::vector<Name> names;           // the same
+  std::vector<Turn> turns;
+  std::vector<Command> commands;
+  std::vector<Memory> memory;
+  // In this trace so far.
+  std::uint64_t lost_commands = 0;
+  std::uint64_t lost_turns = 0;
+};
+
+std::string to_text(const TraceReport& report);
+Result<TraceReport> parse_trace_report(std::string_view text);
+
+}  // namespace fairgv::session

@@ -1,0 +1,125 @@
+// `fairgv trace` of real tenants: what it writes is in the format, and true.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "tests/integration/system_fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+using nlohmann::json;
+
+/// Rounding to the nanosecond of times that are written in microseconds.
+constexpr double kRounding = 0.01;
+
+struct TraceSystem : System {
+  TraceSystem() {
+    std::string name = std::filesystem::temp_directory_path() / "fairgv-trace-XXXXXX";
+    folder = ::mkdtemp(name.data());
+  }
+  ~TraceSystem() override { std::filesystem::remove_all(folder); }
+
+  json recorded(std::vector<std::string> options = {}) {
+    options.insert(options.begin(), {"trace", "-o", folder / "out.json", "--seconds", "1"});
+    const auto finished = fairgv(std::move(options));
+    EXPECT_EQ(finished.status, 0);
+    std::ifstream file(folder / "out.json");
+    return json::parse(file, nullptr, false);
+  }
+  static std::vector<json> of_category(const json& trace, const std::string& category) {
+    std::vector<json> events;
+    for (const json& event : trace["traceEvents"]) {
+      if (event.value("cat", "") == category) events.push_back(event);
+    }
+    std::sort(events.begin(), events.end(),
+              [](const json& left, const json& right) { return left["ts"] < right["ts"]; });
+    return events;
+  }
+  static double end_of(const json& event) { return event["ts"].get<double>() + event["dur"].get<double>(); }
+
+  static void expect_format(const json& trace) {
+    ASSERT_TRUE(trace.is_object());
+    ASSERT_TRUE(trace["traceEvents"].is_array());
+    for (const json& event : trace["traceEvents"]) {
+      ASSERT_TRUE(event["name"].is_string() && event["pid"].is_number_unsigned()) << event;
+      const std::string phase = event["ph"];
+      ASSERT_TRUE(phase == "X" || phase == "M" || phase == "C") << event;
+      if (phase == "M") continue;
+      ASSERT_TRUE(event["ts"].is_number()) << event;
+      if (phase != "X") continue;
+      ASSERT_TRUE(event["tid"].is_number_unsigned() && event["cat"].is_string()) << event;
+      ASSERT_GE(event["dur"].get<double>(), 0) << event;
+    }
+  }
+  static void expect_no_overlap(const std::vector<json>& spans) {
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+      ASSERT_LE(end_of(spans[i - 1]), spans[i]["ts"].get<double>() + kRounding) << spans[i - 1] << spans[i];
+    }
+  }
+  /// Each within a turn of its session.
+  static void expect_within(const std::vector<json>& commands, const std::vector<json>& turns) {
+    for (const json& command : commands) {
+      const bool within = std::any_of(turns.begin(), turns.end(), [&](const json& turn) {
+        return turn["args"]["session"] == command["args"]["session"] &&
+               turn["ts"].get<double>() <= command["ts"].get<double>() + kRounding &&
+               end_of(command) <= end_of(turn) + kRounding;
+      });
+      ASSERT_TRUE(within) << command;
+    }
+  }
+
+  std::filesystem::path folder;
+};
+
+TEST_F(TraceSystem, HasGrantsThatNeverOverlapAndEveryLaunchWithinOne) {
+  auto alice = start_long_program("alice", 2);
+  auto bob = start_long_program("bob", 1);
+  ASSERT_TRUE(progresses(alice) && progresses(bob));
+  const json trace = recorded();
+  expect_format(trace);
+  const auto grants = of_category(trace, "grant");
+  const auto launches = of_category(trace, "launch");
+  ASSERT_GT(grants.size(), 4u);
+  ASSERT_GT(launches.size(), 4u);
+  expect_no_overlap(grants);
+  expect_within(launches, grants);
+  expect_within(of_category(trace, "slice"), grants);
+  EXPECT_FALSE(of_category(trace, "wait").empty());
+  std::set<std::string> tenants;
+  for (const json& grant : grants) tenants.insert(grant["name"]);
+  EXPECT_EQ(tenants, (std::set<std::string>{"alice", "bob"}));
+  for (const json& launch : launches) {
+    EXPECT_NE(launch["name"], "(unnamed)");
+    EXPECT_GT(launch["args"]["groups"], 0);
+  }
+  EXPECT_EQ(trace["otherData"]["lost_commands"], 0);
+  EXPECT_TRUE(progresses(alice) && progresses(bob));
+}
+
+TEST_F(TraceSystem, RecordsALoneTenantsTurnThoughItIsNotOver) {
+  auto alice = start_long_program("alice");
+  ASSERT_TRUE(progresses(alice));
+  // A second trace of the same workers hears their names anew.
+  for (int i = 0; i < 2; ++i) {
+    const json trace = recorded({"--tenant", "alice", "--device", "0"});
+    expect_format(trace);
+    const auto grants = of_category(trace, "grant");
+    const auto launches = of_category(trace, "launch");
+    ASSERT_FALSE(grants.empty() || launches.empty());
+    expect_no_overlap(launches);
+    expect_within(launches, grants);
+    EXPECT_NE(launches[0]["name"], "(unnamed)");
+  }
+}
+
+TEST_F(TraceSystem, SaysWhatItCannotDo) {
+  const std::string file = folder / "out.json";
+  EXPECT_EQ(fairgv({"trace", "-o", file, "--seconds", "0.2"}).status, 1);  // nobody is there
+  EXPECT_EQ(fairgv({"trace", "-o", file, "--tenant", "a b"}).status, 2);
+  EXPECT_EQ(fairgv({"trace", "-o", folder / "no" / "folder", "--seconds", "0.2"}).status, 1);
+  EXPECT_EQ(fairgv({"trace"}).status, 2);
+}
+
+}  // namespace
+}  // namespace fairgv::integration

@@ -1,0 +1,35 @@
+// Reports of a daemon, for the tests of `fairgv top`.
+#pragma once
+
+#include "runtime/session/control_protocol.hpp"
+
+namespace fairgv::tools::top {
+
+inline session::Report::Tenant top_tenant(const std::string& name, std::uint32_t weight, double share,
+                                          double entitled) {
+  session::Report::Tenant tenant;
+  tenant.tenant = name;
+  tenant.weight = weight;
+  tenant.ideal_share = entitled;
+  tenant.share = {share};
+  tenant.device_time_ns = {static_cast<std::uint64_t>(share * 10e9)};
+  tenant.memory_used = {std::uint64_t{weight} << 20};
+  tenant.memory_limit = {std::uint64_t{1} << 30};
+  tenant.sessions = {{weight, 100 + weight, "prog", 200 + weight, "busy"}};
+  return tenant;
+}
+
+/// One device; alice (weight 3), bob (2) and carol (1), who have what they are entitled to.
+inline session::Report top_report() {
+  session::Report report;
+  report.daemon = {42, "1.2.3", "/run/x.sock", 3725, 6};
+  session::Report::Device device{0, "Platform", "Device", "bob", "fair", 6};
+  device.memory = std::uint64_t{4} << 30;
+  device.memory_used = std::uint64_t{6} << 20;
+  report.devices = {device};
+  report.tenants = {top_tenant("alice", 3, 0.5, 0.5), top_tenant("bob", 2, 1.0 / 3, 1.0 / 3),
+                    top_tenant("carol", 1, 1.0 / 6, 1.0 / 6)};
+  return report;
+}
+
+}  // namespace fairgv::tools::top

@@ -1,0 +1,125 @@
+// What `fairgv trace` writes.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tools/fairgv/trace_writer.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+using nlohmann::json;
+using session::TracedCommand;
+using session::TraceReport;
+
+struct TraceWriterTest : ::testing::Test {
+  TraceReport::Command command(TracedCommand::Kind kind, std::uint64_t began, std::uint64_t ended,
+                               std::uint32_t part = 0) {
+    return {7, 1, {began, ended, 64, 3, part, {8, 8, 1}, 1, 0, kind}};
+  }
+  TraceReport base() {
+    TraceReport report;
+    report.now_ns = 9'000'000;
+    report.devices = {"GPU"};
+    report.sessions = {{7, "alice", 4711, "prog"}};
+    report.names = {{7, 1, "reduce"}};
+    return report;
+  }
+  /// The events of this category.
+  std::vector<json> written(const std::string& category) {
+    writer.finish();
+    const json trace = json::parse(out.str());
+    std::vector<json> events;
+    for (const json& event : trace["traceEvents"]) {
+      if (event.value("cat", "") == category) events.push_back(event);
+    }
+    return events;
+  }
+
+  std::ostringstream out;
+  TraceWriter writer{out};
+};
+
+TEST_F(TraceWriterTest, IsJsonAlsoWhenNothingWasRecorded) {
+  writer.finish();
+  const json trace = json::parse(out.str());
+  EXPECT_TRUE(trace["traceEvents"].empty());
+  EXPECT_EQ(trace["otherData"]["lost_commands"], 0);
+}
+
+TEST_F(TraceWriterTest, SaysOfEachPartHowManyThereWere) {
+  TraceReport report = base();
+  report.commands = {command(TracedCommand::kPart, 1'000, 2'000, 1)};
+  writer.add(report);
+  TraceReport rest;
+  rest.commands = {command(TracedCommand::kPart, 3'000, 4'000, 2),
+                   command(TracedCommand::kInParts, 1'000, 4'000, 2)};
+  writer.add(rest);
+  const auto slices = written("slice");
+  ASSERT_EQ(slices.size(), 2u);
+  EXPECT_EQ(slices[0]["name"], "reduce");
+  EXPECT_EQ(slices[0]["args"]["slice"], 1);
+  EXPECT_EQ(slices[0]["args"]["of"], 2);
+  EXPECT_EQ(slices[1]["ts"], 3.0);
+  EXPECT_EQ(slices[1]["dur"], 1.0);
+  EXPECT_EQ(writer.totals().commands, 1u);
+}
+
+TEST_F(TraceWriterTest, WritesPartsOfALaunchThatHasNotEnded) {
+  TraceReport report = base();
+  report.commands = {command(TracedCommand::kPart, 1'000, 2'000, 1)};
+  writer.add(report);
+  const auto slices = written("slice");
+  ASSERT_EQ(slices.size(), 1u);
+  EXPECT_TRUE(slices[0]["args"]["of"].is_null());
+}
+
+TEST_F(TraceWriterTest, WritesATurnThatIsNotOverOnce) {
+  TraceReport report = base();
+  report.turns = {{7, 0, 1'000, 2'000, 3'000, 0, 0, false}};
+  writer.add(report);
+  TraceReport later;
+  later.turns = {{7, 0, 1'000, 2'000, 5'000, 0, 0, false}};
+  writer.add(later);
+  const auto grants = written("grant");
+  ASSERT_EQ(grants.size(), 1u);
+  EXPECT_EQ(grants[0]["name"], "alice");
+  EXPECT_EQ(grants[0]["dur"], 3.0);
+}
+
+TEST_F(TraceWriterTest, NamesTheTracksOfDevicesAndTenants) {
+  TraceReport report = base();
+  report.turns = {{7, 0, 1'000, 2'000, 3'000, 900, 6'000'000, true}};
+  report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200)};
+  writer.add(report);
+  writer.finish();
+  std::vector<std::string> names;
+  for (const json& event : json::parse(out.str())["traceEvents"]) {
+    if (event["name"] == "process_name" || event["name"] == "thread_name")
+      names.push_back(event["args"]["name"]);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"device 0 GPU", "turns, by tenant", "tenant alice",
+                                             "prog 4711, device 0: turns and waits",
+                                             "prog 4711, device 0: commands"}));
+}
+
+TEST_F(TraceWriterTest, LeavesOutWhatNamesNoSession) {
+  TraceReport report = base();
+  report.turns = {{8, 0, 1'000, 2'000, 3'000, 0, 0, true}};
+  report.commands = {command(TracedCommand::kLaunch, 3'000, 2'000)};
+  writer.add(report);
+  EXPECT_TRUE(written("grant").empty());
+  EXPECT_EQ(writer.totals().commands, 0u);
+}
+
+TEST_F(TraceWriterTest, SaysWhatWasLost) {
+  TraceReport report = base();
+  report.lost_commands = 5;
+  writer.add(report);
+  writer.finish();
+  EXPECT_EQ(json::parse(out.str())["otherData"]["lost_commands"], 5);
+  EXPECT_EQ(writer.totals().lost_commands, 5u);
+}
+
+}  // namespace
+}  // namespace fairgv::tools

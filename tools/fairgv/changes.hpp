@@ -1,0 +1,25 @@
+// What a person may change while programs run, from what was typed to what the daemon is asked: for
+// `fairgv set` and the keys of `fairgv top`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/control_protocol.hpp"
+
+namespace fairgv::tools {
+
+struct Change {
+  session::ControlRequest request;
+  std::string done;  // what to say when the daemon has agreed
+};
+
+/// An Error names `source`, where the text came from: "weight", "--mem". The tenant's name must be one.
+Result<Change> weight_change(const std::string& tenant, const std::string& text, const std::string& source);
+Result<Change> memory_change(const std::string& tenant, const std::string& text, const std::string& source);
+/// Without a device: of all.
+Result<Change> policy_change(const std::string& policy, std::optional<std::uint32_t> device);
+
+}  // namespace fairgv::tools

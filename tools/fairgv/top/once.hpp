@@ -1,0 +1,17 @@
+// `fairgv top --once`: one look, as text or for scripts.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/fairgv/top/view.hpp"
+
+namespace fairgv::tools::top {
+
+/// {"daemon":{...},"devices":[{...,"tenants":[...]}]}: in the order of the view. What the daemon does not say
+/// is null.
+nlohmann::json to_json(const View& view);
+
+/// Why the filter finds nothing in the report although it names something; empty if it does not.
+std::string nothing_found(const session::Report& report, const Filter& filter);
+
+}  // namespace fairgv::tools::top

@@ -1,0 +1,156 @@
+#include "tools/fairgv/top/table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace fairgv::tools::top {
+namespace {
+
+struct ColumnKind {
+  ColumnId id;
+  const char* title;
+  std::size_t width;  // the least
+  int rank;           // the smaller, the longer it stays when there is little room
+  std::optional<SortKey> sorts{};
+};
+
+/// In the order in which they are shown.
+constexpr std::array<ColumnKind, 14> kKinds{{
+    {ColumnId::tenant, " tenant", 11, 0, SortKey::tenant},
+    {ColumnId::weight, "wght", 5, 2, SortKey::weight},
+    {ColumnId::bar, "now | due", 9, 1},
+    {ColumnId::share, "now", 5, 0, SortKey::share},
+    {ColumnId::entitled, "due", 5, 1, SortKey::entitled},
+    {ColumnId::sessions, "ses", 3, 4, SortKey::sessions},
+    {ColumnId::queue, "que", 3, 5, SortKey::queue},
+    {ColumnId::memory, "mem/quota", 9, 3, SortKey::memory},
+    {ColumnId::wait_p50, "p50", 5, 8},
+    {ColumnId::wait_p99, "p99", 5, 6, SortKey::wait},
+    {ColumnId::interactive, "i", 1, 7},
+    {ColumnId::unsliceable, "uns", 3, 9},
+    {ColumnId::time, "time", 7, 10, SortKey::time},
+    {ColumnId::launches, "launches", 9, 11, SortKey::launches},
+}};
+
+constexpr std::size_t kWidestTenant = 26;
+constexpr std::size_t kWidestBar = 40;
+
+const ColumnKind& kind_of(ColumnId id) {
+  return *std::find_if(kKinds.begin(), kKinds.end(), [id](const ColumnKind& kind) { return kind.id == id; });
+}
+
+bool is_left(ColumnId id) {
+  return id == ColumnId::tenant || id == ColumnId::bar;
+}
+
+std::size_t width_up_to(int rank) {
+  std::size_t width = 0;
+  for (const ColumnKind& kind : kKinds) width += kind.rank <= rank ? kind.width + 1 : 0;
+  return width - 1;
+}
+
+std::string text_of(const std::optional<std::uint64_t>& wait_ns) {
+  return wait_ns ? short_time(*wait_ns) : "-";
+}
+
+std::string memory_text(const Row& row) {
+  if (!row.memory_used || !row.memory_limit) return "-";
+  return short_bytes(*row.memory_used) + "/" + short_bytes(*row.memory_limit);
+}
+
+std::string cell(ColumnId id, const Row& row) {
+  switch (id) {
+    case ColumnId::tenant:
+    case ColumnId::bar:
+      break;  // not plain text
+    case ColumnId::weight:
+      return std::to_string(row.weight);
+    case ColumnId::share:
+      return percent(row.share);
+    case ColumnId::entitled:
+      return percent(row.entitled);
+    case ColumnId::sessions:
+      return std::to_string(row.sessions);
+    case ColumnId::queue:
+      return std::to_string(row.queue);
+    case ColumnId::memory:
+      return memory_text(row);
+    case ColumnId::wait_p50:
+      return text_of(row.wait_p50_ns);
+    case ColumnId::wait_p99:
+      return text_of(row.wait_p99_ns);
+    case ColumnId::interactive:
+      return row.interactive ? "i" : "";
+    case ColumnId::unsliceable:
+      return row.unsliceable == 0 ? "" : std::to_string(row.unsliceable);
+    case ColumnId::time:
+      return fmt::format("{:.1f}s", static_cast<double>(row.device_time_ns) / 1e9);
+    case ColumnId::launches:
+      return std::to_string(row.launches);
+  }
+  return "";
+}
+
+Style style_of(ColumnId id, const Row& row) {
+  if (id == ColumnId::unsliceable) return Style::warning;
+  const bool full = row.memory_used && row.memory_limit && *row.memory_used >= *row.memory_limit;
+  if (id == ColumnId::memory && full && *row.memory_used > 0) return Style::warning;
+  return Style::plain;
+}
+
+}  // namespace
+
+std::vector<Column> columns_for(std::size_t width) {
+  int rank = 0;
+  while (rank < static_cast<int>(kKinds.size()) && width_up_to(rank + 1) <= width) ++rank;
+  std::vector<Column> columns;
+  for (const ColumnKind& kind : kKinds) {
+    if (kind.rank <= rank) columns.push_back({kind.id, kind.width});
+  }
+  std::size_t left = width - std::min(width, width_up_to(rank));
+  const auto widen = [&](ColumnId id, std::size_t widest, std::size_t room) {
+    for (Column& column : columns) {
+      if (column.id != id) continue;
+      const std::size_t more = std::min(room, widest - column.width);
+      column.width += more;
+      left -= more;
+    }
+  };
+  widen(ColumnId::tenant, kWidestTenant, left / 3);
+  widen(ColumnId::bar, kWidestBar, left);
+  return columns;
+}
+
+Line heading(const std::vector<Column>& columns, const Order& order) {
+  Line line;
+  for (const Column& column : columns) {
+    const ColumnKind& kind = kind_of(column.id);
+    if (!line.empty()) line.push_back({" ", Style::heading});
+    const std::string text =
+        is_left(column.id) ? pad_right(kind.title, column.width) : pad_left(kind.title, column.width);
+    line.push_back({text, kind.sorts == order.key ? Style::chosen : Style::heading});
+  }
+  return line;
+}
+
+Line row_line(const std::vector<Column>& columns, const Row& row, bool chosen, Glyphs glyphs) {
+  Line line;
+  for (const Column& column : columns) {
+    if (!line.empty()) line.push_back({" "});
+    if (column.id == ColumnId::bar) {
+      for (Span& span : bar(row.share, row.entitled, column.width, glyphs)) line.push_back(std::move(span));
+    } else if (column.id == ColumnId::tenant) {
+      // The sign is for terminals that show no styles, and for text.
+      line.push_back({pad_right((chosen ? ">" : " ") + row.tenant, column.width),
+                      chosen ? Style::chosen : Style::plain});
+    } else {
+      line.push_back({pad_left(cell(column.id, row), column.width), style_of(column.id, row)});
+    }
+  }
+  return line;
+}
+
+}  // namespace fairgv::tools::top

@@ -1,0 +1,44 @@
+// The table of a device's tenants, for any width: which columns there is room for, and the lines.
+//
+// Pure logic.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tools/fairgv/top/text.hpp"
+#include "tools/fairgv/top/view.hpp"
+
+namespace fairgv::tools::top {
+
+enum class ColumnId {
+  tenant,
+  weight,
+  bar,
+  share,
+  entitled,
+  sessions,
+  queue,
+  memory,
+  wait_p50,
+  wait_p99,
+  interactive,
+  unsliceable,
+  time,
+  launches
+};
+
+struct Column {
+  ColumnId id;
+  std::size_t width;
+};
+
+/// In the order in which they are shown, one space between two. The most important ones if there is not room
+/// for all; what is left is given to names and bars.
+std::vector<Column> columns_for(std::size_t width);
+
+Line heading(const std::vector<Column>& columns, const Order& order);
+/// `chosen`: the row that keys act on.
+Line row_line(const std::vector<Column>& columns, const Row& row, bool chosen, Glyphs glyphs);
+
+}  // namespace fairgv::tools::top

@@ -1,0 +1,48 @@
+// The terminal while `fairgv top` has it: curses, from begin() to the destructor, which gives it back as it
+// was.
+//
+// One at a time, one thread. Curses keeps its state in the library, so this class is the only one to call it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "tools/fairgv/top/controller.hpp"
+#include "tools/fairgv/top/screen.hpp"
+#include "tools/fairgv/top/text.hpp"
+
+namespace fairgv::tools::top {
+
+class Terminal {
+ public:
+  /// Fails, with the terminal as it was, if standard input or output is no terminal, or TERM names none that
+  /// can do what a full screen needs. Colours unless NO_COLOR is set and not empty.
+  static Result<Terminal> begin();
+  ~Terminal();
+  Terminal(Terminal&& other) noexcept
+      : glyphs_(other.glyphs_), colours_(other.colours_), owner_(std::exchange(other.owner_, false)) {}
+  Terminal& operator=(Terminal&&) = delete;
+
+  Glyphs glyphs() const { return glyphs_; }
+  Size size() const;
+  /// Takes the size that the system says the terminal has now.
+  void resized();
+  void draw(const std::vector<Line>& lines);
+  /// Draws everything anew next time: somebody else has written to the terminal.
+  void forget();
+
+  /// A key that was pressed; none: no more for now. Does not wait.
+  std::optional<Key> key();
+
+ private:
+  Terminal(Glyphs glyphs, bool colours) : glyphs_(glyphs), colours_(colours) {}
+  Glyphs glyphs_;
+  bool colours_;
+  bool owner_ = true;
+};
+
+/// What the process' locale and TERM let a terminal show.
+Glyphs glyphs_of_environment();
+
+}  // namespace fairgv::tools::top

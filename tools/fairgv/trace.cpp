@@ -1,0 +1,123 @@
+// fairgv trace: records what happens on the devices for some seconds.
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+
+#include "runtime/session/identity.hpp"
+#include "runtime/session/turn.hpp"
+#include "tools/fairgv/command.hpp"
+#include "tools/fairgv/control.hpp"
+#include "tools/fairgv/trace_writer.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct TraceOptions {
+  std::string output;
+  double seconds = 5;
+  std::string tenant;
+  std::optional<std::uint32_t> device;
+  std::string socket;
+};
+
+/// How often what was recorded is fetched: the rings hold some tenths of a second of the shortest commands.
+constexpr std::chrono::milliseconds kFetchEvery{50};
+
+/// What asks for the end. Blocked from the beginning, so that the file is complete whenever they come.
+sigset_t end_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGINT);
+  ::sigaddset(&set, SIGTERM);
+  return set;
+}
+
+/// Waits for the time of one fetch; false when the user wants no more.
+bool wait_unless_interrupted() {
+  const sigset_t set = end_signals();
+  const timespec time{0, std::chrono::nanoseconds(kFetchEvery).count()};
+  return ::sigtimedwait(&set, nullptr, &time) < 0;
+}
+
+/// The first request begins the trace.
+Result<void> record(Control& control, const TraceOptions& options, TraceWriter& writer) {
+  session::ControlRequest request;
+  request.command = session::ControlRequest::Command::trace;
+  request.tenant = options.tenant;
+  request.device = options.device;
+  const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
+  for (bool more = true; more;) {
+    const auto answer = control.ask(request);
+    if (!answer) return answer.error();
+    const auto report = session::parse_trace_report(answer.value());
+    if (!report) return report.error();
+    writer.add(report.value());
+    more = more && Clock::now() < until && wait_unless_interrupted();
+  }
+  // What has happened until now.
+  const auto answer = control.ask(request);
+  if (!answer) return answer.error();
+  const auto report = session::parse_trace_report(answer.value());
+  if (!report) return report.error();
+  writer.add(report.value());
+  return {};
+}
+
+int tell(const TraceOptions& options, const TraceWriter::Totals& totals) {
+  if (totals.sessions == 0) {
+    return fail("trace", options.tenant.empty()
+                             ? "nothing was recorded: no program runs that you may trace (see 'fairgv ps')"
+                             : "nothing was recorded: no program of tenant '" + options.tenant +
+                                   "' runs that you may trace (see 'fairgv ps')");
+  }
+  fmt::print("{}: {} sessions, {} turns, {} commands\n", options.output, totals.sessions, totals.turns,
+             totals.commands);
+  if (totals.lost_commands + totals.lost_turns != 0) {
+    fmt::print(stderr,
+               "fairgv trace: {} commands and {} turns are missing: they came too fast to be recorded\n",
+               totals.lost_commands, totals.lost_turns);
+  }
+  return 0;
+}
+
+int trace(const TraceOptions& options) {
+  if (!options.tenant.empty() && !session::is_tenant_name(options.tenant)) {
+    return fail("trace", session::tenant_name_error(options.tenant, "--tenant").message, kMisused);
+  }
+  const sigset_t set = end_signals();
+  if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return fail("trace", "cannot block signals");
+  auto control = Control::connect(options.socket);
+  if (!control) return fail("trace", control.error().message);
+  std::ofstream file(options.output, std::ios::trunc);
+  if (!file) return fail("trace", system_error("cannot write " + options.output).message);
+  TraceWriter writer(file);
+  const auto recorded = record(control.value(), options, writer);
+  writer.finish();
+  file.close();
+  if (!recorded) return fail("trace", recorded.error().message);
+  if (!file) return fail("trace", system_error("cannot write " + options.output).message);
+  return tell(options, writer.totals());
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Action& action) {
+  static TraceOptions options;
+  CLI::App* command =
+      app.add_subcommand("trace", "Record turns, commands and memory for Perfetto or chrome://tracing");
+  command->add_option("-o,--output", options.output, "The file to write")->required();
+  command->add_option("--seconds", options.seconds, "How long (5); an interrupt ends it earlier")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_option("--tenant", options.tenant, "Only this tenant");
+  command->add_option("--device", options.device, "Only this device, numbered as by fairgv ps")
+      ->check(CLI::Range(0U, session::kMaxDevices - 1));
+  add_socket_option(*command, options.socket);
+  command->callback([&action] { action = [] { return trace(options); }; });
+}
+
+}  // namespace fairgv::tools

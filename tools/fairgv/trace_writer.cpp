@@ -1,0 +1,191 @@
+#include "tools/fairgv/trace_writer.hpp"
+
+#include <fmt/core.h>
+
+#include "runtime/session/json_fields.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+using nlohmann::json;
+using session::TracedCommand;
+
+/// Devices are the first processes of a trace, tenants follow.
+constexpr std::uint64_t kFirstDeviceProcess = 1;
+constexpr std::uint64_t kFirstTenantProcess = 1000;
+constexpr std::uint64_t kDeviceTurnsThread = 1;
+
+double in_us(std::uint64_t ns) {
+  return static_cast<double>(ns) / 1e3;
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(std::ostream& out) : out_(out) {
+  out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+}
+
+void TraceWriter::add(const Report& report) {
+  devices_ = report.devices;
+  for (const Report::Session& session : report.sessions) sessions_[session.session] = session;
+  for (const Report::Name& name : report.names) names_[{name.session, name.number}] = name.name;
+  totals_.sessions = sessions_.size();
+  totals_.lost_commands = report.lost_commands;
+  totals_.lost_turns = report.lost_turns;
+  open_turns_.clear();
+  for (const Report::Turn& turn : report.turns) {
+    if (turn.over) {
+      write_turn(turn);
+    } else {
+      open_turns_.push_back(turn);
+    }
+  }
+  for (const Report::Command& command : report.commands) add_command(command);
+  for (const Report::Memory& memory : report.memory) {
+    write({{"ph", "C"},
+           {"name", "device memory"},
+           {"pid", tenant_process(memory.tenant)},
+           {"ts", in_us(report.now_ns)},
+           {"args", {{fmt::format("device {}, bytes", memory.device), memory.bytes}}}});
+  }
+}
+
+void TraceWriter::finish() {
+  for (const Report::Turn& turn : open_turns_) write_turn(turn);
+  for (const auto& [key, parts] : parts_) {
+    for (const Report::Command& part : parts) write_command(part, 0);
+  }
+  out_ << "\n],\"otherData\":"
+       << session::to_text(json{{"clock", "CLOCK_MONOTONIC"},
+                                {"lost_commands", totals_.lost_commands},
+                                {"lost_turns", totals_.lost_turns}})
+       << "}\n";
+}
+
+void TraceWriter::write(const json& event) {
+  out_ << (std::exchange(first_, false) ? "\n" : ",\n") << session::to_text(event);
+}
+
+void TraceWriter::write_span(const Place& place, const std::string& name, const char* category,
+                             std::uint64_t began_ns, std::uint64_t ended_ns, json arguments) {
+  write({{"ph", "X"},
+         {"name", name},
+         {"cat", category},
+         {"pid", place.process},
+         {"tid", place.thread},
+         {"ts", in_us(began_ns)},
+         {"dur", in_us(ended_ns - began_ns)},
+         {"args", std::move(arguments)}});
+}
+
+void TraceWriter::name_process(std::uint64_t process, const std::string& name) {
+  write({{"ph", "M"}, {"name", "process_name"}, {"pid", process}, {"tid", 0}, {"args", {{"name", name}}}});
+  write({{"ph", "M"},
+         {"name", "process_sort_index"},
+         {"pid", process},
+         {"tid", 0},
+         {"args", {{"sort_index", process}}}});
+}
+
+std::uint64_t TraceWriter::tenant_process(const std::string& tenant) {
+  const auto [found, fresh] = processes_.try_emplace(tenant, kFirstTenantProcess + processes_.size());
+  if (fresh) name_process(found->second, "tenant " + tenant);
+  return found->second;
+}
+
+TraceWriter::Place TraceWriter::device_place(std::uint32_t device) {
+  const Place place{kFirstDeviceProcess + device, kDeviceTurnsThread};
+  if (!std::exchange(device_named_[device], true)) {
+    name_process(place.process,
+                 fmt::format("device {} {}", device, device < devices_.size() ? devices_[device] : ""));
+    write({{"ph", "M"},
+           {"name", "thread_name"},
+           {"pid", place.process},
+           {"tid", place.thread},
+           {"args", {{"name", "turns, by tenant"}}}});
+  }
+  return place;
+}
+
+TraceWriter::Place TraceWriter::place_of(std::uint32_t session, std::uint32_t device, Track track) {
+  const auto key = std::tuple(session, device, track);
+  if (const auto found = places_.find(key); found != places_.end()) return found->second;
+  const Report::Session& its = sessions_.at(session);
+  const Place place{tenant_process(its.tenant), places_.size() + 1};
+  write({{"ph", "M"},
+         {"name", "thread_name"},
+         {"pid", place.process},
+         {"tid", place.thread},
+         {"args",
+          {{"name", fmt::format("{} {}, device {}: {}", its.program, its.pid, device,
+                                track == Track::turns ? "turns and waits" : "commands")}}}});
+  places_.emplace(key, place);
+  return place;
+}
+
+void TraceWriter::write_turn(const Report::Turn& turn) {
+  const auto session = sessions_.find(turn.session);
+  const bool in_order = turn.wanted_ns <= turn.granted_ns && turn.granted_ns <= turn.ended_ns;
+  if (session == sessions_.end() || !in_order) return;
+  ++totals_.turns;
+  const json arguments{{"session", turn.session},
+                       {"pid", session->second.pid},
+                       {"program", session->second.program},
+                       {"slice_us", in_us(turn.slice_ns)},
+                       {"charged_us", in_us(turn.charged_ns)},
+                       {"over", turn.over}};
+  write_span(device_place(turn.device), session->second.tenant, "grant", turn.granted_ns, turn.ended_ns,
+             arguments);
+  const Place place = place_of(turn.session, turn.device, Track::turns);
+  write_span(place, "wait", "wait", turn.wanted_ns, turn.granted_ns, {{"session", turn.session}});
+  write_span(place, "turn", "turn", turn.granted_ns, turn.ended_ns, arguments);
+}
+
+/// How many parts a launch has is known when it has ended.
+void TraceWriter::add_command(const Report::Command& command) {
+  if (!sessions_.contains(command.session) || command.command.began_ns > command.command.ended_ns) return;
+  auto& parts = parts_[{command.session, command.command.device}];
+  if (command.command.kind == TracedCommand::kPart) {
+    parts.push_back(command);
+    return;
+  }
+  if (command.command.kind == TracedCommand::kInParts) {
+    for (const Report::Command& part : parts) write_command(part, command.command.part);
+    parts.clear();
+  }
+  ++totals_.commands;
+  write_command(command, 0);
+}
+
+std::string TraceWriter::name_of(const Report::Command& command) const {
+  const auto found = names_.find({command.session, command.name});
+  return found == names_.end() ? "(unnamed)" : found->second;
+}
+
+void TraceWriter::write_command(const Report::Command& command, std::uint32_t parts) {
+  const TracedCommand& its = command.command;
+  json arguments{{"session", command.session}};
+  const char* category = "launch";
+  if (its.kind == TracedCommand::kTransfer) {
+    category = "transfer";
+    arguments["bytes"] = its.amount;
+  } else {
+    arguments["groups"] = its.amount;
+    arguments["grid"] = json::array({its.grid[0], its.grid[1], its.grid[2]});
+  }
+  if (its.kind == TracedCommand::kPart) {
+    category = "slice";
+    arguments["slice"] = its.part;
+    arguments["of"] = parts == 0 ? json() : json(parts);
+  } else if (its.kind == TracedCommand::kInParts) {
+    category = "launch in slices";
+    arguments["slices"] = its.part;
+  } else {
+    arguments["queued_in_driver_us"] = its.delay_us;
+    if (its.together > 1) arguments["ended_together"] = its.together;
+  }
+  write_span(place_of(command.session, its.device, Track::commands), name_of(command), category, its.began_ns,
+             its.ended_ns, std::move(arguments));
+}
+
+}  // namespace fairgv::tools

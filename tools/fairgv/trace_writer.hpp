@@ -1,0 +1,73 @@
+// A trace as Chrome's trace event format, which Perfetto and chrome://tracing open (docs/TRACING.md).
+//
+// Events are written as they come, so that a long trace needs no memory; only the parts of a launch that has
+// not ended, and turns that are not over, wait for what comes. Pure but for the stream; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "runtime/session/trace_report.hpp"
+
+namespace fairgv::tools {
+
+class TraceWriter {
+ public:
+  /// `out` outlives it; whether writing succeeded is the stream's to say.
+  explicit TraceWriter(std::ostream& out);
+
+  /// What the daemon has answered, in the order of its answers.
+  void add(const session::TraceReport& report);
+  /// Writes what has waited, and the end. Nothing may be added afterwards.
+  void finish();
+
+  struct Totals {
+    std::uint64_t sessions = 0;
+    std::uint64_t turns = 0;
+    std::uint64_t commands = 0;  // parts are not counted beside their launch
+    std::uint64_t lost_commands = 0;
+    std::uint64_t lost_turns = 0;
+  };
+  const Totals& totals() const { return totals_; }
+
+ private:
+  using Report = session::TraceReport;
+  enum class Track { turns, commands };
+  struct Place {
+    std::uint64_t process;
+    std::uint64_t thread;
+  };
+
+  void write(const nlohmann::json& event);
+  void write_span(const Place& place, const std::string& name, const char* category, std::uint64_t began_ns,
+                  std::uint64_t ended_ns, nlohmann::json arguments);
+  void name_process(std::uint64_t process, const std::string& name);
+  std::uint64_t tenant_process(const std::string& tenant);
+  Place place_of(std::uint32_t session, std::uint32_t device, Track track);
+  Place device_place(std::uint32_t device);
+  void write_turn(const Report::Turn& turn);
+  void add_command(const Report::Command& command);
+  void write_command(const Report::Command& command, std::uint32_t parts);
+  std::string name_of(const Report::Command& command) const;
+
+  std::ostream& out_;
+  bool first_ = true;
+  Totals totals_;
+  std::vector<std::string> devices_;
+  std::map<std::uint32_t, Report::Session> sessions_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names_;  // by session and number
+  std::map<std::string, std::uint64_t> processes_;                        // of tenants
+  std::map<std::uint32_t, bool> device_named_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Track>, Place> places_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Report::Command>>
+      parts_;  // by session, device
+  std::vector<Report::Turn> open_turns_;
+};
+
+}  // namespace fairgv::tools
