@@ -24,8 +24,9 @@ endif()
 
 set(made "${CMAKE_BINARY_DIR}/packaging")
 set(version "${PROJECT_VERSION}")
-# `cpack -D CPACK_DEBIAN_PACKAGE_RELEASE=2` makes the same again as a later revision.
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1 CACHE STRING "Debian revision of the packages")
+# Smaller than any of Debian's own. With `cmake -DFAIRGV_DEBIAN_REVISION=0fairgv2` the same becomes an upgrade.
+set(FAIRGV_DEBIAN_REVISION 0fairgv1 CACHE STRING "Debian revision of the packages")
+set(CPACK_DEBIAN_PACKAGE_RELEASE "${FAIRGV_DEBIAN_REVISION}")
 
 # ---- daemon
 set(FAIRGV_UNIT_BINDIR "${CMAKE_INSTALL_FULL_BINDIR}")
@@ -98,7 +99,6 @@ endforeach()
 # ---- cpack
 set(CPACK_GENERATOR DEB)
 set(CPACK_SET_DESTDIR ON)
-set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_PACKAGE_NAME fairgv)
@@ -128,41 +128,41 @@ set(CPACK_DEBIAN_OPENCL_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION libs)
 
 set(CPACK_COMPONENT_DAEMON_DESCRIPTION "daemon that shares accelerators among tenants by weight
- fairgvd shares a machine's OpenCL devices among programs that do not know of
- each other, in proportion to their tenants' weights, by start-time fair queuing
- over measured device time. Each program has a confined worker process of its
- own, which alone talks to the driver.
- .
- This package has the daemon, its workers' program, and systemd units.")
+fairgvd shares a machine's OpenCL devices among programs that do not know of
+each other, in proportion to their tenants' weights, by start-time fair queuing
+over measured device time. Each program has a confined worker process of its
+own, which alone talks to the driver.
+
+This package has the daemon, its workers' program, and systemd units.")
 set(CPACK_DEBIAN_DAEMON_PACKAGE_DEPENDS "init-system-helpers (>= 1.54~), systemd | systemd-standalone-sysusers | systemd-sysusers, systemd | systemd-standalone-tmpfiles | systemd-tmpfiles")
 set(CPACK_DEBIAN_DAEMON_PACKAGE_RECOMMENDS "fairgv-tools, pocl-opencl-icd | opencl-icd")
 set(CPACK_DEBIAN_DAEMON_PACKAGE_SUGGESTS "fairgv-opencl")
 
 set(CPACK_COMPONENT_OPENCL_DESCRIPTION "OpenCL driver that makes programs tenants of a shared accelerator
- Unmodified OpenCL programs find this driver through the ordinary loader and
- become tenants of fairgvd: their calls travel over shared memory to a worker
- process, which uses the device when it is their turn.
- .
- It needs no device files: in a container it is all that is installed, beside
- the socket of the host's fairgvd.")
+Unmodified OpenCL programs find this driver through the ordinary loader and
+become tenants of fairgvd: their calls travel over shared memory to a worker
+process, which uses the device when it is their turn.
+
+It needs no device files: in a container it is all that is installed, beside
+the socket of the host's fairgvd.")
 set(CPACK_DEBIAN_OPENCL_PACKAGE_RECOMMENDS "ocl-icd-libopencl1 | libopencl1")
 set(CPACK_DEBIAN_OPENCL_PACKAGE_SUGGESTS "fairgv-daemon")
 set(CPACK_DEBIAN_OPENCL_PACKAGE_PROVIDES "opencl-icd")
 set(CPACK_DEBIAN_OPENCL_PACKAGE_ENHANCES "libopencl1")
 
 set(CPACK_COMPONENT_CUDA_DESCRIPTION "CUDA runtime libraries and a software CUDA driver
- Runtime libraries (libcudart.so.12 and libcudart.so.13) on the CUDA driver API,
- and a driver in software over OpenCL for machines without such a device. Each
- lies in a folder of its own under /usr/lib, where only programs find it that
- name the folder in LD_LIBRARY_PATH.
- .
- Programs that use them are not yet tenants of fairgvd.")
+Runtime libraries (libcudart.so.12 and libcudart.so.13) on the CUDA driver API,
+and a driver in software over OpenCL for machines without such a device. Each
+lies in a folder of its own under /usr/lib, where only programs find it that
+name the folder in LD_LIBRARY_PATH.
+
+Programs that use them are not yet tenants of fairgvd.")
 set(CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
 
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "command that runs, shows and steers tenants of shared accelerators
- The command fairgv runs programs as tenants, shows who uses the devices and with
- which shares, changes weights and memory quotas while programs run, simulates
- scheduling policies, and looks for what is wrong on a machine.")
+The command fairgv runs programs as tenants, shows who uses the devices and with
+which shares, changes weights and memory quotas while programs run, simulates
+scheduling policies, and looks for what is wrong on a machine.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "fairgv-daemon (= ${FAIRGV_DEBIAN_VERSION}), fairgv-opencl (= ${FAIRGV_DEBIAN_VERSION})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion")
 
