@@ -160,9 +160,9 @@ Programs that use them are not yet tenants of fairgvd.")
 set(CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
 
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "command that runs, shows and steers tenants of shared accelerators
-The command fairgv runs programs as tenants, shows who uses the devices and with
-which shares, changes weights and memory quotas while programs run, simulates
-scheduling policies, and looks for what is wrong on a machine.")
+The command fairgv runs programs as tenants, shows who uses the devices and
+with which shares, changes weights and memory quotas while programs run,
+simulates scheduling policies, and looks for what is wrong on a machine.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "fairgv-daemon (= ${FAIRGV_DEBIAN_VERSION}), fairgv-opencl (= ${FAIRGV_DEBIAN_VERSION})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion")
 
