@@ -68,11 +68,14 @@ foreach(page ${pages})
   install(FILES "${roff}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}" COMPONENT ${component})
 endforeach()
 add_custom_target(man_pages ALL DEPENDS ${compressed})
-# Where they are made by the build.
-install(FILES "${CMAKE_BINARY_DIR}/completion/fairgv" DESTINATION share/bash-completion/completions
-  COMPONENT tools OPTIONAL)
-install(FILES "${CMAKE_BINARY_DIR}/completion/_fairgv" DESTINATION share/zsh/vendor-completions
-  COMPONENT tools OPTIONAL)
+# What `fairgv --completion SHELL` prints; a command that does not know the option has none to install.
+file(MAKE_DIRECTORY "${made}/completion")
+add_custom_target(completions ALL
+  COMMAND sh -c "'$<TARGET_FILE:fairgv>' --completion bash >fairgv 2>/dev/null || rm -f fairgv"
+  COMMAND sh -c "'$<TARGET_FILE:fairgv>' --completion zsh >_fairgv 2>/dev/null || rm -f _fairgv"
+  WORKING_DIRECTORY "${made}/completion" VERBATIM)
+install(FILES "${made}/completion/fairgv" DESTINATION share/bash-completion/completions COMPONENT tools OPTIONAL)
+install(FILES "${made}/completion/_fairgv" DESTINATION share/zsh/vendor-completions COMPONENT tools OPTIONAL)
 
 # ---- what every package has
 set(components daemon opencl tools)

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -142,6 +144,44 @@ TEST_F(Service, WithoutAWatchdogNothingIsPinged) {
     EXPECT_FALSE(news->says("WATCHDOG=1"));
     if (news->says("STOPPING=1")) break;
   }
+}
+
+/// What the unit says behind `key=`.
+std::string unit_setting(const std::string& key) {
+  std::ifstream unit(FAIRGV_UNIT);
+  for (std::string line; std::getline(unit, line);) {
+    if (line.starts_with(key + "=")) return line.substr(key.size() + 1);
+  }
+  return {};
+}
+
+TEST_F(Service, TheRightsThatTheUnitLeavesAreEnoughForProgramsOfOtherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root's daemon serves other users";
+  std::istringstream rights(unit_setting("CapabilityBoundingSet"));
+  std::string bounds = "-all";
+  for (std::string each; rights >> each;) {
+    std::transform(each.begin(), each.end(), each.begin(), [](unsigned char c) { return std::tolower(c); });
+    bounds += ",+" + each.substr(std::string("cap_").size());
+  }
+  ASSERT_NE(bounds, "-all");
+  ASSERT_EQ(unit_setting("NoNewPrivileges"), "yes");
+  ::chmod(folder.c_str(), 0755);
+  harness::CommandLine command = daemon({"--socket", socket()});
+  command.arguments.insert(command.arguments.begin(),
+                           {"setpriv", "--bounding-set=" + bounds, "--no-new-privs"});
+  auto child = start(command);
+  ASSERT_TRUE(manager->wait_for("READY=1"));
+  for (const char* user : {"12345", "0"}) {
+    const auto program =
+        harness::run({{"setpriv", "--reuid", user, "--regid", user, "--clear-groups",
+                       harness::beside("fairgv"), "run", "--socket", socket(), "--",
+                       harness::beside("workloads/matrixMul"), "--repetitions", "3", "--verify", "always"},
+                      {}});
+    ASSERT_TRUE(program);
+    EXPECT_EQ(program->status, 0) << "user " << user;
+  }
+  ::kill(child.pid(), SIGTERM);
+  EXPECT_EQ(child.wait(), 0);
 }
 
 /// systemd-socket-activate listens as a socket unit does, and starts the daemon when somebody connects.
