@@ -7,7 +7,9 @@
 #include <systemd/sd-daemon.h>
 
 #include <cstddef>
+#include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace fairgv::daemon {
 namespace {

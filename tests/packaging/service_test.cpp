@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "tests/harness/child.hpp"
 #include "tests/harness/tenancy.hpp"
