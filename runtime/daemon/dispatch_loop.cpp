@@ -360,6 +360,7 @@ void DispatchLoop::run() {
     for (int i = 0; i < count; ++i) handle_knock(events[static_cast<std::size_t>(i)].data.u64, now);
     for (Dispatcher& dispatcher : dispatchers_) dispatcher.expire(now);
     collect_broken();
+    loop_turns_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

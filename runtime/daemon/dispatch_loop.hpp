@@ -56,6 +56,10 @@ class DispatchLoop {
   DispatchLoop(const DispatchLoop&) = delete;
   DispatchLoop& operator=(const DispatchLoop&) = delete;
 
+  /// How often the loop has turned, for a watchdog; nudge() has it turn once more, also when nothing happens.
+  std::uint64_t turns() const { return loop_turns_.load(std::memory_order_relaxed); }
+  void nudge() { wake(); }
+
   /// From a configuration that was read again. Policies change where their names do.
   void set_rules(DeviceRules rules);
   /// Where the thread runs from now on. A wish: if the system refuses, it stays where it is.
@@ -141,9 +145,10 @@ class DispatchLoop {
   std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;
   ring::UniqueFd epoll_;
-  ring::UniqueFd wake_;                // eventfd: something changed from outside, or the end
-  ring::UniqueFd broken_event_;        // eventfd
-  std::atomic<bool> stopping_{false};  // release before the wake, acquire after it
+  ring::UniqueFd wake_;                       // eventfd: something changed from outside, or the end
+  ring::UniqueFd broken_event_;               // eventfd
+  std::atomic<std::uint64_t> loop_turns_{0};  // relaxed: it orders nothing
+  std::atomic<bool> stopping_{false};         // release before the wake, acquire after it
   std::thread thread_;
 };
 

@@ -218,6 +218,7 @@ std::string to_text(const Handover& handover) {
               {"restarts", handover.restarts}, {"served_s", handover.served_s},
               {"devices", json::array()},      {"tenants", json::array()},
               {"sessions", json::array()}};
+  if (handover.listener_is_borrowed) object["listener_is_borrowed"] = true;
   for (const auto& device : handover.devices) {
     object["devices"].push_back({{"platform", device.platform},
                                  {"name", device.name},
@@ -234,6 +235,8 @@ Result<Handover> parse_handover(std::string_view text) {
   if (fields.ok()) fields.integer("handover", kVersion, kVersion);
   Handover handover;
   handover.listener = descriptor(fields, "listener");
+  if (fields.has("listener_is_borrowed"))
+    handover.listener_is_borrowed = fields.boolean("listener_is_borrowed");
   handover.lock = descriptor(fields, "lock");
   handover.last_session = fields.integer32("last_session");
   if (fields.has("restarts")) {

@@ -60,6 +60,7 @@ struct HandedSession {
 
 struct Handover {
   int listener = -1;
+  bool listener_is_borrowed = false;  // from a service manager, to which its path belongs
   int lock = -1;
   std::uint32_t last_session = 0;
   std::uint64_t restarts = 0;  // before this one

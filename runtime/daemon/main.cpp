@@ -11,6 +11,7 @@
 #include "runtime/daemon/background.hpp"
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/server.hpp"
+#include "runtime/daemon/service_manager.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -37,6 +38,20 @@ int fail(const std::string& message, int status = kFailure) {
   std::replace(line.begin(), line.end(), '\n', ' ');
   fmt::print(stderr, "fairgvd: {}\n", line);
   return status;
+}
+
+/// A service manager's socket goes before everything, and nothing may contradict it.
+Result<std::optional<ActivatedSocket>> activated_socket(const CommandLine& command, const Config& config) {
+  auto activated = take_activated_socket();
+  if (!activated || !activated.value()) return activated;
+  for (const auto& wanted : {command.socket, config.socket}) {
+    if (!wanted || fs::absolute(*wanted) == activated.value()->path) continue;
+    return Error{
+        "the service manager listens at " + activated.value()->path + " and not at " + *wanted +
+        ": change ListenSequentialPacket= of fairgvd.socket, or leave --socket and [daemon] socket out"};
+  }
+  if (auto checked = check_access(*activated.value(), config); !checked) return checked.error();
+  return activated;
 }
 
 std::string choose_socket(const CommandLine& command, const Config& config) {
@@ -90,7 +105,10 @@ int serve(const CommandLine& command) {
     config = std::move(read).value();
   }
   if (command.check) return 0;
-  const fs::path socket = choose_socket(command, config);
+  auto activated = activated_socket(command, config);
+  if (!activated) return fail(activated.error().message);
+  const fs::path socket =
+      activated.value() ? fs::path(activated.value()->path) : fs::path(choose_socket(command, config));
   if (auto done = prepare_folder(socket.parent_path()); !done) return fail(done.error().message);
   auto worker = find_worker();
   if (!worker) return fail(worker.error().message);
@@ -121,7 +139,8 @@ int serve(const CommandLine& command) {
                           command.log_level,
                           worker.value(),
                           folder.value() / "fairgvd",
-                          lock.value()->fd()};
+                          lock.value()->fd(),
+                          activated.value() ? std::move(activated.value()->fd) : ring::UniqueFd()};
   if (command.exit_idle_s) settings.exit_idle = std::chrono::duration<double>(*command.exit_idle_s);
   if (handover) start_logging();
   auto server = Server::create(std::move(settings), std::move(config), handover);

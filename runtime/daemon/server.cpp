@@ -57,6 +57,20 @@ Result<void> give_to_group(const std::string& socket, std::optional<gid_t> group
   return system_error("cannot give " + socket + " to the group of [daemon]");
 }
 
+Result<session::Listener> make_listener(ServerSettings& settings, const Config& config,
+                                        const std::optional<Handover>& handover) {
+  if (handover) {
+    ring::UniqueFd fd(handover->listener);
+    if (handover->listener_is_borrowed) return session::Listener::borrow(std::move(fd));
+    return session::Listener::adopt(std::move(fd), settings.socket_path);
+  }
+  if (settings.listener) return session::Listener::borrow(std::move(settings.listener));
+  auto listener = session::Listener::bind(settings.socket_path, socket_mode(config));
+  if (!listener) return listener;
+  if (auto given = give_to_group(settings.socket_path, config.group); !given) return given.error();
+  return listener;
+}
+
 template <class Point>
 void keep_earlier(std::optional<Point>& first, const std::optional<Point>& other) {
   if (other && (!first || *other < *first)) first = other;
@@ -76,13 +90,8 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
   if (!vendors) return vendors.error();
   auto dispatch = DispatchLoop::start(config.devices);
   if (!dispatch) return dispatch.error();
-  auto listener = handover
-                      ? session::Listener::adopt(ring::UniqueFd(handover->listener), settings.socket_path)
-                      : session::Listener::bind(settings.socket_path, socket_mode(config));
+  auto listener = make_listener(settings, config, handover);
   if (!listener) return listener.error();
-  if (!handover) {
-    if (auto given = give_to_group(settings.socket_path, config.group); !given) return given.error();
-  }
   std::unique_ptr<Server> server(new Server(std::move(settings), std::move(config), std::move(events).value(),
                                             std::move(dispatch).value(), std::move(vendors).value(),
                                             std::move(listener).value(), std::move(signals).value()));
@@ -151,9 +160,11 @@ void Server::run() {
                  host_.config.vendors);
   }
   if (const auto weakness = cage_weakness(host_.config.worker)) spdlog::warn("{}", *weakness);
+  tell_ready("serves " + settings_.socket_path);
   while (!stopping_) {
     events_->wait(next_deadline());
     expire(Clock::now());
+    tell_sessions();
     if (control_.stop_requested()) stopping_ = true;
     if (control_.take_restart_request()) begin_restart();
     if (ready_to_restart()) restart();
@@ -295,6 +306,7 @@ void Server::on_signal() {
 }
 
 void Server::reload() {
+  const ReloadNotice notice;
   if (!settings_.config_path) {
     spdlog::info("there is no configuration to read again");
     return;
@@ -342,10 +354,12 @@ void Server::restart() {
   if (settings_.exit_idle) add("--exit-idle", std::to_string(settings_.exit_idle->count()));
   if (settings_.log_level) add("--log-level", *settings_.log_level);
   spdlog::info("restarting as {} with {} sessions", settings_.program.string(), sessions_.all().size());
+  const ReloadNotice notice;  // the next program says when it is ready
   usage_.close();
   metrics_.close();
   dispatch_->freeze();
   Handover handover = gather(host_, sessions_, listener_.fd(), settings_.lock_fd);
+  handover.listener_is_borrowed = listener_.is_borrowed();
   usage_.hand_over(handover);
   const Error error = replace_program(settings_.program, arguments, handover);
   dispatch_->thaw();
@@ -371,6 +385,7 @@ std::optional<Server::Time> Server::next_deadline() {
   keep_earlier(first, usage_.deadline());
   keep_earlier(first, metrics_.deadline());
   keep_earlier(first, accept_again_);
+  keep_earlier(first, watchdog_.deadline());
   for (const auto& [key, connection] : connections_) keep_earlier(first, connection.hello_by);
   const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
   if (!sessions_.empty() || !connections_.empty() || exit_idle.count() <= 0) {
@@ -392,10 +407,21 @@ void Server::expire(Time now) {
     accept_again_.reset();
     (void)listen_again();
   }
+  if (watchdog_.due(now)) {
+    if (watchdog_.look(now, dispatch_->turns())) tell_alive();
+    dispatch_->nudge();
+  }
   if (idle_for_too_long(now)) {
     spdlog::info("stopping: idle");
     stopping_ = true;
   }
+}
+
+void Server::tell_sessions() {
+  const std::size_t sessions = sessions_.all().size();
+  if (std::exchange(told_sessions_, sessions) == sessions) return;
+  tell_status("serves " + settings_.socket_path + " with " + std::to_string(sessions) +
+              (sessions == 1 ? " session" : " sessions"));
 }
 
 bool Server::idle_for_too_long(Time now) {
@@ -404,6 +430,7 @@ bool Server::idle_for_too_long(Time now) {
 }
 
 void Server::shut_down() {
+  tell_stopping();
   listener_watch_.reset();
   sessions_.end_all("the daemon stops");
   const Time patience_ends = Clock::now() + kShutDownPatience;

@@ -16,6 +16,7 @@
 
 #include "runtime/daemon/control.hpp"
 #include "runtime/daemon/metrics_server.hpp"
+#include "runtime/daemon/service_manager.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
 #include "runtime/session/socket.hpp"
@@ -30,6 +31,7 @@ struct ServerSettings {
   std::filesystem::path worker_program;
   std::filesystem::path program;  // of the daemon; what a restart starts
   int lock_fd = -1;               // the caller's; for a restart
+  ring::UniqueFd listener{};      // listens at socket_path for a service manager; none: one is made
 };
 
 class Server {
@@ -81,6 +83,7 @@ class Server {
   std::optional<Time> next_deadline();
   void expire(Time now);
   bool idle_for_too_long(Time now);
+  void tell_sessions();
   void shut_down();
 
   const ServerSettings settings_;
@@ -100,6 +103,8 @@ class Server {
   std::map<uid_t, std::string> last_refusals_;
   std::optional<Time> accept_again_;  // accepting failed, for want of descriptors: rest until then
   std::optional<Time> idle_since_;
+  Watchdog watchdog_ = Watchdog::from_environment();  // the service manager's, over us
+  std::size_t told_sessions_ = 0;                     // to the service manager
   bool stopping_ = false;
   bool restarting_ = false;  // nobody new is accepted, and as soon as all is settled, the program is replaced
   EventLoop::Watch listener_watch_;

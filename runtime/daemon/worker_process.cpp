@@ -65,6 +65,8 @@ std::vector<std::string> worker_environment(char* const* environment, const Work
   for (char* const* each = environment; *each != nullptr; ++each) {
     const std::string_view variable = *each;
     if (starts_with_any(variable, {"FAIRGV_", "OCL_ICD_", "OPENCL_", "OPEN_CL_"})) continue;
+    // What the daemon and its service manager have to say to each other.
+    if (starts_with_any(variable, {"NOTIFY_SOCKET=", "WATCHDOG_", "LISTEN_"})) continue;
     // Where the daemon's own user keeps things.
     if (command.run_as && starts_with_any(variable, {"USER=", "LOGNAME="})) continue;
     if ((command.run_as || !cache.empty()) && starts_with_any(variable, {"HOME=", "XDG_", "PWD="})) continue;

@@ -75,7 +75,7 @@ class Socket {
   ring::UniqueFd fd_;
 };
 
-/// A socket that others connect to. Removes its path when it goes away.
+/// A socket that others connect to. Removes its path when it goes away, unless it is borrowed.
 class Listener {
  public:
   /// Replaces whatever socket file lies at `path`: make sure first that nobody serves it. Non-blocking.
@@ -83,11 +83,14 @@ class Listener {
   static Result<Listener> bind(const std::string& path, mode_t mode);
   /// A socket that already listens at `path`, from the program before this one in the same process.
   static Listener adopt(ring::UniqueFd fd, std::string path) { return {std::move(fd), std::move(path)}; }
+  /// One whose path belongs to who has made it, and stays.
+  static Listener borrow(ring::UniqueFd fd) { return {std::move(fd), {}}; }
   ~Listener();
   Listener(Listener&& other) noexcept : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
   Listener& operator=(Listener&&) = delete;
 
   int fd() const { return fd_.get(); }
+  bool is_borrowed() const { return path_.empty(); }
   /// The next peer, non-blocking; an empty Socket when nobody waits.
   Result<Socket> accept() const;
 

@@ -15,6 +15,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_service_manager_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp

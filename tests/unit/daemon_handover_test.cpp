@@ -19,6 +19,7 @@ using State = session::TurnState;
 Handover example() {
   return {
       .listener = 7,
+      .listener_is_borrowed = true,
       .lock = 8,
       .last_session = 41,
       .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4}},

@@ -57,6 +57,9 @@ TEST(WorkerEnvironment, LeadsTheLoaderToTheDriversAndNowhereElse) {
                                      "OCL_ICD_FILENAMES=x",
                                      "OPENCL_VENDOR_PATH=x",
                                      "FAIRGV_TENANT=a",
+                                     "NOTIFY_SOCKET=/run/systemd/notify",
+                                     "WATCHDOG_USEC=1",
+                                     "LISTEN_FDS=1",
                                      "POCL_DEVICES=cpu",
                                      nullptr};
   WorkerCommand command;
