@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
@@ -45,7 +46,9 @@ Result<Table> names_of(const std::vector<std::string>& probe) {
   return table;
 }
 
-void print(const Table& table, int pairs) {
+/// Prints it, and returns the rows of the CSV.
+std::vector<std::string> print(const Table& table, int pairs) {
+  std::vector<std::string> rows;
   fmt::print("{:<40} {:>12} {:>12} {:>8}\n", fmt::format("ns per call, medians of {} pairs", pairs), "driver",
              "FairGV", "ratio");
   for (const auto& [name, costs] : table) {
@@ -53,10 +56,13 @@ void print(const Table& table, int pairs) {
     for (std::size_t i = 0; i < costs.ours.size(); ++i) ratios.push_back(costs.ours[i] / costs.alone[i]);
     fmt::print("{:<40} {:>12.1f} {:>12.1f} {:>8.2f}\n", name, median(costs.alone), median(costs.ours),
                median(ratios));
+    rows.push_back(fmt::format("{},{:.1f},{:.1f},{:.4f}", csv_cell(name), median(costs.alone),
+                               median(costs.ours), median(ratios)));
   }
+  return rows;
 }
 
-Result<void> run_benchmark(int pairs) {
+Result<void> run_benchmark(int pairs, const Output& output) {
   auto tenancy = Tenancy::start();
   if (!tenancy) return tenancy.error();
   const std::vector<std::string> probe{beside("fairgv-probe-api")};
@@ -65,8 +71,7 @@ Result<void> run_benchmark(int pairs) {
   for (int pair = 0; pair < pairs; ++pair) {
     if (auto done = add_pair(tenancy.value(), probe, table.value()); !done) return done;
   }
-  print(table.value(), pairs);
-  return {};
+  return write_csv(output, 0, "call,driver_ns,fairgv_ns,ratio", print(table.value(), pairs));
 }
 
 }  // namespace
@@ -76,6 +81,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Cost of one call of the most used entry points beside the driver alone", "fairgv bench api"};
   int pairs = 7;
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
+  fairgv::bench::Output output;
+  fairgv::bench::declare_csv(app, output);
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs));
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, output));
 }

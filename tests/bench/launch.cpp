@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
@@ -27,14 +28,18 @@ Result<void> measure(const CommandLine& one_way, const CommandLine& finish, Figu
   return {};
 }
 
-void print_row(const char* what, const std::vector<double>& bare_values, const std::vector<double>& ours) {
+/// Prints it, and returns it as a row of the CSV.
+std::string print_row(const char* what, const std::vector<double>& bare_values,
+                      const std::vector<double>& ours) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / bare_values[i]);
   fmt::print("{:<34} {:>12.2f} {:>12.2f} {:>10.2f}\n", what, median(bare_values), median(ours),
              median(ratios));
+  return fmt::format("{},{:.3f},{:.3f},{:.4f}", csv_cell(what), median(bare_values), median(ours),
+                     median(ratios));
 }
 
-Result<void> run_benchmark(int pairs, int count) {
+Result<void> run_benchmark(int pairs, int count, const Output& output) {
   auto tenancy = Tenancy::start();
   if (!tenancy) return tenancy.error();
   const std::string probe = beside("fairgv-probe-launch");
@@ -50,10 +55,10 @@ Result<void> run_benchmark(int pairs, int count) {
   }
   fmt::print("{:<34} {:>12} {:>12} {:>10}\n", fmt::format("medians of {} pairs", pairs), "driver", "FairGV",
              "ratio");
-  print_row("one-way launches per second", alone.launches_per_s, ours.launches_per_s);
-  print_row("cost of one enqueue, us", alone.enqueue_us, ours.enqueue_us);
-  print_row("launch and finish, us", alone.finish_us, ours.finish_us);
-  return {};
+  return write_csv(output, 0, "what,driver,fairgv,ratio",
+                   {print_row("one-way launches per second", alone.launches_per_s, ours.launches_per_s),
+                    print_row("cost of one enqueue, us", alone.enqueue_us, ours.enqueue_us),
+                    print_row("launch and finish, us", alone.finish_us, ours.finish_us)});
 }
 
 }  // namespace
@@ -66,6 +71,8 @@ int main(int argc, char** argv) {
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
   app.add_option("--count", count, "Launches per run (a tenth of it with finish)")
       ->check(CLI::Range(100, 10'000'000));
+  fairgv::bench::Output output;
+  fairgv::bench::declare_csv(app, output);
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, count));
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, count, output));
 }

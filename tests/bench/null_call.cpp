@@ -10,6 +10,7 @@
 
 #include "runtime/session/client.hpp"
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
 
@@ -81,7 +82,7 @@ double measure_calls(session::ClientSession& session, int rounds) {
   return median(times);
 }
 
-Result<void> run_benchmark(int pairs, int rounds) {
+Result<void> run_benchmark(int pairs, int rounds, const Output& output) {
   auto tenancy = Tenancy::start();
   if (!tenancy) return tenancy.error();
   session::ClientIdentity identity;
@@ -106,7 +107,8 @@ Result<void> run_benchmark(int pairs, int rounds) {
   fmt::print("cache line there and back          {:8.0f} ns\n", median(lines));
   fmt::print("ratio                              {:8.2f}      (median of pairs; aim <= 2.0, limit 2.5)\n",
              ratio);
-  return {};
+  return write_csv(output, 0, "call_ns,line_ns,ratio",
+                   {fmt::format("{:.1f},{:.1f},{:.3f}", median(calls), median(lines), ratio)});
 }
 
 }  // namespace
@@ -119,6 +121,8 @@ int main(int argc, char** argv) {
   int rounds = 2'000;
   app.add_option("--pairs", pairs, "Pairs of measurements")->check(CLI::Range(1, 1'000));
   app.add_option("--rounds", rounds, "Batches of 16 calls per measurement")->check(CLI::Range(10, 1'000'000));
+  fairgv::bench::Output output;
+  fairgv::bench::declare_csv(app, output);
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, rounds));
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, rounds, output));
 }

@@ -10,6 +10,7 @@
 
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/share_view.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
@@ -31,6 +32,7 @@ struct Settings {
   double baseline_seconds = 2;
   unsigned device_cores = 0;
   std::string json_file;
+  Output output;
 };
 
 /// What one program does on the driver alone.
@@ -160,6 +162,21 @@ void write_json(const std::string& file, const std::vector<Tenant>& tenants, con
   std::ofstream(file) << result.dump(2) << '\n';
 }
 
+Result<void> write_table(const Settings& settings, const std::vector<Tenant>& tenants,
+                         const Fairness& fairness) {
+  std::vector<std::string> rows;
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    const Tenant& tenant = tenants[i];
+    rows.push_back(fmt::format("{},{},{},{:.4f},{:.4f},{:.4g},{:.4g},{},{:.4f},{:.4f}", tenant.name,
+                               tenant.program, tenant.weight, fairness.ideal[i], fairness.measured[i],
+                               tenant.together, tenant.alone, tenant.unit, fairness.min_max_ratio,
+                               fairness.overhead));
+  }
+  return write_csv(
+      settings.output, settings.device_cores,
+      "tenant,program,weight,ideal_share,measured_share,throughput,alone,unit,min_max_ratio,overhead", rows);
+}
+
 Result<void> run_benchmark(const Settings& settings) {
   std::vector<Tenant> tenants;
   for (std::size_t i = 0; i < settings.weights.size(); ++i) {
@@ -200,7 +217,7 @@ Result<void> run_benchmark(const Settings& settings) {
   const Fairness fairness = fairness_of(tenants);
   print_table(tenants, fairness);
   if (!settings.json_file.empty()) write_json(settings.json_file, tenants, fairness);
-  return {};
+  return write_table(settings, tenants, fairness);
 }
 
 }  // namespace
@@ -224,6 +241,7 @@ int main(int argc, char** argv) {
   app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
       ->check(CLI::Range(0.2, 600.0));
   fairgv::bench::declare_device_cores(app, settings.device_cores);
+  fairgv::bench::declare_csv(app, settings.output);
   app.add_option("--json", settings.json_file, "Also write the result to this file");
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
   return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(settings));

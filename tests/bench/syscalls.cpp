@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/tenancy.hpp"
 
@@ -32,22 +33,26 @@ Result<double> count_calls(const Tenancy* tenancy, const std::string& folder, in
   return Error{"strace wrote no total to " + table};
 }
 
-Result<void> run_benchmark(int launches) {
+Result<void> run_benchmark(int launches, const Output& output) {
   auto tenancy = Tenancy::start();
   if (!tenancy) return tenancy.error();
   const std::string folder = std::filesystem::path(tenancy->socket()).parent_path();
   fmt::print("{:<10} {:>18} {:>18} {:>14}\n", "client", fmt::format("{} launches", launches),
              fmt::format("{} launches", 3 * launches), "per launch");
+  std::vector<std::string> rows;
   for (const Tenancy* through :
        {static_cast<const Tenancy*>(nullptr), static_cast<const Tenancy*>(&tenancy.value())}) {
     const auto few = count_calls(through, folder, launches);
     if (!few) return few.error();
     const auto many = count_calls(through, folder, 3 * launches);
     if (!many) return many.error();
-    fmt::print("{:<10} {:>18.0f} {:>18.0f} {:>14.5f}\n", through != nullptr ? "FairGV" : "driver",
-               few.value(), many.value(), (many.value() - few.value()) / (2.0 * launches));
+    const char* client = through != nullptr ? "FairGV" : "driver";
+    const double each = (many.value() - few.value()) / (2.0 * launches);
+    fmt::print("{:<10} {:>18.0f} {:>18.0f} {:>14.5f}\n", client, few.value(), many.value(), each);
+    rows.push_back(
+        fmt::format("{},{},{:.0f},{:.0f},{:.5f}", client, launches, few.value(), many.value(), each));
   }
-  return {};
+  return write_csv(output, 0, "client,launches,calls,calls_of_three_times,per_launch", rows);
 }
 
 }  // namespace
@@ -57,6 +62,8 @@ int main(int argc, char** argv) {
   CLI::App app{"System calls per launch of a client in its steady state (strace)", "fairgv bench syscalls"};
   int launches = 20'000;
   app.add_option("--launches", launches, "Launches of the shorter run")->check(CLI::Range(100, 10'000'000));
+  fairgv::bench::Output output;
+  fairgv::bench::declare_csv(app, output);
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(launches));
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(launches, output));
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
@@ -44,7 +45,9 @@ Result<void> add_pair(Tenancy& tenancy, const std::vector<std::string>& probe, s
 }
 
 /// The ratio compares speeds: 1 is the driver's, less is slower. A map moves nothing, so it has no bandwidth.
-void print(const std::vector<Row>& rows, int pairs) {
+/// Returns the rows of the CSV.
+std::vector<std::string> print(const std::vector<Row>& rows, int pairs) {
+  std::vector<std::string> cells;
   fmt::print("{:<15} {:>9} {:>12} {:>12} {:>12} {:>12} {:>7}\n", fmt::format("{} pairs", pairs), "KiB",
              "driver us", "FairGV us", "driver GB/s", "FairGV GB/s", "ratio");
   for (const Row& row : rows) {
@@ -57,10 +60,13 @@ void print(const std::vector<Row>& rows, int pairs) {
     fmt::print("{:<15} {:>9} {:>12.1f} {:>12.1f} {:>12} {:>12} {:>7.2f}\n", row.operation, row.bytes / 1024,
                median(row.alone), median(row.ours), bandwidth(row.alone), bandwidth(row.ours),
                median(ratios));
+    cells.push_back(fmt::format("{},{},{:.1f},{:.1f},{:.4f}", csv_cell(row.operation), row.bytes / 1024,
+                                median(row.alone), median(row.ours), median(ratios)));
   }
+  return cells;
 }
 
-Result<void> run_benchmark(int pairs, std::uint64_t largest) {
+Result<void> run_benchmark(int pairs, std::uint64_t largest, const Output& output) {
   auto tenancy = Tenancy::start();
   if (!tenancy) return tenancy.error();
   const std::vector<std::string> probe{beside("fairgv-probe-transfer"), std::to_string(largest)};
@@ -68,8 +74,7 @@ Result<void> run_benchmark(int pairs, std::uint64_t largest) {
   for (int pair = 0; pair < pairs; ++pair) {
     if (auto done = add_pair(tenancy.value(), probe, rows); !done) return done;
   }
-  print(rows, pairs);
-  return {};
+  return write_csv(output, 0, "operation,kib,driver_us,fairgv_us,ratio", print(rows, pairs));
 }
 
 }  // namespace
@@ -81,6 +86,8 @@ int main(int argc, char** argv) {
   std::uint64_t largest_kib = 262'144;
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
   app.add_option("--largest", largest_kib, "The largest transfer, in KiB")->check(CLI::Range(4, 1 << 22));
+  fairgv::bench::Output output;
+  fairgv::bench::declare_csv(app, output);
   if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, largest_kib * 1024));
+  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, largest_kib * 1024, output));
 }

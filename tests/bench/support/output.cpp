@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -58,6 +59,11 @@ std::string shown(const harness::Spread& spread) {
 
 std::string shown(const harness::Estimate& estimate) {
   return fmt::format("{:.4f} +- {:.4f}", estimate.mean, estimate.within);
+}
+
+std::string csv_cell(std::string text) {
+  std::replace(text.begin(), text.end(), ',', ';');
+  return text;
 }
 
 Result<void> write_csv(const Output& output, unsigned device_cores, const std::string& header,

@@ -34,6 +34,10 @@ std::string shown(const harness::Spread& spread);
 /// "1.0023 +- 0.0011".
 std::string shown(const harness::Estimate& estimate);
 
+/// A text as a cell of the CSV: commas become semicolons, so that whoever reads it needs to know nothing of
+/// quotes.
+std::string csv_cell(std::string text);
+
 /// "# " and the machine, the header, and the rows. Does nothing if no file was asked for.
 Result<void> write_csv(const Output& output, unsigned device_cores, const std::string& header,
                        const std::vector<std::string>& rows);

@@ -1,0 +1,173 @@
+#include "tests/bench/report/catalogue.hpp"
+
+namespace fairgv::bench::report {
+namespace {
+
+const Condition kFair{"policy", "fair"};
+
+Goal at_least(double value) {
+  return {.at_least = value};
+}
+Goal at_most(double value) {
+  return {.at_most = value};
+}
+Goal between(double low, double high) {
+  return {.at_least = low, .at_most = high};
+}
+
+std::vector<Entry> sharing() {
+  return {
+      {"share",
+       "Shares by weight",
+       {{"Min-Max Ratio, weights 1:2:3, matrixMul", Place{"min_max_ratio"}, 3, "", at_least(0.99), "0.99"},
+        {"Aggregated overhead", Place{"overhead", Of::highest}, 3, "", at_most(1.01), "1.02"}},
+       "",
+       {"--seconds", "1", "--baseline-seconds", "0.5"}},
+      {"unfair",
+       "A fair and an unfair run",
+       {{"Min-Max Ratio beside a greedy program, fair queuing", Place{"min_max_ratio", Of::lowest, {kFair}},
+         3, "", at_least(0.97)},
+        {"The same, first come, first served", Place{"min_max_ratio", Of::lowest, {{"policy", "fifo"}}}}},
+       "Bars: what part of the device each of three tenants gets, first come, first served, and by fair "
+       "queuing, with marks at what its weight entitles it to."},
+      {"fair3",
+       "Fairness of three tenants, by policy",
+       {{"Min-Max Ratio, weights 1:2:3, the lowest of the programs",
+         Place{"min_max_ratio", Of::lowest, {kFair}}, 3, "", at_least(0.99), "at least 0.99 (figure 8)"},
+        {"Aggregated overhead, the highest of the programs", Place{"overhead", Of::highest, {kFair}}, 3, "",
+         at_most(1.01), "at most 1.02"}},
+       "Bars: the Min-Max Ratio of each program under each policy, with a line at the paper's 0.99."},
+      {"fair6",
+       "Fairness of six tenants, by policy",
+       {{"Min-Max Ratio, weights 1:2:2:3:3:4, the lowest of the programs",
+         Place{"min_max_ratio", Of::lowest, {kFair}}, 3, "", at_least(0.99), "at least 0.97 (figure 9)"},
+        {"Aggregated overhead, the highest of the programs", Place{"overhead", Of::highest, {kFair}}, 3, "",
+         at_most(1.01), "at most 1.02"}},
+       "Bars: the Min-Max Ratio of each program under each policy, with a line at the paper's 0.97."},
+      {"mixed",
+       "Beside short and long kernels",
+       {{"Run time beside a neighbour, over that alone; the farthest from 2",
+         Place{"normalised_run_time", Of::farthest, {kFair}, 2}, 3, "", between(1.9, 2.1),
+         "about 2 (figure 11)"}},
+       "Curves: the run time of a program over that alone, by the length of the neighbour's kernels, one for "
+       "each policy."},
+      {"conserve",
+       "Beside a program that sleeps",
+       {{"Utilisation beside a program that sleeps, the lowest", Place{"utilisation", Of::lowest, {kFair}}, 3,
+         "", at_least(0.97)}},
+       "Bars: how busy the device is, by the part of its time that the other program sleeps, one for each "
+       "policy."},
+      {"crowd",
+       "A crowd",
+       {{"Min-Max Ratio of 64 tenants of equal weight", Place{"min_max_ratio"}, 3, "", at_least(0.95)},
+        {"Processor time of idle tenants meanwhile", Place{"idle_cpu_ms"}, 3, "ms", at_most(0)}}},
+  };
+}
+
+std::vector<Entry> costs() {
+  return {
+      {"overhead",
+       "What a lone program pays",
+       {{"Standalone overhead, the worst kernel of 21 us and more",
+         Place{"overhead", Of::highest, {{"kernel_us", 21.0}}}, 3, "", at_most(1.02),
+         "about 1.0; GVirtuS 1.45 at 21 us (figure 2)"},
+        {"The same, mean of all", Place{"overhead", Of::mean}, 3, "", at_most(1.00)}},
+       "Points: the overhead of each program by the length of its kernels, beside what was published of "
+       "GVirtuS."},
+      {"null-call",
+       "Round trip of a call",
+       {{"Synchronous call, both sides awake, over a bare cache line", Place{"ratio"}, 2, "", at_most(2)}},
+       "",
+       {"--pairs", "1", "--rounds", "100"}},
+      {"launch",
+       "Launches",
+       {{"Cost of one enqueue over the driver's",
+         Place{"ratio", Of::highest, {{"what", "cost of one enqueue; us"}}}, 2},
+        {"Launch and finish of an empty kernel over the driver's",
+         Place{"ratio", Of::highest, {{"what", "launch and finish; us"}}}, 2}},
+       "",
+       {"--pairs", "1", "--count", "500"}},
+      {"api", "The most used calls", {}, "", {"--pairs", "1"}},
+      {"syscalls",
+       "System calls",
+       {{"System calls of a launch", Place{"per_launch", Of::highest, {{"client", "FairGV"}}}, 4, "",
+         at_most(0.1)}},
+       "",
+       {"--launches", "500"}},
+      {"transfer",
+       "Transfers",
+       {{"Bandwidth of reads of 1 MiB and more over the driver's, the lowest",
+         Place{"ratio", Of::lowest, {{"kib", 1024.0}, {"operation", "read"}}}, 3, "", at_least(0.98)},
+        {"The same of writes", Place{"ratio", Of::lowest, {{"kib", 1024.0}, {"operation", "write"}}}, 3, "",
+         at_least(0.98)}},
+       "",
+       {"--pairs", "1", "--largest", "1024"}},
+      {"accounting",
+       "What is charged",
+       {{"Charged beyond the kernels' span, as the only tenant, the most either way",
+         Place{"over_span_percent", Of::farthest, {{"condition", "only tenant"}}}, 2, "%", between(-1, 1),
+         "within 3 % (table 2)"},
+        {"The same beside another tenant",
+         Place{"over_span_percent", Of::farthest, {{"condition", "beside another"}}}, 2, "%",
+         between(-1, 1)}}},
+  };
+}
+
+std::vector<Entry> waiting() {
+  return {
+      {"latency",
+       "How long a waking tenant waits",
+       {{"First command of a waking tenant beside one that is busy, p99",
+         Place{"p99_us", Of::highest, {{"condition", "beside 1"}}}, 0, "us", at_most(6000)}}},
+      {"slicing",
+       "Launches in parts",
+       {{"Slowdown in parts of 1,500 work-groups and more, the highest",
+         Place{"slowdown_percent", Of::highest, {{"blocks", 1500.0}}}, 2, "%", at_most(2),
+         "less than 5 % (table 4)"}},
+       "Curves: how much longer a launch takes in parts, by their size, beside the paper's."},
+      {"long-kernel",
+       "A kernel of a minute",
+       {{"Min-Max Ratio of a kernel of a minute and short ones, sliced",
+         Place{"min_max_ratio", Of::lowest, {{"slicing", "as configured"}}}, 3, "", at_least(0.97)},
+        {"Waits of the short ones meanwhile, p99 (a slice is 6 ms)",
+         Place{"p99_ms", Of::highest, {{"slicing", "as configured"}}}, 2, "ms", at_most(12)},
+        {"Min-Max Ratio without slicing", Place{"min_max_ratio", Of::lowest, {{"slicing", "off"}}}}},
+       "Curves: how the waits of the short kernels are spread, with slicing and without."},
+      {"prelude",
+       "What slicing costs those that are not cut",
+       {{"Throughput with slicing over that without, the lowest", Place{"throughput"}, 4, "",
+         at_least(0.995)},
+        {"Building a program takes longer by, the most", Place{"build_longer_ms", Of::highest}, 1, "ms",
+         at_most(10)}}},
+      {"hostile",
+       "A neighbour that scribbles",
+       {{"Throughput beside it over that beside one that behaves, mean", Place{"ratio", Of::mean}, 3, "",
+         between(0.97, 1.03)}}},
+      {"storm",
+       "A storm of faults",
+       {{"Complaints: wrong results, leaks, programs that were not hit and failed",
+         Place{"number", Of::highest, {{"what", "complaints"}}}, 0, "", at_most(0)}}},
+  };
+}
+
+std::vector<Entry> all() {
+  std::vector<Entry> entries = sharing();
+  for (const auto& part : {costs(), waiting()}) entries.insert(entries.end(), part.begin(), part.end());
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<Entry>& catalogue() {
+  static const std::vector<Entry> entries = all();
+  return entries;
+}
+
+Entry entry_of(const std::string& name) {
+  for (const Entry& entry : catalogue()) {
+    if (entry.name == name) return entry;
+  }
+  return {name, name, {}};
+}
+
+}  // namespace fairgv::bench::report

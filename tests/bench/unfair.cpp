@@ -1,0 +1,153 @@
+// fairgv bench unfair: a picture of a fair and an unfair run. Three tenants count the same work; one of them,
+// with the least weight, launches kernels that are ten times as long. First come, first served, as a driver
+// does it by itself, gives the device to whoever asks for most of it at a time; fair queuing gives each what
+// its weight says.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "tests/bench/support/calibrated_loop.hpp"
+#include "tests/bench/support/pairs.hpp"
+
+namespace fairgv::bench {
+namespace {
+
+using namespace harness;
+
+struct Player {
+  const char* name;
+  std::uint32_t weight;
+  int kernel_us;
+};
+constexpr std::array<Player, 3> kPlayers{{{"alice", 3, 300}, {"bob", 2, 300}, {"greedy", 1, 3'000}}};
+constexpr double kWeights = 6;
+
+struct Settings {
+  std::vector<std::string> policies{"fifo", "fair"};
+  PairSettings pairs{.seconds = 5, .pairs = 3};
+};
+
+/// What part of all the work each tenant did, and how even that is by weight.
+struct Cell {
+  std::string policy;
+  std::array<Spread, kPlayers.size()> shares;
+  Spread min_max_ratio;
+};
+
+double due(const Player& player) {
+  return player.weight / kWeights;
+}
+
+Result<Cell> measure(const Runs& runs, const std::string& policy, const std::vector<Program>& programs,
+                     const PairSettings& settings) {
+  std::vector<std::uint32_t> weights;
+  for (const Player& player : kPlayers) weights.push_back(player.weight);
+  std::array<std::vector<double>, kPlayers.size()> shares;
+  std::vector<double> ratios;
+  for (int run = 0; run < settings.pairs; ++run) {
+    const auto work = runs.together(policy, programs, settings.seconds, weights);
+    if (!work) return work.error();
+    const double sum = std::accumulate(work->begin(), work->end(), 0.0);
+    std::vector<double> relative;
+    for (std::size_t i = 0; i < kPlayers.size(); ++i) {
+      shares[i].push_back(work.value()[i] / sum);
+      relative.push_back(shares[i].back() / due(kPlayers[i]));
+    }
+    ratios.push_back(smallest(relative) / largest(relative));
+  }
+  Cell cell{policy, {}, spread_of(ratios)};
+  std::transform(shares.begin(), shares.end(), cell.shares.begin(), spread_of);
+  return cell;
+}
+
+Findings table_of(const std::vector<Cell>& cells) {
+  Findings found{"policy,tenant,weight,kernel_us,due,share,lowest,highest,min_max_ratio", {}};
+  for (const Cell& cell : cells) {
+    for (std::size_t i = 0; i < kPlayers.size(); ++i) {
+      const Player& player = kPlayers[i];
+      const Spread& share = cell.shares[i];
+      found.rows.push_back(fmt::format("{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.policy,
+                                       player.name, player.weight, player.kernel_us, due(player),
+                                       share.median, share.lowest, share.highest, cell.min_max_ratio.median));
+    }
+  }
+  return found;
+}
+
+/// A panel for each policy: a bar for each tenant, and a line over it where its due is.
+Figure figure_of(const std::vector<Cell>& cells) {
+  std::string script = fmt::format(
+      "set multiplot layout 1,{}; set style fill solid 0.85 noborder; set boxwidth 0.6; unset key\n"
+      "set yrange [0:100]; set xrange [-0.5:2.5]; set grid ytics lc rgb '#cccccc'; set border 3\n"
+      "set tics nomirror; set format y '%g %%'\n",
+      cells.size());
+  for (const Cell& cell : cells) {
+    const std::string name = cell.policy == "fifo"   ? "first come, first served"
+                             : cell.policy == "fair" ? "FairGV, fair queuing"
+                                                     : cell.policy;
+    const std::string block = fmt::format("$bars{}", script.size());
+    script += block + " << END\n";
+    for (std::size_t i = 0; i < kPlayers.size(); ++i) {
+      script += fmt::format("{} {:.2f} {:.2f} \"{}\\nweight {}\" \"{:.0f} %\"\n", i,
+                            100 * cell.shares[i].median, 100 * due(kPlayers[i]), kPlayers[i].name,
+                            kPlayers[i].weight, 100 * cell.shares[i].median);
+    }
+    script += fmt::format(
+        "END\nset title '{0}'\n"
+        "plot {1} using 1:2:xtic(4) with boxes lc rgb '#2f6fb3', "
+        "{1} using ($1-0.38):3:(0.76):(0) with vectors nohead lw 3 dt 2 lc rgb '#c2410c', "
+        "{1} using 1:($2+4):5 with labels, "
+        "'+' using (0.9):(96):('dashes: what the weight entitles to') every ::::0 with labels left "
+        "textcolor rgb '#c2410c' font ',10'\n",
+        name, block);
+  }
+  return {860, 360, script + "unset multiplot\n"};
+}
+
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
+  std::vector<Program> programs;
+  for (const Player& player : kPlayers) {
+    const auto loop = calibrate_loop(player.kernel_us, "0.3", placement);
+    if (!loop) return loop.error();
+    programs.push_back({beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations),
+                        "--batch", std::to_string(loop->batch), "--sync", "stream"});
+  }
+  auto runs = Runs::start(placement);
+  if (!runs) return runs.error();
+  fmt::print("Shares of the work done, {} runs of {} s; the due share in parentheses\n\n{:<16}",
+             settings.pairs.pairs, settings.pairs.seconds, "policy");
+  for (const Player& player : kPlayers) {
+    fmt::print("{:>28}", fmt::format("{} ({:.3f})", player.name, due(player)));
+  }
+  fmt::print("{:>22}\n", "Min-Max Ratio");
+  ProgressLine progress(settings.policies.size());
+  std::vector<Cell> cells;
+  for (const std::string& policy : settings.policies) {
+    progress.step(policy);
+    const auto cell = measure(runs.value(), policy, programs, settings.pairs);
+    if (!cell) return cell.error();
+    cells.push_back(cell.value());
+    std::string row = fmt::format("{:<16}", policy);
+    for (const Spread& share : cell->shares) row += fmt::format("{:>28}", shown(share));
+    progress.print_row(row + fmt::format("{:>22}", shown(cell->min_max_ratio)));
+  }
+  Findings found = table_of(cells);
+  found.figure = figure_of(cells);
+  return found;
+}
+
+}  // namespace
+}  // namespace fairgv::bench
+
+int main(int argc, char** argv) {
+  using namespace fairgv::bench;
+  Experiment experiment("unfair", "Three tenants, one of them greedy: first come, first served, and fair");
+  Settings settings;
+  declare_policies(experiment, settings.policies);
+  declare_pairs(experiment, settings.pairs);
+  experiment.declare_figure();
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
+}

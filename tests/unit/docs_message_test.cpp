@@ -1,0 +1,59 @@
+// docs/TROUBLESHOOTING.md is read by people who look for the line that they see: its headings are what the
+// programs say.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "tests/unit/docs_tree.hpp"
+
+namespace fairgv::docs {
+namespace {
+
+/// All of the programs' own source, with literals that the compiler would join joined.
+std::string all_source() {
+  std::string all;
+  for (const char* room : {"icd", "runtime", "tools", "slicing", "memquota", "cuda-shim"}) {
+    for (const auto& file : files_ending({".cpp", ".hpp"}, kRoot / room)) all += text_of(file);
+  }
+  static const std::regex kSeam("\"\\s*\n\\s*\"");
+  return std::regex_replace(all, kSeam, "");
+}
+
+/// The parts of a message between what differs from time to time, "…".
+std::vector<std::string> fixed_parts(const std::string& message) {
+  constexpr std::string_view kAnything = "…";
+  constexpr const char* kSeams = " ':()";  // where the program may have put it together
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= message.size();) {
+    const auto end = std::min(message.find(kAnything, begin), message.size());
+    const std::string part = message.substr(begin, end - begin);
+    const auto first = part.find_first_not_of(kSeams);
+    if (first != std::string::npos) {
+      parts.push_back(part.substr(first, part.find_last_not_of(kSeams) + 1 - first));
+    }
+    begin = end + kAnything.size();
+  }
+  return parts;
+}
+
+TEST(Troubleshooting, QuotesWhatTheProgramsSay) {
+  const std::string source = all_source();
+  std::istringstream page(text_of(kRoot / "docs/TROUBLESHOOTING.md"));
+  int messages = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("### `")) continue;
+    ++messages;
+    ASSERT_TRUE(line.ends_with("`")) << line;
+    for (const std::string& part : fixed_parts(line.substr(5, line.size() - 6))) {
+      EXPECT_NE(source.find(part), std::string::npos) << line << "\nno program says: " << part;
+    }
+  }
+  EXPECT_GT(messages, 15);
+}
+
+TEST(Troubleshooting, FixedPartsAreWhatStandsBetween) {
+  EXPECT_EQ(fixed_parts("tenant '…' is … (names)"), (std::vector<std::string>{"tenant", "is", "names"}));
+}
+
+}  // namespace
+}  // namespace fairgv::docs
