@@ -148,11 +148,12 @@ void DispatchLoop::append_dispatcher() {
 void DispatchLoop::add_device(const std::vector<DispatchedSession>& running) {
   const std::lock_guard lock(mutex_);
   const std::size_t device = dispatchers_.size();
+  const auto now = Clock::now();
   append_dispatcher();
   for (const DispatchedSession& session : running) {
-    dispatchers_[device].add_tenant(session.tenant, session.weight, Clock::now());
+    dispatchers_[device].add_tenant(session.tenant, session.weight, now);
     dispatchers_[device].add_session(session.id, session.tenant, session.turns->devices[device],
-                                     *session.header);
+                                     *session.header, now);
   }
 }
 
