@@ -471,7 +471,7 @@ TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {
   EXPECT_EQ(time_of(1), 0ns);
 }
 
-struct Watchdog : Turns {
+struct HoldWatchdog : Turns {
   Watchdog() { dispatcher.set_hold_limit(10s); }
   /// The daemon's thread wakes up whenever the dispatcher has asked for it.
   void pass(std::chrono::nanoseconds time) {
@@ -484,7 +484,7 @@ struct Watchdog : Turns {
   }
 };
 
-TEST_F(Watchdog, ACommandThatHoldsTheDeviceFromOthersForTooLongBreaksItsSession) {
+TEST_F(HoldWatchdog, ACommandThatHoldsTheDeviceFromOthersForTooLongBreaksItsSession) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   want(1, a);
@@ -505,7 +505,7 @@ TEST_F(Watchdog, ACommandThatHoldsTheDeviceFromOthersForTooLongBreaksItsSession)
   EXPECT_EQ(b.state(), State::held);
 }
 
-TEST_F(Watchdog, AContendedTurnIsWatchedToo) {
+TEST_F(HoldWatchdog, AContendedTurnIsWatchedToo) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   want(1, a);
@@ -519,7 +519,7 @@ TEST_F(Watchdog, AContendedTurnIsWatchedToo) {
   EXPECT_EQ(broken[0].session, SessionId{2});
 }
 
-TEST_F(Watchdog, ItLooksOnlyAtOneTurnAndOnlyWhileSomebodyWaits) {
+TEST_F(HoldWatchdog, ItLooksOnlyAtOneTurnAndOnlyWhileSomebodyWaits) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   want(1, a);
@@ -544,7 +544,7 @@ TEST_F(Watchdog, ItLooksOnlyAtOneTurnAndOnlyWhileSomebodyWaits) {
   EXPECT_EQ(dispatcher.take_broken().size(), 1u);
 }
 
-TEST_F(Watchdog, WithoutALimitItSleeps) {
+TEST_F(HoldWatchdog, WithoutALimitItSleeps) {
   dispatcher.set_hold_limit(0s);
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
