@@ -29,11 +29,11 @@ if(FAIRGV_CUDA_INCLUDE)
   add_dependencies(system_test fairgv-softcuda)
 endif()
 # The tests start the programs that lie beside them.
-gtest_discover_tests(system_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+gtest_discover_tests(system_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # By itself, because it needs few of the programs above.
 add_executable(system_books_test system_books_test.cpp)
 target_link_libraries(system_books_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(system_books_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
-gtest_discover_tests(system_books_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)

@@ -31,4 +31,4 @@ target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings fmt::fmt
 add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon_cage_probe.cpp)
 target_link_libraries(daemon_cage_probe PRIVATE fairgv_warnings Threads::Threads)
 add_dependencies(daemon_test daemon_cage_probe)
-gtest_discover_tests(daemon_test NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+gtest_discover_tests(daemon_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

@@ -13,9 +13,9 @@ add_executable(icd_test
 target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main)
 target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h")
-gtest_discover_tests(icd_test NO_PRETTY_VALUES)
+gtest_discover_tests(icd_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
 
 # Both halves of calls from the table of signatures: the front end's objects and the worker's library.
 add_executable(icd_extension_test ${CMAKE_CURRENT_LIST_DIR}/icd_extension_test.cpp)
 target_link_libraries(icd_extension_test PRIVATE fairgv_icd fairgv_vgpu fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(icd_extension_test NO_PRETTY_VALUES)
+gtest_discover_tests(icd_extension_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
