@@ -32,6 +32,8 @@ struct HandedTenant {
   std::vector<TenantBooks> books;  // by device
   std::optional<session::MemorySize> asked_memory{};
   std::optional<session::MemorySize> set_memory{};
+  std::string class_name{};
+  bool assigned = false;
 };
 
 /// A session that was running. The descriptors are those of Session.

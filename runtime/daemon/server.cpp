@@ -3,11 +3,13 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 
+#include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/succession.hpp"
 #include "runtime/session/core_set.hpp"
 
@@ -52,9 +54,15 @@ mode_t socket_mode(const Config& config) {
   return ::geteuid() == 0 ? 0666 : 0600;
 }
 
-Result<void> give_to_group(const std::string& socket, std::optional<gid_t> group) {
-  if (!group || ::chown(socket.c_str(), static_cast<uid_t>(-1), *group) == 0) return {};
-  return system_error("cannot give " + socket + " to the group of [daemon]");
+/// Lets in whom the configuration lets in: its group, or everybody whom the daemon can serve.
+Result<void> open_socket_to(const std::string& socket, const Config& config) {
+  // First the group, so that it is never open to the one before.
+  const gid_t group = config.group.value_or(::getegid());
+  if (::chown(socket.c_str(), static_cast<uid_t>(-1), group) != 0) {
+    return system_error("cannot give " + socket + " to the group of [daemon]");
+  }
+  if (::chmod(socket.c_str(), socket_mode(config)) == 0) return {};
+  return system_error("cannot change the mode of " + socket);
 }
 
 template <class Point>
@@ -80,8 +88,8 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
                       ? session::Listener::adopt(ring::UniqueFd(handover->listener), settings.socket_path)
                       : session::Listener::bind(settings.socket_path, socket_mode(config));
   if (!listener) return listener.error();
-  if (!handover) {
-    if (auto given = give_to_group(settings.socket_path, config.group); !given) return given.error();
+  if (!handover && config.group) {
+    if (auto given = open_socket_to(settings.socket_path, config); !given) return given.error();
   }
   std::unique_ptr<Server> server(new Server(std::move(settings), std::move(config), std::move(events).value(),
                                             std::move(dispatch).value(), std::move(vendors).value(),
@@ -107,7 +115,7 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
             {},
             vendors_.drivers()},
       sessions_(host_),
-      control_(host_, sessions_, settings_.socket_path),
+      control_(host_, sessions_, settings_.socket_path, [this] { return reload(); }),
       listener_(std::move(listener)),
       signals_(std::move(signals)) {}
 
@@ -205,8 +213,9 @@ void Server::on_connection(std::uint64_t key) {
     const bool administrator =
         is_administrator(connection.peer.uid) ||
         (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
-    const auto sent = session::send_answer(connection.socket,
-                                           control_.answer(packet->text, connection.peer, administrator));
+    const auto sent = session::send_answer(
+        connection.socket,
+        control_.answer(packet->text, connection.peer, connection.socket.fd(), administrator));
     if (!sent) connections_.erase(found);
   }
 }
@@ -246,7 +255,7 @@ void Server::on_signal() {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     if (info.ssi_signo == SIGHUP) {
-      reload();
+      reload_on_signal();
     } else if (info.ssi_signo == SIGUSR2) {
       begin_restart();
     } else {
@@ -256,17 +265,37 @@ void Server::on_signal() {
   }
 }
 
-void Server::reload() {
-  if (!settings_.config_path) {
-    spdlog::info("there is no configuration to read again");
-    return;
+void Server::reload_on_signal() {
+  const auto report = reload();
+  if (report) return;
+  for (const std::string& line : lines_of(report.error())) {
+    spdlog::error("the configuration stays as it was: {}", line);
   }
-  auto config = read_config(*settings_.config_path);
-  if (!config) {
-    spdlog::error("the configuration stays as it was: {}", config.error().message);
-    return;
-  }
-  host_.config = std::move(config).value();
+}
+
+Result<session::ReloadReport> Server::reload() {
+  // One that has come since counts, too.
+  const auto path = settings_.config_path ? settings_.config_path : default_config_path();
+  if (!path) return Error{"there is no configuration to read: start fairgvd with --config FILE"};
+  auto config = read_config(*path);
+  if (!config) return config.error();
+  const ConfigChanges changes = changes_between(host_.config, config.value());
+  session::ReloadReport report{*path, changes.at_once, changes.new_programs, changes.restart, {}};
+  apply(std::move(config).value(), report);
+  spdlog::info("read {} again: {} options changed", *path,
+               changes.at_once.size() + changes.new_programs.size() + changes.restart.size());
+  for (const std::string& option : changes.restart) spdlog::warn("restart needed: {}", option);
+  for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
+  return report;
+}
+
+void Server::apply(Config config, session::ReloadReport& report) {
+  const auto warn_of = [&](const Result<void>& done) {
+    if (!done) report.warnings.push_back(done.error().message);
+  };
+  const bool other_group = host_.config.group != config.group;
+  host_.config = std::move(config);
+  if (other_group) warn_of(open_socket_to(settings_.socket_path, host_.config));
   apply_log_level();
   place_dispatcher();
   raise_descriptor_limit(host_.config.session_limit);
@@ -274,9 +303,9 @@ void Server::reload() {
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);
+  sessions_.apply_configuration();
+  warn_of(vendors_.refresh(host_.config.vendors));
   host_.drivers = vendors_.drivers();
-  spdlog::info("read {} again; a new socket path holds from the next start on", *settings_.config_path);
 }
 
 void Server::begin_restart() {

@@ -62,7 +62,8 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
   for (const Tenant& tenant : tenants) {
     handover.tenants.push_back({tenant.name, tenant.uid, tenant.asked, tenant.set,
-                                host.dispatch.books(tenant.id), tenant.asked_memory, tenant.set_memory});
+                                host.dispatch.books(tenant.id), tenant.asked_memory, tenant.set_memory,
+                                tenant.class_name, tenant.assigned});
   }
   return handover;
 }
@@ -97,7 +98,9 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
                                                 .asked = handed.asked,
                                                 .set = handed.set,
                                                 .asked_memory = handed.asked_memory,
-                                                .set_memory = handed.set_memory});
+                                                .set_memory = handed.set_memory,
+                                                .class_name = handed.class_name,
+                                                .assigned = handed.assigned});
     host.dispatch.restore_books(tenant.id, handed.books, tenant.weight);
   }
   host.memory.refresh(host.config.devices, host.tenants);

@@ -35,6 +35,15 @@ std::string to_text(const ControlRequest& request) {
       return to_text(json{{"command", "stop"}});
     case ControlRequest::Command::restart:
       return to_text(json{{"command", "restart"}});
+    case ControlRequest::Command::reload:
+      return to_text(json{{"command", "reload"}});
+    case ControlRequest::Command::config:
+      return to_text(json{{"command", "config"}});
+    case ControlRequest::Command::whoami: {
+      json message{{"command", "whoami"}};
+      if (!request.tenant.empty()) message["tenant"] = request.tenant;
+      return to_text(message);
+    }
     case ControlRequest::Command::ps:
       break;
   }
@@ -64,8 +73,20 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     request.command = ControlRequest::Command::stop;
   } else if (command == "restart") {
     request.command = ControlRequest::Command::restart;
+  } else if (command == "reload") {
+    request.command = ControlRequest::Command::reload;
+  } else if (command == "config") {
+    request.command = ControlRequest::Command::config;
+  } else if (command == "whoami") {
+    request.command = ControlRequest::Command::whoami;
+    if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
+    if (!request.tenant.empty() && !is_tenant_name(request.tenant)) {
+      return tenant_name_error(request.tenant, "the tenant's name");
+    }
   } else if (command != "ps") {
-    fields.fail("has a 'command' that is none of 'ps', 'set', 'policy', 'stop' and 'restart'");
+    fields.fail(
+        "has a 'command' that is none of 'ps', 'set', 'policy', 'stop', 'restart', 'reload', 'config' and "
+        "'whoami'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -7,6 +7,10 @@
 //   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
 //   one, or
 //                                                   cannot: its uptime tells
+//   {"command":"reload"}                            {"ok":true,"at_once":[...],...} (ReloadReport)
+//   {"command":"config"}                            {"ok":true,"config":"TOML"}
+//   {"command":"whoami"}                            {"ok":true,"tenant":...} (WhoAmI); with "tenant":"a" as
+//                                                   if the program asked for that one
 //   anything that cannot be done                    {"ok":false,"error":"one line"}
 //
 // An answer that is too long for a packet travels in a memory file attached to the packet
@@ -29,9 +33,9 @@ namespace fairgv::session {
 inline constexpr std::size_t kLongestPolicyName = 64;
 
 struct ControlRequest {
-  enum class Command { ps, set, set_policy, stop, restart };
+  enum class Command { ps, set, set_policy, stop, restart, reload, config, whoami };
   Command command = Command::ps;
-  std::string tenant;                     // set
+  std::string tenant;                     // set; whoami, empty: none
   std::uint32_t weight = 0;               // set, unless there is `memory`
   std::string policy{};                   // set_policy
   std::optional<std::uint32_t> device{};  // set_policy; none: all devices

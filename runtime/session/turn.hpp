@@ -50,6 +50,9 @@ struct alignas(64) DeviceTurn {
   // Dispatcher writes: not 0 if other tenants use the device, too, though perhaps not now: launches longer
   // than a slice are then cut also in turns of slice 0. A hint, relaxed.
   std::atomic<std::uint32_t> company{0};
+  // Daemon writes: work-groups of the smallest part of a launch, or 0: what the worker was started with. A
+  // hint, relaxed.
+  std::atomic<std::uint64_t> slicing_floor{0};
 
   // Statistics: the worker writes them, relaxed.
   alignas(64) std::atomic<std::uint64_t> commands{0};  // that ended on the device
