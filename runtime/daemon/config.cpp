@@ -185,18 +185,18 @@ Result<Config> read_config(const std::string& path) {
     if (text) {
       texts.push_back(std::move(text).value());
     } else {
-      errors.add_line(text.error().message);
+      errors.add(text.error().message);
     }
   };
   std::error_code ignored;
   // A package may leave it to the drop-in files.
   if (path != default_place() || fs::exists(path, ignored)) take(path);
   const auto more = drop_ins(path);
-  if (!more) errors.add_line(more.error().message);
+  if (!more) errors.add(more.error().message);
   if (more) std::for_each(more->begin(), more->end(), take);
   auto config = parse_config(texts);
   if (errors.empty()) return config;
-  if (!config) errors.add_line(config.error().message);
+  if (!config) errors.add(config.error().message);
   return errors.all();
 }
 

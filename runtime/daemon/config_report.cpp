@@ -60,8 +60,9 @@ void write_values(std::string& text, const ConfigOptions<Rule>& options, const s
     const auto value = option.access.get(rule);
     if (!value) continue;
     const auto origin = config.origins.find(title + " " + option.facts.key);
-    text += std::string(option.facts.key) + " = " + to_toml(*value, option.facts.type) + "  # " +
-            (origin == config.origins.end() ? otherwise : origin->second) + '\n';
+    const std::string from = origin == config.origins.end() ? otherwise : origin->second;
+    text += std::string(option.facts.key) + " = " + to_toml(*value, option.facts.type) +
+            (from.empty() ? "" : "  # " + from) + '\n';
   }
 }
 
@@ -85,7 +86,8 @@ void write_default(std::string& text, const ConfigOption<Rule>& option, bool com
   if (value.empty()) {
     text += "# " + wrapped(std::string("Without it: ") + facts.unset + ".", kFileWidth, "# ");
   }
-  text += (commented || value.empty() ? "#" : "") + std::string(facts.key) + " = " + value + '\n';
+  text += (commented || value.empty() ? "#" : "") + std::string(facts.key) + " =" +
+          (value.empty() ? "" : " " + value) + '\n';
 }
 
 template <class Rule>
@@ -184,7 +186,7 @@ std::string to_toml(const Config& config) {
   }
   for (std::size_t i = 0; i < config.tenants.matches.size(); ++i) {
     text += '\n' + shown(match_title(i)) + '\n';
-    write_values(text, match_options(), match_title(i), config.tenants.matches[i], config, "default");
+    write_values(text, match_options(), match_title(i), config.tenants.matches[i], config, "");
   }
   return text.substr(1);
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 
 #include "runtime/daemon/config_options.hpp"
 #include "runtime/session/protocol.hpp"
@@ -35,12 +36,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 /// "did you mean 'slice_ms'? ", or nothing if no known name is near.
 std::string suggestion(std::string_view unknown, const std::vector<std::string>& known) {
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return distance(unknown, a) < distance(unknown, b);
-  });
-  if (nearest == known.end()) return "";
-  const bool begins = unknown.size() >= 3 && nearest->starts_with(unknown);
-  if (!begins && distance(unknown, *nearest) > std::max<std::size_t>(1, unknown.size() / 3)) return "";
+  // A beginning is nearer than any mistyped word.
+  const auto steps = [&](const std::string& name) {
+    return unknown.size() >= 3 && name.starts_with(unknown) ? 0 : distance(unknown, name);
+  };
+  const auto nearest = std::min_element(known.begin(), known.end(),
+                                        [&](const auto& a, const auto& b) { return steps(a) < steps(b); });
+  if (nearest == known.end() || steps(*nearest) > std::max<std::size_t>(1, unknown.size() / 3)) return "";
   return "did you mean '" + *nearest + "'? ";
 }
 
@@ -266,14 +268,21 @@ class FileReader {
 
 }  // namespace
 
-void ConfigErrors::add(const ConfigPlace& place, const std::string& what) {
-  lines_.push_back(place.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
-                   what);
-}
-
 Error ConfigErrors::all() const {
+  // As they stand in the files. A drop-in folder's name begins like the file's, so its files come after it.
+  std::vector<Mistake> mistakes = mistakes_;
+  std::stable_sort(mistakes.begin(), mistakes.end(), [](const Mistake& a, const Mistake& b) {
+    return std::tie(a.place.path, a.place.line, a.place.column) <
+           std::tie(b.place.path, b.place.line, b.place.column);
+  });
   std::string text;
-  for (const std::string& line : lines_) text += (text.empty() ? "" : "\n") + line;
+  for (const auto& [place, what] : mistakes) {
+    text += text.empty() ? "" : "\n";
+    if (!place.path.empty()) {
+      text += place.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": ";
+    }
+    text += what;
+  }
   return Error{text};
 }
 

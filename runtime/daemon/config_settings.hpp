@@ -24,14 +24,19 @@ struct ConfigPlace {
 /// What is wrong, a line each.
 class ConfigErrors {
  public:
-  void add(const ConfigPlace& place, const std::string& what);
-  void add_line(const std::string& line) { lines_.push_back(line); }
-  bool empty() const { return lines_.empty(); }
-  /// All of them. There must be one.
+  void add(const ConfigPlace& place, const std::string& what) { mistakes_.push_back({place, what}); }
+  /// What has no place in a file.
+  void add(const std::string& line) { mistakes_.push_back({{}, line}); }
+  bool empty() const { return mistakes_.empty(); }
+  /// All of them, in the order of the files and their lines. There must be one.
   Error all() const;
 
  private:
-  std::vector<std::string> lines_;
+  struct Mistake {
+    ConfigPlace place;
+    std::string what;
+  };
+  std::vector<Mistake> mistakes_;
 };
 
 struct Setting {

@@ -153,18 +153,23 @@ int main_of(int argc, char** argv) {
   CommandLine command;
   bool foreground = false;
   std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
-  const auto file = [](CLI::Option* option) { option->type_name("FILE"); };
-  file(app.add_option("--config", command.config,
-                      "TOML file, see fairgvd.toml(5) (default: /etc/fairgv/fairgvd.toml for root, else "
-                      "~/.config/fairgv/fairgvd.toml, if it exists)"));
-  auto* const only = app.add_option_group("Only look at the configuration, and end");
-  only->add_flag("--check", command.check, "Say what is wrong with it: a line for each mistake");
-  only->add_flag("--print-config", command.print_config,
-                 "Print what holds, as TOML, and where it comes from");
-  only->add_flag("--print-defaults", command.print_defaults,
-                 "Print all options with their defaults, as TOML");
-  only->require_option(0, 1);
-  file(app.add_option("--socket", command.socket, "Where to listen; over the configuration"));
+  app.add_option("--config", command.config,
+                 "TOML file, see fairgvd.toml(5) (default: /etc/fairgv/fairgvd.toml for root, else "
+                 "~/.config/fairgv/fairgvd.toml, if it exists)")
+      ->type_name("FILE");
+  const auto only = [](CLI::Option* option) {
+    return option->group("Only look at the configuration, and end");
+  };
+  auto* const check =
+      only(app.add_flag("--check", command.check, "Say what is wrong with it: a line for each mistake"));
+  auto* const print = only(app.add_flag("--print-config", command.print_config,
+                                        "Print what holds, as TOML, and where it comes from"))
+                          ->excludes(check);
+  only(app.add_flag("--print-defaults", command.print_defaults,
+                    "Print all options with their defaults and what they mean, as TOML"))
+      ->excludes(check)
+      ->excludes(print);
+  app.add_option("--socket", command.socket, "Where to listen; over the configuration")->type_name("PATH");
   app.add_option("--exit-idle", command.exit_idle_s,
                  "End after so long without clients; 0: never; over the configuration")
       ->check(CLI::Range(0.0, 31'536'000.0))

@@ -71,7 +71,7 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
   tenant.name = name;
   tenant.uid = who.uid;
-  if (tenant.sessions == 0 && !who.runs_already) tenant.class_name.clear();
+  if (!tenant.runs() && !who.runs_already) tenant.class_name.clear();
   if (!who.class_name.empty()) tenant.class_name = who.class_name;
   if (!who.runs_already) tenant.assigned = who.assigned;
   ++tenant.sessions;
