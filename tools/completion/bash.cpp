@@ -54,7 +54,7 @@ void add(Tables& tables, const CompletedCommand& command) {
   for (const CompletedCommand& sub : command.commands) add(tables, sub);
 }
 
-constexpr const char* kWalk = R"(
+constexpr const char* kWalk = R"BASH(
 # Completes the current word as a value of this kind.
 _PROGRAM_complete() {
   local word=$1 kind=$2
@@ -67,45 +67,54 @@ _PROGRAM_complete() {
     benchmark)
       mapfile -t COMPREPLY < <(compgen -W "$(PROGRAM bench 2>/dev/null |
         sed -n '/^benchmarks: /{s///;s/,//g;p}')" -- "$word") ;;
-    words\ *) mapfile -t COMPREPLY < <(compgen -W "${kind#words }" -- "$word") ;
-;
-esac [[${COMPREPLY[0] - } == *= ]] && compopt - o nospace 2 > / dev / null return 0
+    words\ *) mapfile -t COMPREPLY < <(compgen -W "${kind#words }" -- "$word") ;;
+  esac
+  [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
 }
 
 _PROGRAM() {
-  local word = ${COMP_WORDS[COMP_CWORD]} path ='' each value ='' i position = 0 only ='' COMPREPLY =
-      () [[$word == = ]]&& word ='' for ((i = 1; i < COMP_CWORD; i++));
-  do each = $ {
-      COMP_WORDS[i]
-    }
-  [[$each == = ]] && continue if[[-n $value]];
-  then value ='' elif [[$each == --]];
-  then only = 1 break elif [[$each == -*]];
-  then value = $(_PROGRAM_value
-                 "$path"
-                 "$each") elif _PROGRAM_is_command
-      "$path"
-      "$each";
-  then path = ${path : +$path} $each else position =
-      $((position + 1)) _PROGRAM_runs_program "$path" && break fi done if[[-n $value]];
-  then _PROGRAM_complete
-      "$word"
-      "$value" elif _PROGRAM_runs_program "$path" &&
-      [[-n $only]];
-  then if [[${COMP_WORDS[COMP_CWORD - 1]} == --]];
-  then _PROGRAM_complete "$word" command else _PROGRAM_complete "$word" file fi elif _PROGRAM_runs_program
-                                                                "$path" && [[$position - gt 0]];
-  then _PROGRAM_complete "$word" file else value = $(_PROGRAM_positional
-                                                     "$path"
-                                                     "$position") if[[$word == -* || -z $value]];
-  then _PROGRAM_complete
-      "$word"
-      "words $(_PROGRAM_words " $path ")" else _PROGRAM_complete
-      "$word"
-      "$value" fi fi
+  local word=${COMP_WORDS[COMP_CWORD]} path='' each value='' i position=0 only=''
+  COMPREPLY=()
+  [[ $word == = ]] && word=''
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    each=${COMP_WORDS[i]}
+    [[ $each == = ]] && continue
+    if [[ -n $value ]]; then
+      value=''
+    elif [[ $each == -- ]]; then
+      only=1
+      break
+    elif [[ $each == -* ]]; then
+      value=$(_PROGRAM_value "$path" "$each")
+    elif _PROGRAM_is_command "$path" "$each"; then
+      path=${path:+$path }$each
+    else
+      position=$((position + 1))
+      _PROGRAM_runs_program "$path" && break
+    fi
+  done
+  if [[ -n $value ]]; then
+    _PROGRAM_complete "$word" "$value"
+  elif _PROGRAM_runs_program "$path" && [[ -n $only ]]; then
+    if [[ ${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
+      _PROGRAM_complete "$word" command
+    else
+      _PROGRAM_complete "$word" file
+    fi
+  elif _PROGRAM_runs_program "$path" && [[ $position -gt 0 ]]; then
+    _PROGRAM_complete "$word" file
+  else
+    value=$(_PROGRAM_positional "$path" "$position")
+    if [[ $word == -* || -z $value ]]; then
+      _PROGRAM_complete "$word" "words $(_PROGRAM_words "$path")"
+    else
+      _PROGRAM_complete "$word" "$value"
+    fi
+  fi
 }
 complete -F _PROGRAM PROGRAM
-)";
+)BASH";
 
 std::string with_program(std::string text, const std::string& program) {
   for (std::size_t at = 0; (at = text.find("PROGRAM", at)) != std::string::npos; at += program.size()) {
