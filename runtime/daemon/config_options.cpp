@@ -323,7 +323,7 @@ const ConfigOptions<MatchRule>& match_options() {
       {{"tenant",
         TextType{"a tenant's name, in which %u may stand for the user's name and %c for the container",
                  is_tenant_template},
-        "", Applies::new_programs, "must be there",
+        "", Applies::new_programs, "none; it must be there",
         "The tenant that programs belong to for which the conditions hold."},
        field(&MatchRule::tenant)},
       {{"class", TextType{"a tenant class's name", session::is_tenant_name}, "", Applies::new_programs,

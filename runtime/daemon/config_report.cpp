@@ -116,6 +116,17 @@ void write_manual(std::string& page, const std::string& title, const std::string
   page += '\n';
 }
 
+/// A section whose options another one has described.
+template <class Rule>
+void write_reference(std::string& page, const std::string& title, const std::string& doc,
+                     const ConfigOptions<Rule>& options) {
+  std::string keys;
+  for (const ConfigOption<Rule>& option : options) {
+    keys += (keys.empty() ? "`" : ", `") + std::string(option.facts.key) + "`";
+  }
+  page += "### " + title + "\n\n" + wrapped(doc + " Keys: " + keys + ".", kPageWidth, "") + '\n';
+}
+
 constexpr const char* kDeviceDoc =
     "Device N of `fairgv ps` only, from 0 to 62. What is left out is as in [device].";
 constexpr const char* kTenantDoc =
@@ -211,9 +222,9 @@ std::string options_manual() {
   for (const SingleSection& section : single_sections()) {
     write_manual(page, header(section.name), section.doc, section.options);
   }
-  write_manual(page, "[device.N]", kDeviceDoc, device_options());
+  write_reference(page, "[device.N]", kDeviceDoc, device_options());
   write_manual(page, "[tenant.\"NAME\"]", kTenantDoc, tenant_options());
-  write_manual(page, "[class.\"NAME\"]", kClassDoc, class_options());
+  write_reference(page, "[class.\"NAME\"]", kClassDoc, class_options());
   write_manual(page, "[[match]]", kMatchDoc, match_options());
   return page;
 }
