@@ -45,7 +45,7 @@ install(DIRECTORY DESTINATION /etc/fairgv/fairgvd.toml.d COMPONENT daemon)
 # ---- opencl
 install(FILES "${CMAKE_BINARY_DIR}/tools/installed/fairgv.icd" DESTINATION /etc/OpenCL/vendors COMPONENT opencl)
 
-# ---- man pages and completions
+# ---- man pages
 find_program(gzip gzip REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.md")
@@ -68,14 +68,6 @@ foreach(page ${pages})
   install(FILES "${roff}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}" COMPONENT ${component})
 endforeach()
 add_custom_target(man_pages ALL DEPENDS ${compressed})
-# What `fairgv --completion SHELL` prints; a command that does not know the option has none to install.
-file(MAKE_DIRECTORY "${made}/completion")
-add_custom_target(completions ALL
-  COMMAND sh -c "'$<TARGET_FILE:fairgv>' --completion bash >fairgv 2>/dev/null || rm -f fairgv"
-  COMMAND sh -c "'$<TARGET_FILE:fairgv>' --completion zsh >_fairgv 2>/dev/null || rm -f _fairgv"
-  WORKING_DIRECTORY "${made}/completion" VERBATIM)
-install(FILES "${made}/completion/fairgv" DESTINATION share/bash-completion/completions COMPONENT tools OPTIONAL)
-install(FILES "${made}/completion/_fairgv" DESTINATION share/zsh/vendor-completions COMPONENT tools OPTIONAL)
 
 # ---- what every package has
 set(components daemon opencl tools)

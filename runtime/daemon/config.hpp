@@ -1,7 +1,10 @@
 // The daemon's configuration: a TOML file, checked completely when it is read (docs/man/fairgvd.toml.5.md).
 //
-// An unknown key, a wrong type or a value out of range is an error that names file, line and column. There is
-// no partial success: on an error the caller keeps what it has.
+// Beside FILE, the files FILE.d/*.toml are read, in the order of their names: what a later one says goes
+// before. An unknown key, a wrong type or a value out of range is an error that names file, line and column.
+// All mistakes are told, a line each. There is no partial success: on an error the caller keeps what it has.
+//
+// What options there are, and what each means, is one table: config_options.hpp.
 #pragma once
 
 #include <sys/types.h>
@@ -30,9 +33,23 @@ struct TenantRule {
   std::optional<session::MemorySize> memory{};          // the most that it may hold of a device
   std::optional<session::MemorySize> memory_reserve{};  // kept free of others while it does not hold it
   std::optional<std::uint32_t> session_limit{};
+  std::string class_name{};  // what this rule leaves out is as in [class."class_name"]; empty: none
 };
 
-/// [tenants] and [tenant.*]
+/// [[match]]: which programs belong to a tenant by what the kernel says of their process (matching.hpp). All
+/// conditions that are there must hold.
+struct MatchRule {
+  std::string tenant;          // the name, in which %u stands for the user's and %c for the container
+  std::string class_name{};    // of the tenant, unless [tenant."NAME"] names one
+  std::optional<uid_t> uid{};  // conditions, from here on
+  std::optional<gid_t> gid{};  // the process has it, as its first group or another
+  std::string cgroup{};        // pattern of its control group
+  std::string container{};     // pattern of its container's label
+  bool free_names = false;     // programs may ask for another tenant; else they are refused
+  std::string place{};         // "file:line", for people to read
+};
+
+/// [tenants], [tenant.*], [class.*] and [[match]]
 struct TenantRules {
   std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
   std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
@@ -40,9 +57,12 @@ struct TenantRules {
   bool free_names = true;                       // else only the user's own and those that are reserved
   std::uint32_t session_limit = kMostSessions;  // of each tenant
   std::map<std::string, TenantRule> by_name;
+  std::map<std::string, TenantRule> classes;  // without users and classes of their own
+  std::vector<MatchRule> matches;             // the first one that fits decides
 
-  /// The rule for this tenant; an empty one when nothing was said.
-  const TenantRule& of(const std::string& name) const;
+  /// The rule for this tenant, filled up from its class or else from `class_name`; an empty one when nothing
+  /// was said.
+  TenantRule of(const std::string& name, const std::string& class_name = {}) const;
 };
 
 /// How a device is shared while several want it (docs/SCHEDULING.md).
@@ -63,9 +83,9 @@ struct DeviceRules {
 
 /// How launches that outlast a slice are cut (docs/SLICING.md). Workers have the defaults.
 struct SlicingRule {
-  std::string mode = "time";           // one of kSlicingModes
-  std::optional<std::uint64_t> floor;  // work-groups of the smallest part
-  std::vector<std::string> never;      // functions that run whole
+  std::string mode = "time";       // one of kSlicingModes
+  std::uint64_t floor = 1'500;     // work-groups of the smallest part
+  std::vector<std::string> never;  // functions that run whole
 };
 
 /// How workers are confined (docs/SECURITY.md).
@@ -127,8 +147,11 @@ struct Config {
   std::string vendors = "/etc/OpenCL/vendors";
   // [cuda]
   std::optional<std::string> cuda_library;  // the CUDA driver; none: see cuda_drivers()
-  // [tenants], [tenant.*]
+  // [tenants], [tenant.*], [class.*], [[match]]
   TenantRules tenants;
+
+  /// Where the values come from that a file gave: "[device] slice_ms" to "file:line".
+  std::map<std::string, std::string> origins{};
 };
 
 /// The names that slicing takes: by measured time, by the paper's rule (FairGV, section 5.5.2), not at all.
@@ -137,9 +160,24 @@ inline constexpr const char* kSlicingModes[] = {"time", "static", "off"};
 /// The names that log_level and --log-level take.
 inline constexpr const char* kLogLevels[] = {"trace", "debug", "info", "warning", "error", "off"};
 
-/// Reads a file. User names in it are looked up.
+/// One of the files that make up a configuration.
+struct ConfigText {
+  std::string path;  // for the errors
+  std::string text;
+};
+
+/// The file that fairgvd reads when none is named: of root /etc/fairgv/fairgvd.toml, of another user
+/// $XDG_CONFIG_HOME/fairgv/fairgvd.toml or ~/.config/fairgv/fairgvd.toml. None if neither it nor its drop-in
+/// folder is there.
+std::optional<std::string> default_config_path();
+
+/// Reads a file, unless it is the default one and missing, and its drop-in files. User names in them are
+/// looked up.
 Result<Config> read_config(const std::string& path);
-/// The same from text; `path` is for the errors.
+/// The same from text.
+Result<Config> parse_config(const std::vector<ConfigText>& texts);
 Result<Config> parse_config(const std::string& text, const std::string& path);
+/// The lines of what these say against a configuration.
+std::vector<std::string> lines_of(const Error& error);
 
 }  // namespace fairgv::daemon

@@ -31,24 +31,37 @@ Reserves sum_of(const TenantRules& rules) {
   return sum;
 }
 
+/// Where the reserve is set that came last by name: it is as wrong as any other.
+ConfigPlace last_reserve(const Settings& settings) {
+  ConfigPlace place;
+  for (const auto& [name, section] : settings.tenants) {
+    if (const auto found = section.values.find("memory_reserve"); found != section.values.end()) {
+      place = found->second.place;
+    }
+  }
+  return place;
+}
+
 }  // namespace
 
-void check_memory(const Config& config, const toml::source_region& where, ConfigErrors& errors) {
-  for (const auto& [name, rule] : config.tenants.by_name) {
+void check_memory(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  for (const auto& [name, own] : config.tenants.by_name) {
+    const TenantRule rule = config.tenants.of(name);
     const MemorySize limit = rule.memory.value_or(config.tenants.default_memory);
     if (rule.memory_reserve && is_more(*rule.memory_reserve, limit)) {
-      errors.add(where,
+      errors.add(settings.tenants.at(name).values.at("memory_reserve").place,
                  "memory_reserve in [tenant.\"" + name + "\"] is more than its memory, " + to_text(limit));
     }
   }
   const Reserves sum = sum_of(config.tenants);
   const auto& memory = config.devices.common.memory;
   if (sum.percent > 100) {
-    errors.add(where, "the memory_reserve of all tenants together is " + std::to_string(sum.percent) +
-                          "%: a device has 100%");
+    errors.add(last_reserve(settings), "the memory_reserve of all tenants together is " +
+                                           std::to_string(sum.percent) + "%: a device has 100%");
   } else if (memory && is_more({sum.bytes}, *memory)) {
-    errors.add(where, "the memory_reserve of all tenants together is " + to_text(MemorySize{sum.bytes}) +
-                          " and [device] has " + to_text(*memory) + " to share out");
+    errors.add(last_reserve(settings), "the memory_reserve of all tenants together is " +
+                                           to_text(MemorySize{sum.bytes}) + " and [device] has " +
+                                           to_text(*memory) + " to share out");
   }
 }
 

@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "runtime/daemon/admission.hpp"
+#include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/report.hpp"
 
 namespace fairgv::daemon {
@@ -14,16 +16,17 @@ std::string only_administrators(const std::string& what) {
 
 }  // namespace
 
-Control::Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket)
+Control::Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket,
+                 std::function<Result<session::ReloadReport>()> reload)
     : host_(host),
       sessions_(sessions),
       usage_(usage),
       socket_(std::move(socket)),
+      reload_(std::move(reload)),
       started_(std::chrono::steady_clock::now()) {}
 
-std::optional<std::string> Control::answer(const std::string& text, const session::PeerCredentials& peer,
-                                           bool administrator, std::uint64_t token,
-                                           std::unique_ptr<Trace>& trace) {
+std::optional<std::string> Control::answer(const std::string& text, const ControlPeer& from) {
+  const auto& [peer, peer_socket, administrator, token, trace] = from;
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
   switch (request->command) {
@@ -43,6 +46,13 @@ std::optional<std::string> Control::answer(const std::string& text, const sessio
       return std::nullopt;
     case session::ControlRequest::Command::trace:
       return read_trace(request.value(), peer.uid, administrator, trace);
+    case session::ControlRequest::Command::reload:
+      return administrator ? reload(peer.uid) : only_administrators("have it read its configuration again");
+    case session::ControlRequest::Command::config:
+      return administrator ? session::config_text(to_toml(host_.config))
+                           : only_administrators("see its configuration");
+    case session::ControlRequest::Command::whoami:
+      return whoami(request.value(), peer, peer_socket, administrator);
     case session::ControlRequest::Command::stop:
     case session::ControlRequest::Command::restart:
       break;
@@ -51,6 +61,26 @@ std::optional<std::string> Control::answer(const std::string& text, const sessio
   if (!administrator) return only_administrators(restart ? "restart it" : "stop it");
   (restart ? restart_requested_ : stop_requested_) = true;
   return session::success_text();
+}
+
+std::string Control::reload(uid_t by) {
+  spdlog::info("user {} has the configuration read again", by);
+  const auto report = reload_();
+  return report ? to_text(report.value()) : session::refusal_text(lines_of(report.error()));
+}
+
+std::string Control::whoami(const session::ControlRequest& request, const session::PeerCredentials& peer,
+                            int peer_socket, bool administrator) const {
+  const auto asked = request.tenant.empty() ? std::nullopt : std::optional(request.tenant);
+  session::WhoAmI who = look_at(host_.config.tenants, host_.tenants, peer_socket, peer, asked);
+  who.administrator = administrator;
+  // By its own class, which a tenant that is not there yet has not got.
+  const TenantRule rule = host_.tenants.rule_of(who.tenant, who.class_name.value_or(""));
+  for (const std::uint64_t capacity : host_.memory.capacities()) {
+    const auto& limit = rule.memory.value_or(host_.config.tenants.default_memory);
+    who.memory_limits.push_back(std::min(limit.of(capacity), capacity));
+  }
+  return to_text(who);
 }
 
 std::string Control::set_weight(const session::ControlRequest& request, uid_t by, bool administrator) {

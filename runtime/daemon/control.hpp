@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,21 +12,31 @@
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/usage_keeper.hpp"
+#include "runtime/session/control_answers.hpp"
 #include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {
 
+/// Who asks.
+struct ControlPeer {
+  const session::PeerCredentials& credentials;
+  int socket;  // the connection
+  bool administrator;
+  std::uint64_t token;            // names the connection in answers that come later
+  std::unique_ptr<Trace>& trace;  // the connection's: what it records, if anything, until it is gone
+};
+
 class Control {
  public:
-  /// All outlive it. `socket` is for the report.
-  Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket);
+  /// All outlive it. `socket` is for the report; `reload` reads the configuration again.
+  Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket,
+          std::function<Result<session::ReloadReport>()> reload);
 
-  /// The answer's text; nothing if it comes later, from the usage keeper and with this token. Administrators
-  /// may do everything: root, the daemon's own user, and whoever was in its admin_group when connecting.
-  /// Others may look (at the past: at their own tenants'), set their own tenants' weights within the rules, and
-  /// trace their own sessions. `trace` is the connection's: what it records, if anything, until it is gone.
-  std::optional<std::string> answer(const std::string& request, const session::PeerCredentials& peer,
-                                    bool administrator, std::uint64_t token, std::unique_ptr<Trace>& trace);
+  /// The answer's text; nothing if it comes later, from the usage keeper and with the peer's token.
+  /// Administrators may do everything: root, the daemon's own user, and whoever was in its admin_group when
+  /// connecting. Others may look (at the past: at their own tenants'), set their own tenants' weights within
+  /// the rules, and trace their own sessions.
+  std::optional<std::string> answer(const std::string& request, const ControlPeer& from);
 
   /// Somebody who may has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
@@ -37,11 +49,15 @@ class Control {
   std::string set_policy(const session::ControlRequest& request, uid_t by);
   std::string read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
                          std::unique_ptr<Trace>& trace);
+  std::string reload(uid_t by);
+  std::string whoami(const session::ControlRequest& request, const session::PeerCredentials& peer,
+                     int peer_socket, bool administrator) const;
 
   Host& host_;
   const SessionTable& sessions_;
   UsageKeeper& usage_;
   const std::string socket_;
+  const std::function<Result<session::ReloadReport>()> reload_;
   const std::chrono::steady_clock::time_point started_;
   bool stop_requested_ = false;
   bool restart_requested_ = false;

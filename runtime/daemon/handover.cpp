@@ -52,6 +52,8 @@ json to_json(const HandedTenant& tenant) {
   if (tenant.set) object["set"] = *tenant.set;
   if (tenant.asked_memory) object["asked_memory"] = session::to_text(*tenant.asked_memory);
   if (tenant.set_memory) object["set_memory"] = session::to_text(*tenant.set_memory);
+  if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
+  if (tenant.assigned) object["assigned"] = true;
   for (const TenantBooks& books : tenant.books) object["books"].push_back(to_json(books));
   object["counts"] = {{"sessions", tenant.counts.sessions},
                       {"crashes", tenant.counts.crashes},
@@ -166,6 +168,8 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   if (fields.has("set")) tenant.set = fields.integer32("set");
   if (fields.has("asked_memory")) tenant.asked_memory = fields.memory_size("asked_memory", "the memory");
   if (fields.has("set_memory")) tenant.set_memory = fields.memory_size("set_memory", "the memory");
+  if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);
+  if (fields.has("assigned")) tenant.assigned = fields.boolean("assigned");
   for (json& books : fields.list("books", session::kMaxDevices)) {
     tenant.books.push_back(books_from(JsonFields::nested(std::move(books), "books"), whole));
   }

@@ -40,6 +40,8 @@ struct HandedTenant {
   std::chrono::nanoseconds entitled{0};
   std::vector<MemoryTotals> memory{};            // by device
   std::vector<session::UsageAmounts> sampled{};  // by device: what is in the usage store; empty: it is off
+  std::string class_name{};
+  bool assigned = false;
 };
 
 /// A session that was running. The descriptors are those of Session.

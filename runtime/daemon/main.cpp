@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "runtime/daemon/background.hpp"
+#include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/server.hpp"
 #include "runtime/daemon/service_manager.hpp"
@@ -29,7 +30,9 @@ struct CommandLine {
   std::optional<double> exit_idle_s;
   std::optional<std::string> log_level;
   bool daemonize = false;
-  bool check = false;
+  bool check = false;            // only
+  bool print_config = false;     // the same
+  bool print_defaults = false;   // the same
   std::optional<int> resume_fd;  // of a handover, from the program before this one
 };
 
@@ -52,6 +55,17 @@ Result<std::optional<ActivatedSocket>> activated_socket(const CommandLine& comma
   }
   if (auto checked = check_access(*activated.value(), config); !checked) return checked.error();
   return activated;
+}
+
+/// Every mistake of a configuration is a line; in a check, as editors expect it.
+int refuse(const Error& error, bool check) {
+  for (const std::string& line : lines_of(error))
+    fmt::print(stderr, "{}{}\n", check ? "" : "fairgvd: ", line);
+  return kFailure;
+}
+
+std::optional<std::string> absolute(const std::optional<std::string>& path) {
+  return path ? std::optional<std::string>(fs::absolute(*path)) : std::nullopt;
 }
 
 std::string choose_socket(const CommandLine& command, const Config& config) {
@@ -97,14 +111,17 @@ void start_logging() {
 
 int serve(const CommandLine& command) {
   Config config;
-  std::optional<std::string> config_path;
-  if (command.config) {
-    config_path = fs::absolute(*command.config);
-    auto read = read_config(*command.config);
-    if (!read) return fail(read.error().message);
+  const auto config_path = command.config ? std::optional(*command.config) : default_config_path();
+  if (config_path) {
+    auto read = read_config(*config_path);
+    if (!read) return refuse(read.error(), command.check);
     config = std::move(read).value();
   }
   if (command.check) return 0;
+  if (command.print_config) {
+    fmt::print("{}", to_toml(config));
+    return 0;
+  }
   auto activated = activated_socket(command, config);
   if (!activated) return fail(activated.error().message);
   const fs::path socket =
@@ -134,7 +151,7 @@ int serve(const CommandLine& command) {
   const auto folder = session::program_directory();
   if (!folder) return fail(folder.error().message);
   ServerSettings settings{socket,
-                          config_path,
+                          absolute(config_path),
                           std::nullopt,
                           command.log_level,
                           worker.value(),
@@ -160,13 +177,28 @@ int main_of(int argc, char** argv) {
   CommandLine command;
   bool foreground = false;
   std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
-  auto* const config = app.add_option("--config", command.config, "TOML file, see fairgvd.toml(5)");
-  app.add_flag("--check", command.check, "Only read the configuration, say what is wrong with it, and end")
-      ->needs(config);
-  app.add_option("--socket", command.socket, "Where to listen; over the configuration");
-  app.add_option("--exit-idle", command.exit_idle_s, "Exit after so many seconds without clients; 0: never")
-      ->check(CLI::Range(0.0, 31'536'000.0));
-  app.add_option("--log-level", command.log_level, "trace, debug, info, warning, error, off")
+  app.add_option("--config", command.config,
+                 "TOML file, see fairgvd.toml(5) (default: /etc/fairgv/fairgvd.toml for root, else "
+                 "~/.config/fairgv/fairgvd.toml, if it exists)")
+      ->type_name("FILE");
+  const auto only = [](CLI::Option* option) {
+    return option->group("Only look at the configuration, and end");
+  };
+  auto* const check =
+      only(app.add_flag("--check", command.check, "Say what is wrong with it: a line for each mistake"));
+  auto* const print = only(app.add_flag("--print-config", command.print_config,
+                                        "Print what holds, as TOML, and where it comes from"))
+                          ->excludes(check);
+  only(app.add_flag("--print-defaults", command.print_defaults,
+                    "Print all options with their defaults and what they mean, as TOML"))
+      ->excludes(check)
+      ->excludes(print);
+  app.add_option("--socket", command.socket, "Where to listen; over the configuration")->type_name("PATH");
+  app.add_option("--exit-idle", command.exit_idle_s,
+                 "End after so long without clients; 0: never; over the configuration")
+      ->check(CLI::Range(0.0, 31'536'000.0))
+      ->type_name("SECONDS");
+  app.add_option("--log-level", command.log_level, "What to log; over the configuration")
       ->check(CLI::IsMember(levels));
   auto* const in_front = app.add_flag("--foreground", foreground, "Stay in the foreground (the default)");
   app.add_flag("--daemonize", command.daemonize, "Go into the background once the socket is served")
@@ -177,7 +209,11 @@ int main_of(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return fail(error.what(), kUsage);
+    return fail(std::string(error.what()) + "; see fairgvd --help", kUsage);
+  }
+  if (command.print_defaults) {
+    fmt::print("{}", default_toml());
+    return 0;
   }
   return serve(command);
 }

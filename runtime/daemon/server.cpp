@@ -3,11 +3,13 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 
+#include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/succession.hpp"
 #include "runtime/session/core_set.hpp"
 
@@ -52,9 +54,15 @@ mode_t socket_mode(const Config& config) {
   return ::geteuid() == 0 ? 0666 : 0600;
 }
 
-Result<void> give_to_group(const std::string& socket, std::optional<gid_t> group) {
-  if (!group || ::chown(socket.c_str(), static_cast<uid_t>(-1), *group) == 0) return {};
-  return system_error("cannot give " + socket + " to the group of [daemon]");
+/// Lets in whom the configuration lets in: its group, or everybody whom the daemon can serve.
+Result<void> open_socket_to(const std::string& socket, const Config& config) {
+  // First the group, so that it is never open to the one before.
+  const gid_t group = config.group.value_or(::getegid());
+  if (::chown(socket.c_str(), static_cast<uid_t>(-1), group) != 0) {
+    return system_error("cannot give " + socket + " to the group of [daemon]");
+  }
+  if (::chmod(socket.c_str(), socket_mode(config)) == 0) return {};
+  return system_error("cannot change the mode of " + socket);
 }
 
 Result<session::Listener> make_listener(ServerSettings& settings, const Config& config,
@@ -67,7 +75,9 @@ Result<session::Listener> make_listener(ServerSettings& settings, const Config& 
   if (settings.listener) return session::Listener::borrow(std::move(settings.listener));
   auto listener = session::Listener::bind(settings.socket_path, socket_mode(config));
   if (!listener) return listener;
-  if (auto given = give_to_group(settings.socket_path, config.group); !given) return given.error();
+  if (config.group) {
+    if (auto given = open_socket_to(settings.socket_path, config); !given) return given.error();
+  }
   return listener;
 }
 
@@ -122,7 +132,7 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       usage_(host_, sessions_,
              [this](std::uint64_t key, const std::string& answer) { answer_usage(key, answer); }),
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
-      control_(host_, sessions_, usage_, settings_.socket_path),
+      control_(host_, sessions_, usage_, settings_.socket_path, [this] { return reload(); }),
       listener_(std::move(listener)),
       signals_(std::move(signals)) {
   host_.before_forgetting = [this] { usage_.flush(); };
@@ -227,8 +237,8 @@ void Server::on_connection(std::uint64_t key) {
     const bool administrator =
         is_administrator(connection.peer.uid) ||
         (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
-    const auto answer =
-        control_.answer(packet->text, connection.peer, administrator, key, connection.trace);
+    const auto answer = control_.answer(
+        packet->text, {connection.peer, connection.socket.fd(), administrator, key, connection.trace});
     if (answer && !session::send_answer(connection.socket, *answer)) connections_.erase(found);
   }
 }
@@ -295,7 +305,7 @@ void Server::on_signal() {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     if (info.ssi_signo == SIGHUP) {
-      reload();
+      reload_on_signal();
     } else if (info.ssi_signo == SIGUSR2) {
       begin_restart();
     } else {
@@ -305,18 +315,38 @@ void Server::on_signal() {
   }
 }
 
-void Server::reload() {
+void Server::reload_on_signal() {
+  const auto report = reload();
+  if (report) return;
+  for (const std::string& line : lines_of(report.error())) {
+    spdlog::error("the configuration stays as it was: {}", line);
+  }
+}
+
+Result<session::ReloadReport> Server::reload() {
   const ReloadNotice notice;
-  if (!settings_.config_path) {
-    spdlog::info("there is no configuration to read again");
-    return;
-  }
-  auto config = read_config(*settings_.config_path);
-  if (!config) {
-    spdlog::error("the configuration stays as it was: {}", config.error().message);
-    return;
-  }
-  host_.config = std::move(config).value();
+  // One that has come since counts, too.
+  const auto path = settings_.config_path ? settings_.config_path : default_config_path();
+  if (!path) return Error{"there is no configuration to read: start fairgvd with --config FILE"};
+  auto config = read_config(*path);
+  if (!config) return config.error();
+  const ConfigChanges changes = changes_between(host_.config, config.value());
+  session::ReloadReport report{*path, changes.at_once, changes.new_programs, changes.restart, {}};
+  apply(std::move(config).value(), report);
+  spdlog::info("read {} again: {} options changed", *path,
+               changes.at_once.size() + changes.new_programs.size() + changes.restart.size());
+  for (const std::string& option : changes.restart) spdlog::warn("restart needed: {}", option);
+  for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
+  return report;
+}
+
+void Server::apply(Config config, session::ReloadReport& report) {
+  const auto warn_of = [&](const Result<void>& done) {
+    if (!done) report.warnings.push_back(done.error().message);
+  };
+  const bool other_group = host_.config.group != config.group;
+  host_.config = std::move(config);
+  if (other_group) warn_of(open_socket_to(settings_.socket_path, host_.config));
   apply_log_level();
   place_dispatcher();
   raise_descriptor_limit(host_.config.session_limit);
@@ -326,9 +356,9 @@ void Server::reload() {
   host_.memory.refresh(host_.config.devices, host_.tenants);
   if (!usage_.on()) usage_.skip();
   start_services();
-  if (auto done = vendors_.refresh(host_.config.vendors); !done) spdlog::error("{}", done.error().message);
+  sessions_.apply_configuration();
+  warn_of(vendors_.refresh(host_.config.vendors));
   host_.drivers = vendors_.drivers();
-  spdlog::info("read {} again; a new socket path holds from the next start on", *settings_.config_path);
 }
 
 void Server::begin_restart() {

@@ -69,7 +69,11 @@ class Server {
   void refuse(std::uint64_t key, const std::string& reason);
   void tell_refused(const session::PeerCredentials& peer, const std::string& reason);
   void on_signal();
-  void reload();
+  void reload_on_signal();
+  /// Reads the configuration again and has everything go by it. On an Error (a line for each mistake) all is
+  /// as it was.
+  Result<session::ReloadReport> reload();
+  void apply(Config config, session::ReloadReport& report);
   Result<void> listen_again();
   void begin_restart();
   bool ready_to_restart() const;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "runtime/daemon/admission.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
@@ -100,9 +101,10 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
                  " sessions: wait for one to end, or raise session_limit in its configuration"};
   }
   if (auto allowed = may_have_another(peer.uid); !allowed) return allowed;
-  const std::string name = hello.tenant.value_or(default_tenant(look_up_user(peer.uid, peer.gid)));
-  const TenantRegistry::Applicant applicant{peer.uid, is_administrator(peer.uid), namesake(name)};
-  const auto tenant = host_.tenants.join(name, applicant, hello.weight, hello.memory);
+  const auto admission = find_admission(host_.config.tenants, client.fd(), peer, hello.tenant);
+  if (!admission) return admission.error();
+  const std::string& name = admission->tenant;
+  const auto tenant = host_.tenants.join(name, admission->applicant, hello.weight, hello.memory);
   if (!tenant) return tenant.error();
   host_.memory.refresh(host_.config.devices, host_.tenants);
   auto session = prepare(tenant.value(), peer, hello);
@@ -117,12 +119,24 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
   Session& started = *session.value();
   started.client = std::move(client);
   (void)watch_client(started);
+  tell_slicing_floor(started);
   // A program that asked for a new weight asked for its whole tenant.
   host_.dispatch.set_weight(tenant->id, tenant->weight);
   spdlog::info("session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value, name,
                tenant->weight, started.program, peer.pid, started.worker.pid());
   sessions_.emplace(started.id, std::move(session).value());
   return {};
+}
+
+/// The worker looks at it before it cuts a launch.
+void SessionTable::tell_slicing_floor(Session& session) const {
+  for (session::DeviceTurn& turn : session.turns.page().devices) {
+    turn.slicing_floor.store(host_.config.slicing.floor, std::memory_order_relaxed);
+  }
+}
+
+void SessionTable::apply_configuration() {
+  for (auto& [id, session] : sessions_) tell_slicing_floor(*session);
 }
 
 Result<void> SessionTable::may_have_another(uid_t uid) const {
@@ -516,6 +530,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
     return done;
   }
   account_memory(*session);
+  tell_slicing_floor(*session);
   sessions_.emplace(session->id, std::move(session));
   return {};
 }

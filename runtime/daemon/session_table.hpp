@@ -67,6 +67,9 @@ class SessionTable {
   Result<void> adopt(const HandedSession& handed);
   void continue_after(std::uint32_t last_id) { last_id_ = last_id; }
 
+  /// Has the sessions go by the host's configuration, which was read again, as far as they can.
+  void apply_configuration();
+
   /// Ends sessions that broke the turn protocol.
   void end_broken();
   /// Kills every worker; the table is empty when all are reaped.
@@ -82,6 +85,7 @@ class SessionTable {
 
  private:
   Result<void> may_have_another(uid_t uid) const;
+  void tell_slicing_floor(Session& session) const;
   Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
                                            const session::Hello& hello);
   Result<void> watch(Session& session);

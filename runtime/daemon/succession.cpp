@@ -64,10 +64,19 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
   std::sort(tenants.begin(), tenants.end(),
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
   for (const Tenant& tenant : tenants) {
-    handover.tenants.push_back({tenant.name, tenant.uid, tenant.asked, tenant.set,
-                                host.dispatch.books(tenant.id), tenant.asked_memory, tenant.set_memory,
-                                tenant.counts, host.dispatch.entitled(tenant.id),
-                                host.memory.totals(tenant.name, now)});
+    handover.tenants.push_back({tenant.name,
+                                tenant.uid,
+                                tenant.asked,
+                                tenant.set,
+                                host.dispatch.books(tenant.id),
+                                tenant.asked_memory,
+                                tenant.set_memory,
+                                tenant.counts,
+                                host.dispatch.entitled(tenant.id),
+                                host.memory.totals(tenant.name, now),
+                                {},
+                                tenant.class_name,
+                                tenant.assigned});
   }
   return handover;
 }
@@ -107,6 +116,8 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
                                                 .set = handed.set,
                                                 .asked_memory = handed.asked_memory,
                                                 .set_memory = handed.set_memory,
+                                                .class_name = handed.class_name,
+                                                .assigned = handed.assigned,
                                                 .counts = handed.counts});
     host.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
     host.memory.restore_totals(handed.name, handed.memory);

@@ -11,31 +11,52 @@ std::string user_text(uid_t uid) {
 
 }  // namespace
 
-std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
-  const TenantRule& rule = rules_.of(tenant.name);
-  if (tenant.set) return *tenant.set;
-  if (rule.weight) return *rule.weight;
-  const std::uint32_t cap = std::min(rules_.max_weight, rule.max_weight.value_or(sched::kMaxWeight));
-  return std::min(tenant.asked.value_or(rules_.default_weight), cap);
+TenantRule TenantRegistry::rule_of(const std::string& name) const {
+  const auto found = tenants_.find(name);
+  return rules_.of(name, found == tenants_.end() ? std::string() : found->second.class_name);
 }
 
-Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& who) const {
+std::uint32_t TenantRegistry::configured_weight(const TenantRule& rule,
+                                                std::optional<std::uint32_t> asked) const {
+  if (rule.weight) return *rule.weight;
+  const std::uint32_t cap = std::min(rules_.max_weight, rule.max_weight.value_or(sched::kMaxWeight));
+  return std::min(asked.value_or(rules_.default_weight), cap);
+}
+
+std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
+  if (tenant.set) return *tenant.set;
+  return configured_weight(rules_.of(tenant.name, tenant.class_name), tenant.asked);
+}
+
+/// Whether the name is for this applicant, whoever uses it now.
+Result<void> TenantRegistry::may_use(const std::string& name, const Applicant& who) const {
   const auto refuse = [&](const std::string& why) {
     return Error{"tenant '" + name + "' " + why + " and you are " + user_text(who.uid) +
                  ": choose another name with FAIRGV_TENANT"};
   };
-  const TenantRule& rule = rules_.of(name);
-  if (rule.uid) {
-    if (*rule.uid != who.uid) return refuse("is reserved for " + user_text(*rule.uid));
-  } else if (!who.administrator && who.namesake != who.uid) {
+  const auto uid = rules_.of(name).uid;
+  if (uid) {
+    if (*uid != who.uid) return refuse("is reserved for " + user_text(*uid));
+  } else if (!who.assigned && !who.administrator && who.namesake != who.uid) {
     if (who.namesake) return refuse("is named after " + user_text(*who.namesake));
     if (!rules_.free_names) return refuse("is not reserved for anybody (names in [tenants])");
   }
   const auto found = tenants_.find(name);
   if (found == tenants_.end() || found->second.sessions == 0) return {};
-  if (found->second.uid != who.uid) return refuse("is in use by " + user_text(found->second.uid));
-  const std::uint32_t limit = rule.session_limit.value_or(rules_.session_limit);
-  if (found->second.sessions >= limit && !who.runs_already) {
+  const Tenant& tenant = found->second;
+  const bool together = tenant.assigned && who.assigned;
+  if (tenant.uid != who.uid && !together) return refuse("is in use by " + user_text(tenant.uid));
+  return {};
+}
+
+Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& who) const {
+  if (who.runs_already) return {};
+  if (auto may = may_use(name, who); !may) return may;
+  const auto found = tenants_.find(name);
+  if (found == tenants_.end() || found->second.sessions == 0) return {};
+  const std::uint32_t limit =
+      rules_.of(name, found->second.class_name).session_limit.value_or(rules_.session_limit);
+  if (found->second.sessions >= limit) {
     return Error{"tenant '" + name + "' already has " + std::to_string(found->second.sessions) +
                  " sessions, which is its limit: wait for one to end"};
   }
@@ -50,6 +71,9 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
   tenant.name = name;
   tenant.uid = who.uid;
+  if (!tenant.runs() && !who.runs_already) tenant.class_name.clear();
+  if (!who.class_name.empty()) tenant.class_name = who.class_name;
+  if (!who.runs_already) tenant.assigned = who.assigned;
   ++tenant.sessions;
   if (!who.runs_already) ++tenant.counts.sessions;
   if (asked_weight) tenant.asked = asked_weight;
@@ -104,7 +128,12 @@ Result<Tenant*> TenantRegistry::find_for_change(const std::string& name, uid_t b
     return Error{"there is no tenant '" + name + "' with a running program: see 'fairgv ps'"};
   }
   Tenant& tenant = found->second;
-  if (administrator || by == tenant.uid) return &tenant;
+  if (administrator || (by == tenant.uid && !tenant.assigned)) return &tenant;
+  if (tenant.assigned) {
+    return Error{"tenant '" + name +
+                 "' is for whoever fits a rule of the configuration: only the administrator may set its " +
+                 what};
+  }
   return Error{"tenant '" + name + "' belongs to " + user_text(tenant.uid) +
                ": only that user or the administrator may set its " + what};
 }
@@ -151,7 +180,7 @@ Result<Tenant> TenantRegistry::set_memory(const std::string& name, session::Memo
 }
 
 std::uint64_t TenantRegistry::configured_memory(const std::string& name, std::uint64_t capacity) const {
-  return rules_.of(name).memory.value_or(rules_.default_memory).of(capacity);
+  return rule_of(name).memory.value_or(rules_.default_memory).of(capacity);
 }
 
 std::uint64_t TenantRegistry::memory_limit(const std::string& name, std::uint64_t capacity) const {
@@ -164,7 +193,7 @@ std::uint64_t TenantRegistry::memory_limit(const std::string& name, std::uint64_
 }
 
 std::uint64_t TenantRegistry::memory_reserve(const std::string& name, std::uint64_t capacity) const {
-  const auto& reserve = rules_.of(name).memory_reserve;
+  const auto reserve = rules_.of(name).memory_reserve;
   return reserve ? reserve->of(capacity) : 0;
 }
 

@@ -54,6 +54,9 @@ struct Tenant {
   // The same two of its memory.
   std::optional<session::MemorySize> asked_memory{};
   std::optional<session::MemorySize> set_memory{};
+  // By the [[match]] rule of its latest program that has one.
+  std::string class_name{};
+  bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
   TenantCounts counts{};
 
   bool runs() const { return sessions > ending; }
@@ -72,10 +75,15 @@ class TenantRegistry {
     std::optional<uid_t> namesake{};
     /// Its session comes from the daemon before this one, which has let it in.
     bool runs_already = false;
+    /// A [[match]] rule gives it this tenant (matching.hpp), and this class if there is one.
+    bool assigned = false;
+    std::string class_name{};
   };
 
-  /// One more session for this name. Refused if the name is another user's, by the configuration, as a login,
-  /// or because that user's sessions are using it now; and if the tenant has all the sessions that it may.
+  /// One more session for this name. What no rule assigns is refused if the name is another user's, by the
+  /// configuration, as a login, or because that user's sessions are using it now; and what is, if others use
+  /// it or it is reserved for another user. So is who asks for a tenant that has all the sessions that it
+  /// may.
   Result<Tenant> join(const std::string& name, const Applicant& who,
                       std::optional<std::uint32_t> asked_weight,
                       std::optional<session::MemorySize> asked_memory = {});
@@ -94,6 +102,17 @@ class TenantRegistry {
   /// `capacities`: what each device has to share out, for comparing sizes.
   Result<Tenant> set_memory(const std::string& name, session::MemorySize memory, uid_t by, bool administrator,
                             std::span<const std::uint64_t> capacities);
+
+  /// Whether join() would let it in now.
+  Result<void> would_admit(const std::string& name, const Applicant& who) const {
+    return may_join(name, who);
+  }
+  /// What holds for a tenant, known or not, by its own table and its class.
+  TenantRule rule_of(const std::string& name, const std::string& class_name) const {
+    return rules_.of(name, class_name);
+  }
+  /// The weight that the configuration gives to who asks for `asked`.
+  std::uint32_t configured_weight(const TenantRule& rule, std::optional<std::uint32_t> asked) const;
 
   /// New rules from a configuration that was read again. Weights follow.
   void configure(TenantRules rules);
@@ -114,7 +133,9 @@ class TenantRegistry {
   void forget(TenantId id);
 
  private:
+  Result<void> may_use(const std::string& name, const Applicant& who) const;
   Result<void> may_join(const std::string& name, const Applicant& who) const;
+  TenantRule rule_of(const std::string& name) const;
   std::uint32_t weight_of(const Tenant& tenant) const;
   /// The tenant, if it has a session and `by` may change what holds for it; `what` is that, in words.
   Result<Tenant*> find_for_change(const std::string& name, uid_t by, bool administrator, const char* what);

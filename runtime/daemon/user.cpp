@@ -69,6 +69,17 @@ std::optional<gid_t> find_group(const std::string& name) {
   return entry.gr_gid;
 }
 
+std::string group_name(gid_t gid) {
+  std::vector<char> text(kEntryBytes);
+  group entry{};
+  group* found = nullptr;
+  int code = 0;
+  while ((code = ::getgrgid_r(gid, &entry, text.data(), text.size(), &found)) == ERANGE) {
+    text.resize(2 * text.size());
+  }
+  return code != 0 || found == nullptr ? std::to_string(gid) : entry.gr_name;
+}
+
 std::string default_tenant(const User& user) {
   return session::is_tenant_name(user.name) ? user.name : numbered(user.uid);
 }
@@ -88,15 +99,22 @@ bool is_administrator(uid_t uid) {
   return uid == 0 || uid == ::geteuid();
 }
 
-bool peer_is_in(gid_t group, int socket) {
-  ucred peer{};
-  socklen_t bytes = sizeof(peer);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.gid == group) return true;
-  bytes = 0;
+std::vector<gid_t> peer_groups(int socket) {
+  std::vector<gid_t> groups;
+  socklen_t bytes = 0;
   // Tells how much room it needs.
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &bytes) == 0 || errno != ERANGE) return false;
-  std::vector<gid_t> groups(bytes / sizeof(gid_t));
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) != 0) return false;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &bytes) != 0 && errno == ERANGE) {
+    groups.resize(bytes / sizeof(gid_t));
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) != 0) groups.clear();
+  }
+  ucred peer{};
+  bytes = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0) groups.push_back(peer.gid);
+  return groups;
+}
+
+bool peer_is_in(gid_t group, int socket) {
+  const std::vector<gid_t> groups = peer_groups(socket);
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 

@@ -21,6 +21,8 @@ struct User {
 User look_up_user(uid_t uid, gid_t gid);
 std::optional<uid_t> find_user(const std::string& name);
 std::optional<gid_t> find_group(const std::string& name);
+/// The group's name; its number if the system knows none.
+std::string group_name(gid_t gid);
 
 /// The tenant that a user's programs belong to when they name none: the user's name, if it can be one.
 std::string default_tenant(const User& user);
@@ -30,6 +32,8 @@ std::optional<uid_t> namesake(const std::string& tenant);
 /// Root and the daemon's own user: nothing is refused to them.
 bool is_administrator(uid_t uid);
 
+/// All groups that the process that connected a socket was in then, the first one included.
+std::vector<gid_t> peer_groups(int socket);
 /// Whether the process that connected a socket was in the group then, as its first or another one.
 bool peer_is_in(gid_t group, int socket);
 

@@ -26,8 +26,8 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
   if (config.slicing.mode != SlicingRule{}.mode) {
     arguments.insert(arguments.end(), {"--slicing", config.slicing.mode});
   }
-  if (config.slicing.floor) {
-    arguments.insert(arguments.end(), {"--slicing-floor", number(*config.slicing.floor)});
+  if (config.slicing.floor != SlicingRule{}.floor) {
+    arguments.insert(arguments.end(), {"--slicing-floor", number(config.slicing.floor)});
   }
   for (const std::string& name : config.slicing.never) {
     arguments.insert(arguments.end(), {"--never-slice", name});

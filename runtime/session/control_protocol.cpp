@@ -49,6 +49,15 @@ std::string to_text(const ControlRequest& request) {
                           {"since_ms", request.usage.since_ms},
                           {"until_ms", request.usage.until_ms},
                           {"by", kUsageByNames.at(static_cast<std::size_t>(request.usage.by))}});
+    case ControlRequest::Command::reload:
+      return to_text(json{{"command", "reload"}});
+    case ControlRequest::Command::config:
+      return to_text(json{{"command", "config"}});
+    case ControlRequest::Command::whoami: {
+      json message{{"command", "whoami"}};
+      if (!request.tenant.empty()) message["tenant"] = request.tenant;
+      return to_text(message);
+    }
     case ControlRequest::Command::ps:
       break;
   }
@@ -92,9 +101,21 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     const auto by = parse_usage_by(fields.string("by", kLongestText));
     if (fields.ok() && !by) return by.error();
     if (by) request.usage.by = by.value();
+  } else if (command == "reload") {
+    request.command = ControlRequest::Command::reload;
+  } else if (command == "config") {
+    request.command = ControlRequest::Command::config;
+  } else if (command == "whoami") {
+    request.command = ControlRequest::Command::whoami;
+    if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
+    if (!request.tenant.empty() && !is_tenant_name(request.tenant)) {
+      return tenant_name_error(request.tenant, "the tenant's name");
+    }
   } else if (command != "ps") {
     fields.fail(
-        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'stop', 'restart' and 'usage'");
+        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'stop', 'restart', 'usage', "
+        "'reload', "
+        "'config' and 'whoami'");
   }
   if (!fields.ok()) return fields.error();
   return request;

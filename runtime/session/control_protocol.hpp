@@ -12,6 +12,10 @@
 //   one, or
 //                                                   cannot: its uptime tells
 //   {"command":"usage",...}                         see usage_protocol.hpp
+//   {"command":"reload"}                            {"ok":true,"at_once":[...],...} (ReloadReport)
+//   {"command":"config"}                            {"ok":true,"config":"TOML"}
+//   {"command":"whoami"}                            {"ok":true,"tenant":...} (WhoAmI); with "tenant":"a" as
+//                                                   if the program asked for that one
 //   anything that cannot be done                    {"ok":false,"error":"one line"}
 //
 // An answer that is too long for a packet travels in a memory file attached to the packet
@@ -35,9 +39,9 @@ namespace fairgv::session {
 inline constexpr std::size_t kLongestPolicyName = 64;
 
 struct ControlRequest {
-  enum class Command { ps, set, set_policy, trace, stop, restart, usage };
+  enum class Command { ps, set, set_policy, trace, stop, restart, usage, reload, config, whoami };
   Command command = Command::ps;
-  std::string tenant;                     // set; trace, where empty means all
+  std::string tenant;                     // set; trace, where empty means all; whoami, empty: none
   std::uint32_t weight = 0;               // set, unless there is `memory`
   std::string policy{};                   // set_policy
   std::optional<std::uint32_t> device{};  // set_policy, trace; none: all devices

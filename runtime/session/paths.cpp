@@ -22,7 +22,8 @@ std::string default_socket_path() {
 }
 
 std::filesystem::path private_directory() {
-  if (const std::string runtime = value_of_variable("XDG_RUNTIME_DIR"); !runtime.empty() && runtime.front() == '/') {
+  if (const std::string runtime = value_of_variable("XDG_RUNTIME_DIR");
+      !runtime.empty() && runtime.front() == '/') {
     return std::filesystem::path(runtime) / "fairgv";
   }
   return "/tmp/fairgv-" + std::to_string(::getuid());

@@ -55,6 +55,9 @@ struct alignas(64) DeviceTurn {
   // Daemon writes: not 0 while commands are to be recorded (session/trace.hpp); each trace has a number of
   // its own. A hint, relaxed.
   std::atomic<std::uint32_t> tracing{0};
+  // Daemon writes: work-groups of the smallest part of a launch, or 0: what the worker was started with. A
+  // hint, relaxed.
+  std::atomic<std::uint64_t> slicing_floor{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).

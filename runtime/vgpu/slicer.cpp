@@ -51,6 +51,14 @@ bool Slicer::stays_whole(const slicing::Launch& grid, std::optional<Duration> ex
   return planner.next(pace, slice).whole;
 }
 
+/// What the configuration says of the floor, which may change while the worker runs. Where the program says
+/// what its parts are, nothing.
+void Slicer::take_floor(const TurnKeeper& turn) {
+  using Mode = SlicingSettings::Mode;
+  if (settings_.mode != Mode::shared && settings_.mode != Mode::always) return;
+  settings_.planner.floor = turn.slicing_floor().value_or(settings_.planner.floor);
+}
+
 Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration slice) {
   forget_to_prepare();
   const auto room = slice_for(turn.room(), slice);
@@ -61,6 +69,7 @@ Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration s
     return Way::part;
   }
   if (!room) return Way::whole;
+  take_floor(turn);
   room_ = *room;
   expected_ = turn.expected(first.kind());
   // Nearly all commands: known, and short.

@@ -77,7 +77,9 @@ class Slicer {
                    const slicing::Slice& slice) const;
   slicing::Box next_box();
 
-  const SlicingSettings settings_;
+  void take_floor(const TurnKeeper& turn);
+
+  SlicingSettings settings_;
   std::uint64_t random_;
   SliceableLaunch* to_prepare_ = nullptr;  // of the first command; way() looks each time
 

@@ -146,6 +146,11 @@ std::optional<slicing::Slice> TurnKeeper::room() const {
   return slicing::Slice{settings_.slice, settings_.slice};
 }
 
+std::optional<std::uint64_t> TurnKeeper::slicing_floor() const {
+  const std::uint64_t floor = turn_.slicing_floor.load(std::memory_order_relaxed);
+  return floor == 0 ? std::nullopt : std::optional(floor);
+}
+
 std::optional<Duration> TurnKeeper::held_by_one(TimePoint now) const {
   if (in_flight_ != 1) return std::nullopt;
   if (contended()) return run_commands_ == 1 ? std::optional<Duration>(now - run_began_) : std::nullopt;

@@ -113,6 +113,8 @@ class TurnKeeper {
   std::optional<Duration> expected(sched::CommandKind kind) const { return history_.estimate(kind); }
   /// How long a part may be now; nothing while the tenant has the device to itself.
   std::optional<slicing::Slice> room() const;
+  /// Work-groups of the smallest part, as the daemon wants it now; nothing: as the worker was started.
+  std::optional<std::uint64_t> slicing_floor() const;
   /// How long one command has kept the device from others, if only one is issued and others wait.
   std::optional<Duration> held_by_one(TimePoint now) const;
 

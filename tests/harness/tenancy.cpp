@@ -76,11 +76,10 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   if (const std::string& cores = tenancy.placement_.device_cores(); !cores.empty()) {
     device = "cores = \"" + cores + "\"\n" + device;
   }
-  if (!device.empty()) {
-    const std::string config = tenancy.folder_ / "fairgvd.toml";
-    std::ofstream(config) << "[device]\n" << device << '\n';
-    first.arguments.insert(first.arguments.end(), {"--config", config});
-  }
+  // Always, so that the machine's own configuration has no part in it.
+  const std::string config = tenancy.folder_ / "fairgvd.toml";
+  std::ofstream(config) << "[device]\n" << device << '\n';
+  first.arguments.insert(first.arguments.end(), {"--config", config});
   first.arguments.insert(first.arguments.end(), {"--", "true"});
   // The first tenant starts the daemon; `true` makes sure that it is there, and that it can start at all.
   const auto started = run(first);

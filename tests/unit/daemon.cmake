@@ -1,6 +1,8 @@
 # The daemon and the sockets it speaks through.
 add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_access_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_config_manual_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_config_report_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_counted_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
@@ -10,8 +12,10 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_handover_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_long_command_book_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_matching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_peer_process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
@@ -30,5 +34,6 @@ target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings fmt::fmt
 # What the tests put into a worker's cage.
 add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon_cage_probe.cpp)
 target_link_libraries(daemon_cage_probe PRIVATE fairgv_warnings Threads::Threads)
+target_compile_definitions(daemon_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(daemon_test daemon_cage_probe)
 gtest_discover_tests(daemon_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

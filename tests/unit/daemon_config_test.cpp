@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "runtime/daemon/config.hpp"
 #include "tests/unit/daemon_temporary_folder.hpp"
 
@@ -17,7 +19,7 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   EXPECT_EQ(config->devices.common.policy, "fair");
   EXPECT_EQ(config->samples, 5u);
   EXPECT_EQ(config->slicing.mode, "time");
-  EXPECT_FALSE(config->slicing.floor);
+  EXPECT_EQ(config->slicing.floor, 1'500u);
   EXPECT_TRUE(config->slicing.never.empty());
   EXPECT_EQ(config->log_level, "info");
   EXPECT_EQ(config->exit_idle.count(), 0.0);
@@ -178,7 +180,7 @@ const Mistake kMistakes[] = {
     {"BrokenSyntax", "[device]\nslice_ms = = 6\n", "c.toml:2:", "value"},
     {"UnclosedTable", "[device\n", "c.toml:1:", ""},
     {"UnknownTable", "\n[devices]\n",
-     "c.toml:2:", "unknown key 'devices' in the file: known are daemon, device"},
+     "c.toml:2:", "unknown key 'devices' in the file: did you mean 'device'? known are daemon, device"},
     {"MetricsToTheWorld", "[metrics]\nlisten = \"0.0.0.0:9477\"\n", "c.toml:2:", "loopback only"},
     {"MetricsNowhere", "[metrics]\nlisten = \"here\"\n", "c.toml:2:", "'here' is no place for metrics"},
     {"StoreWithoutAPath", "[usage]\nstore = \"usage.db\"\n", "c.toml:2:", "absolute path"},
@@ -186,9 +188,10 @@ const Mistake kMistakes[] = {
      "c.toml:2:", "flush_s in [usage] must be a number from 0.1"},
     {"NoRetention", "[usage]\nretention_days = 0\n", "c.toml:2:", "from 1 to 36500"},
     {"UnknownUsageKey", "[usage]\nflush = 3\n", "c.toml:2:1:", "unknown key 'flush' in [usage]"},
+    {"CudaLibraryWithoutAPath", "[cuda]\nlibrary = \"libcuda.so.1\"\n", "c.toml:2:", "absolute path"},
     {"UnknownKey", "[device]\n\nslice = 6\n", "c.toml:3:1:", "unknown key 'slice' in [device]"},
     {"WrongType", "[device]\nslice_ms = \"six\"\n", "c.toml:2:", "slice_ms in [device] must be a number"},
-    {"NotATable", "device = 3\n", "c.toml:1:", "device in the file must be a table"},
+    {"NotATable", "device = 3\n", "c.toml:1:", "device in the file must be a table: [device]"},
     {"SliceOfZero", "[device]\nslice_ms = 0\n", "c.toml:2:", "from 0.1 to 1000"},
     {"HoldLimitBelowZero", "[device]\nhold_limit_s = -1\n", "c.toml:2:", "from 0 to 1000000"},
     {"SliceNotANumber", "[device]\nslice_ms = nan\n", "c.toml:2:", "from 0.1 to 1000"},
@@ -242,26 +245,42 @@ const Mistake kMistakes[] = {
     {"NoSuchDeviceNumber", "[device.64]\npolicy = \"fair\"\n", "c.toml:1:", "unknown key '64' in [device]"},
     {"WeightZero", "[tenants]\ndefault_weight = 0\n", "c.toml:2:", "from 1 to 10000"},
     {"DefaultAboveMaximum", "[tenants]\nmax_weight = 2\ndefault_weight = 3\n",
-     "c.toml:1:", "larger than max_weight"},
+     "c.toml:3:", "larger than max_weight"},
     {"TenantName", "[tenant.\"a b\"]\nweight = 1\n", "c.toml:1:", "'a b'"},
     {"TenantNotATable", "[tenant]\nalice = 3\n", "c.toml:2:", "[tenant.\"alice\"]"},
     {"TenantKey", "[tenant.alice]\nwieght = 3\n", "c.toml:2:1:", "wieght"},
     {"NoSuchUser", "[tenant.alice]\nuser = \"no-such-user\"\n", "c.toml:2:", "no-such-user"},
-    {"UidAndUser", "[tenant.alice]\nuid = 1\nuser = \"root\"\n", "c.toml:1:", "both uid and user"},
+    {"UidAndUser", "[tenant.alice]\nuid = 1\nuser = \"root\"\n",
+     "c.toml:3:", "there is a uid, too: keep one"},
+    {"UidAndUserOfARule", "[[match]]\ntenant = \"a\"\nuid = 1\nuser = \"root\"\n", "c.toml:4:", "keep one"},
+    {"GidAndGroupOfARule", "[[match]]\ntenant = \"a\"\ngid = 1\ngroup = \"root\"\n", "c.toml:4:", "keep one"},
+    {"RuleWithoutTenant", "\n[[match]]\nuid = 1\n", "c.toml:2:", "tenant in [[match]] 1 must be there"},
+    {"RuleWithABadTenant", "[[match]]\ntenant = \"%u x\"\n", "c.toml:2:10:", "%u may stand for"},
+    {"RuleOfARelativeGroup", "[[match]]\ntenant = \"a\"\ncgroup = \"x\"\n", "c.toml:3:", "begins with /"},
+    {"RuleIsNoList", "[match]\ntenant = \"a\"\n", "c.toml:1:", "[[match]]"},
+    {"RuleIsNoTable", "match = [3]\n", "c.toml:1:10:", "[[match]]"},
+    {"NoSuchClass", "[tenant.a]\nclass = \"gold\"\n", "c.toml:2:", "there is no [class.\"gold\"]"},
+    {"NoSuchClassOfARule", "[[match]]\ntenant = \"a\"\nclass = \"gold\"\n", "c.toml:3:", "[class.\"gold\"]"},
+    {"ClassWithAUser", "[class.gold]\nuser = \"root\"\n",
+     "c.toml:2:1:", "unknown key 'user' in [class.\"gold\"]"},
+    {"AWordThatIsNear", "[device]\nslice = 6\n", "c.toml:2:1:", "did you mean 'slice_ms'? known are"},
+    {"AWordThatIsMistyped", "[tenant.a]\nwieght = 6\n", "c.toml:2:1:", "did you mean 'weight'? known are"},
+    {"AWordThatIsNotNear", "[device]\nspeed = 6\n",
+     "c.toml:2:1:", "unknown key 'speed' in [device]: known are"},
     {"MemoryNoSize", "[device]\nmemory = \"lots\"\n", "c.toml:2:", "memory in [device] is 'lots'"},
     {"MemoryOfATruth", "[tenants]\ndefault_memory = true\n",
      "c.toml:2:", "default_memory in [tenants] must be"},
     {"NegativeMemory", "[tenant.a]\nmemory = -1\n", "c.toml:2:", "memory in [tenant.\"a\"] must be"},
     {"ReserveAboveLimit", "[tenant.a]\nmemory = \"1GiB\"\nmemory_reserve = \"2GiB\"\n",
-     "c.toml:", "memory_reserve in [tenant.\"a\"] is more than its memory, 1GiB"},
+     "c.toml:3:", "memory_reserve in [tenant.\"a\"] is more than its memory, 1GiB"},
     {"ReserveAboveDefault", "[tenants]\ndefault_memory = \"10%\"\n[tenant.a]\nmemory_reserve = \"11%\"\n",
      "c.toml:", "is more than its memory, 10%"},
     {"ReservesAboveAllPerCent",
      "[tenant.a]\nmemory_reserve = \"60%\"\n[tenant.b]\nmemory_reserve = \"41%\"\n",
-     "c.toml:", "is 101%: a device has 100%"},
+     "c.toml:4:", "is 101%: a device has 100%"},
     {"ReservesAboveTheDevice",
      "[device]\nmemory = \"1GiB\"\n[tenant.a]\nmemory_reserve = \"1GiB\"\n[tenant.b]\nmemory_reserve = 1\n",
-     "c.toml:", "and [device] has 1GiB to share out"},
+     "c.toml:6:", "and [device] has 1GiB to share out"},
     {"LogLevel", "[daemon]\nlog_level = \"loud\"\n", "c.toml:2:", "one of trace, debug, info"},
     {"EmptyText", "[opencl]\nvendors = \"\"\n", "c.toml:2:", "text in quotes"},
 };
@@ -279,6 +298,100 @@ TEST_P(ConfigMistake, IsToldInOneLineWithItsPlace) {
 
 INSTANTIATE_TEST_SUITE_P(Each, ConfigMistake, ::testing::ValuesIn(kMistakes),
                          [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Config, AllMistakesOfAFileAreTold) {
+  const auto config = parse_config(R"([daemon]
+sockte = "/s"
+log_level = "loud"
+group = "no such group"
+[device]
+slice_ms = 0
+[tenant."a b"]
+weight = 1
+)",
+                                   "c.toml");
+  ASSERT_FALSE(config);
+  const auto lines = lines_of(config.error());
+  ASSERT_EQ(lines.size(), 5u) << config.error().message;
+  for (const char* begins :
+       {"c.toml:2:1: ", "c.toml:3:13: ", "c.toml:4:9: ", "c.toml:6:12: ", "c.toml:7:9: "}) {
+    EXPECT_EQ(
+        std::count_if(lines.begin(), lines.end(), [&](const auto& line) { return line.starts_with(begins); }),
+        1)
+        << begins << " in " << config.error().message;
+  }
+}
+
+TEST(Config, LaterFilesGoBeforeEarlierOnesKeyByKey) {
+  const auto config = parse_config({{"c.toml",
+                                     "[device]\nslice_ms = 3\nsamples = 9\n[device.1]\npolicy = \"fifo\"\n"
+                                     "[tenant.a]\nweight = 2\nmax_weight = 3\n[[match]]\ntenant = \"one\"\n"},
+                                    {"d.toml", "[device]\nslice_ms = 4\n[tenant.a]\nweight = 5\n"},
+                                    {"e.toml", "[tenant.a]\nweight = 6\n[[match]]\ntenant = \"two\"\n"}});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->devices.common.slice, 4ms);
+  EXPECT_EQ(config->samples, 9u);
+  EXPECT_EQ(config->devices.of(1).slice, 4ms) << "what [device.1] leaves out is as in [device] at the end";
+  EXPECT_EQ(config->devices.of(1).policy, "fifo");
+  EXPECT_EQ(config->tenants.of("a").weight, 6u);
+  EXPECT_EQ(config->tenants.of("a").max_weight, 3u);
+  ASSERT_EQ(config->tenants.matches.size(), 2u);
+  EXPECT_EQ(config->tenants.matches[0].tenant, "one");
+  EXPECT_EQ(config->tenants.matches[1].place, "e.toml:3");
+  EXPECT_EQ(config->origins.at("[device] slice_ms"), "d.toml:2");
+}
+
+TEST(Config, AMistakeNamesItsFile) {
+  const auto config = parse_config({{"c.toml", "[device]\nslice = 3\n"}, {"d.toml", "[device\n"}});
+  ASSERT_FALSE(config);
+  const auto lines = lines_of(config.error());
+  ASSERT_EQ(lines.size(), 2u) << config.error().message;
+  EXPECT_TRUE(lines[0].starts_with("c.toml:2:1:")) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("d.toml:1:")) << lines[1];
+}
+
+TEST(Config, DropInFilesAreReadInTheOrderOfTheirNames) {
+  const TemporaryFolder folder;
+  folder.write("c.toml", "[device]\nslice_ms = 3\nsamples = 2\n");
+  std::filesystem::create_directory(folder / "c.toml.d");
+  folder.write("c.toml.d/20-last.toml", "[device]\nslice_ms = 5\n");
+  folder.write("c.toml.d/10-first.toml", "[device]\nslice_ms = 4\nhold_limit_s = 7\n");
+  folder.write("c.toml.d/README", "[device]\nslice_ms = 6\n");
+  folder.write("c.toml.d/.30-hidden.toml", "no TOML");
+  const auto config = read_config(folder / "c.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->devices.common.slice, 5ms);
+  EXPECT_EQ(config->devices.common.hold_limit, 7s);
+  EXPECT_EQ(config->samples, 2u);
+
+  folder.write("c.toml.d/30-wrong.toml", "\n[device]\nslice_ms = \"long\"\n");
+  const auto wrong = read_config(folder / "c.toml");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message.rfind((folder / "c.toml.d/30-wrong.toml:3:").string(), 0), 0u)
+      << wrong.error().message;
+}
+
+TEST(Config, ClassesFillUpWhatATenantLeavesOut) {
+  const auto config = parse_config(R"([class.gold]
+weight = 8
+memory = "50%"
+session_limit = 4
+[tenant.alice]
+class = "gold"
+memory = "1GiB"
+[tenant.bob]
+max_weight = 3
+)",
+                                   "c.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->tenants.of("alice").weight, 8u);
+  EXPECT_EQ(config->tenants.of("alice").memory, (session::MemorySize{std::uint64_t{1} << 30}));
+  EXPECT_EQ(config->tenants.of("alice").session_limit, 4u);
+  EXPECT_EQ(config->tenants.of("carol", "gold").weight, 8u) << "by a rule";
+  EXPECT_EQ(config->tenants.of("alice", "silver").weight, 8u) << "its own class goes before the rule's";
+  EXPECT_FALSE(config->tenants.of("bob", "gold").weight) << "what bob may ask for is his own table's";
+  EXPECT_FALSE(config->tenants.of("carol").weight);
+}
 
 TEST(Config, AFileThatCannotBeReadIsNamed) {
   const TemporaryFolder folder;

@@ -17,40 +17,51 @@ using namespace std::chrono_literals;
 using State = session::TurnState;
 
 Handover example() {
-  return {
-      .listener = 7,
-      .listener_is_borrowed = true,
-      .lock = 8,
-      .last_session = 41,
-      .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4}},
-      .tenants = {{"alice",
-                   1000,
-                   3,
-                   std::nullopt,
-                   {{1'500ms, {1, 2, 3, 4, 5, 6, 7, 8}}, {}},
-                   {},
-                   {},
-                   {4, 3, 2, 1},
-                   77s,
-                   {{1.5, 9}},
-                   {{.device_ns = 12, .memory_byte_s = 0.5}}},
-                  {"bob", 1001, std::nullopt, 9, {}, session::MemorySize{0, 30}, session::MemorySize{4096}}},
-      .sessions = {{.id = 40,
-                    .tenant = "bob",
-                    .peer = {123, 1001, 100},
-                    .program = "matrixMul",
-                    .features = 3,
-                    .slicing = "random:7",
-                    .long_commands = {{0, "reduce", "it uses pipes", 3, 5, 9}},
-                    .worker = 456,
-                    .client = 10,
-                    .channel = 11,
-                    .ledger = 15,
-                    .knock = 12,
-                    .turns = 13,
-                    .segment = 14,
-                    .books = {.used_ns = {17, 0}, .work = {{.commands = 5, .bytes = 6}, {}}},
-                    .memory = {~std::uint64_t{0}, 5}}}};
+  return {.listener = 7,
+          .listener_is_borrowed = true,
+          .lock = 8,
+          .last_session = 41,
+          .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4}},
+          .tenants = {{"alice",
+                       1000,
+                       3,
+                       std::nullopt,
+                       {{1'500ms, {1, 2, 3, 4, 5, 6, 7, 8}}, {}},
+                       {},
+                       {},
+                       {4, 3, 2, 1},
+                       77s,
+                       {{1.5, 9}},
+                       {{.device_ns = 12, .memory_byte_s = 0.5}}},
+                      {"bob",
+                       1001,
+                       std::nullopt,
+                       9,
+                       {},
+                       session::MemorySize{0, 30},
+                       session::MemorySize{4096},
+                       {},
+                       {},
+                       {},
+                       {},
+                       "gold",
+                       true}},
+          .sessions = {{.id = 40,
+                        .tenant = "bob",
+                        .peer = {123, 1001, 100},
+                        .program = "matrixMul",
+                        .features = 3,
+                        .slicing = "random:7",
+                        .long_commands = {{0, "reduce", "it uses pipes", 3, 5, 9}},
+                        .worker = 456,
+                        .client = 10,
+                        .channel = 11,
+                        .ledger = 15,
+                        .knock = 12,
+                        .turns = 13,
+                        .segment = 14,
+                        .books = {.used_ns = {17, 0}, .work = {{.commands = 5, .bytes = 6}, {}}},
+                        .memory = {~std::uint64_t{0}, 5}}}};
 }
 
 TEST(Handover, IsReadAsItWasWritten) {
@@ -77,6 +88,9 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->devices[0].memory, 1'000u);
   EXPECT_EQ(read->tenants[1].asked_memory, (session::MemorySize{0, 30}));
   EXPECT_EQ(read->tenants[1].set_memory, session::MemorySize{4096});
+  EXPECT_EQ(read->tenants[1].class_name, "gold");
+  EXPECT_TRUE(read->tenants[1].assigned);
+  EXPECT_FALSE(read->tenants[0].assigned);
 }
 
 TEST(Handover, OfAnotherVersionOrBrokenIsRefusedInOneLine) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "runtime/session/control_answers.hpp"
 #include "runtime/session/control_protocol.hpp"
 #include "runtime/session/protocol.hpp"
 
@@ -197,7 +198,10 @@ TEST(Protocol, NoMutilatedMessageIsFatal) {
                                    to_text(WorkerReady{{{"p", "n", 1}}}),
                                    to_text(LongCommand{0, "n", "r", 1, 1, 1}),
                                    to_text(ControlRequest{ControlRequest::Command::set, "a", 1}),
-                                   to_text(Report{})};
+                                   to_text(Report{}),
+                                   to_text(ReloadReport{"/f", {"a"}, {"b"}, {"c"}, {"d"}}),
+                                   refusal_text({"f:1:1: a", "f:2:1: b"}),
+                                   to_text(WhoAmI{})};
   int refused = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string text = originals[random() % std::size(originals)];
@@ -217,6 +221,9 @@ TEST(Protocol, NoMutilatedMessageIsFatal) {
     }
     refused += !parse_hello(text) + !parse_hello_answer(text) + !parse_worker_message(text) +
                !parse_control_request(text) + !parse_report(text);
+    (void)parse_reload_report(text);
+    (void)parse_whoami(text);
+    (void)parse_config_answer(text);
   }
   EXPECT_GT(refused, 4 * 20'000);  // each text is meant for one parser of five
 }
@@ -239,12 +246,54 @@ TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
   EXPECT_EQ(parse_control_request(to_text(policy))->device, 3u);
 }
 
+TEST(ControlProtocol, WhatAReloadHasDoneArrives) {
+  const auto report = parse_reload_report(to_text(ReloadReport{"/f", {"a", "b"}, {"c"}, {"d"}, {"e"}}));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->file, "/f");
+  EXPECT_EQ(report->at_once, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(report->new_programs, std::vector<std::string>{"c"});
+  EXPECT_EQ(report->restart, std::vector<std::string>{"d"});
+  EXPECT_EQ(report->warnings, std::vector<std::string>{"e"});
+  const auto refused = parse_reload_report(refusal_text({"f:1:1: x", "f:2:1: y\x1b"}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the configuration stays as it was\nf:1:1: x\nf:2:1: y?");
+  EXPECT_EQ(parse_reload_report(failure_text("no")).error().message, "no");
+}
+
+TEST(ControlProtocol, WhoSomebodyIsArrives) {
+  WhoAmI who;
+  who.uid = 1000;
+  who.user = "alice";
+  who.groups = {1000, 44};
+  who.cgroup = "/x";
+  who.container = "podman:1";
+  who.rule = "[[match]] 1";
+  who.tenant = "a";
+  who.class_name = "gold";
+  who.weight = 3;
+  who.memory_limits = {7};
+  who.administrator = true;
+  const auto read = parse_whoami(to_text(who));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_text(read.value()), to_text(who));
+  EXPECT_FALSE(read->refusal);
+  EXPECT_EQ(parse_config_answer(config_text("[device]\n")).value(), "[device]\n");
+  ControlRequest request;
+  request.command = ControlRequest::Command::whoami;
+  request.tenant = "a";
+  EXPECT_EQ(parse_control_request(to_text(request))->tenant, "a");
+  for (const auto command : {ControlRequest::Command::reload, ControlRequest::Command::config}) {
+    request.command = command;
+    EXPECT_EQ(parse_control_request(to_text(request))->command, command);
+  }
+}
+
 TEST(ControlProtocol, BadRequestsAreRefused) {
   for (const char* text :
        {"", "{}", R"({"command":"format"})", R"({"command":"set"})",
         R"({"command":"set","tenant":"a b","weight":1})", R"({"command":"set","tenant":"a","weight":0})",
         R"({"command":"set","tenant":"a","weight":"abc"})", R"({"command":"policy"})",
-        R"({"command":"policy","policy":"fair","device":-1})"}) {
+        R"({"command":"policy","policy":"fair","device":-1})", R"({"command":"whoami","tenant":"a b"})"}) {
     EXPECT_FALSE(parse_control_request(text)) << text;
   }
 }

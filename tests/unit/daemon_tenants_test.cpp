@@ -218,5 +218,57 @@ TEST(Tenants, WhatAProgramAskedForDoesNotHoldForTheNextOneBesideItsDyingWorker) 
   EXPECT_EQ(registry.find(first->id)->sessions, 1U) << "only what was retired leaves";
 }
 
+TEST(Tenants, OfARuleArePeoplesOfSeveralUsersAndTheAdministratorsToChange) {
+  TenantRules rules;
+  rules.free_names = false;
+  TenantRegistry registry(rules);
+  const TenantRegistry::Applicant alice{.uid = kAlice, .assigned = true};
+  const TenantRegistry::Applicant bob{.uid = kBob, .assigned = true};
+  const auto tenant = registry.join("batch", alice, {});
+  ASSERT_TRUE(tenant) << tenant.error().message;
+  EXPECT_TRUE(registry.join("batch", bob, {}));
+  EXPECT_FALSE(registry.join("batch", {kAlice, false, {}}, {})) << "only by the rule";
+  EXPECT_FALSE(registry.set_weight("batch", 2, kAlice, false));
+  EXPECT_FALSE(registry.set_weight("batch", 2, kBob, false));
+  EXPECT_TRUE(registry.set_weight("batch", 2, 0, kAdministrator));
+}
+
+TEST(Tenants, OfARuleThatAreReservedForAUserAreForNobodyElse) {
+  TenantRegistry registry(rules_with("a", {.uid = kAlice}));
+  EXPECT_TRUE(registry.join("a", {.uid = kAlice, .assigned = true}, {}));
+  EXPECT_FALSE(registry.join("a", {.uid = kBob, .assigned = true}, {}));
+}
+
+TEST(Tenants, AskedForByNameAreNotJoinedByOthersThroughARule) {
+  TenantRegistry registry({});
+  ASSERT_TRUE(registry.join("a", {kAlice}, {}));
+  EXPECT_FALSE(registry.join("a", {.uid = kBob, .assigned = true}, {}));
+}
+
+TEST(Tenants, HaveTheClassOfTheirRuleWhileTheyRun) {
+  constexpr std::uint64_t kCapacity = 1'000;
+  TenantRules rules;
+  rules.classes["gold"] = {.weight = 8, .memory = session::MemorySize{0, 50}, .session_limit = 2};
+  TenantRegistry registry(rules);
+  const TenantRegistry::Applicant golden{.uid = kAlice, .assigned = true, .class_name = "gold"};
+  const auto tenant = registry.join("a", golden, 3);
+  EXPECT_EQ(weight_of(tenant), 8U);
+  EXPECT_EQ(registry.memory_limit("a", kCapacity), 500U);
+  EXPECT_TRUE(registry.join("a", golden, {}));
+  EXPECT_FALSE(registry.join("a", golden, {})) << "the class has a limit of sessions";
+  rules.classes["gold"].weight = 4;
+  registry.configure(rules);
+  EXPECT_EQ(registry.find(tenant->id)->weight, 4U);
+  end(registry, tenant->id);
+  end(registry, tenant->id);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 3)), 3U) << "without the rule there is no class";
+  EXPECT_EQ(registry.memory_limit("a", kCapacity), kCapacity);
+}
+
+TEST(Tenants, OfADaemonBeforeAreTakenOverWhateverTheRulesNowSay) {
+  TenantRegistry registry(rules_with("a", {.uid = kBob}));
+  EXPECT_TRUE(registry.join("a", {.uid = kAlice, .runs_already = true}, {}));
+}
+
 }  // namespace
 }  // namespace fairgv::daemon

@@ -84,6 +84,20 @@ TEST_F(SlicingTest, TheFirstPartMeasuresAndTheOthersFillTheSlice) {
   EXPECT_EQ(status(event(0)), kSubmitted);
 }
 
+TEST_F(SlicingTest, TheSmallestPartIsWhatTheDaemonSaysNow) {
+  have_company();
+  turns[0].slicing_floor = 2 * kBlocks;
+  const auto first = launch(1, event(0));
+  grant_now();
+  EXPECT_EQ(first->wholes, 1) << "no part may be so large";
+  run_for(1ms);
+  turns[0].slicing_floor = 10;
+  const auto second = launch(2, event(1));
+  executor.pump();
+  ASSERT_EQ(second->parts.size(), 1U);
+  EXPECT_LT(blocks_of(second->parts[0]), 30U);
+}
+
 TEST_F(SlicingTest, AContendedTurnEndsBetweenPartsAndTheNextGoesOn) {
   const auto made = launch(1, event(0));
   executor.pump();

@@ -30,6 +30,9 @@ int bench(const std::string& name, const std::vector<std::string>& arguments) {
   const std::vector<std::string> names = all_benchmarks(folder.value());
   std::string list;
   for (const std::string& each : names) list += (list.empty() ? "" : ", ") + each;
+  if (name.empty() && !arguments.empty()) {
+    return fail("bench", "unknown option '" + arguments.front() + "'; see fairgv bench --help", kMisused);
+  }
   if (name.empty()) {
     fmt::print("benchmarks: {}\nfairgv bench NAME --help says what one measures\n", list);
     return 0;
@@ -51,7 +54,7 @@ void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& af
   static std::string name;
   CLI::App* command = app.add_subcommand(
       "bench", "Measure: fairgv bench [NAME [options]]; without a name, list what there is");
-  command->add_option("name", name, "Which benchmark");
+  command->add_option("name", name, "Which benchmark")->type_name("BENCHMARK");
   command->prefix_command();
   command->callback([&action, &after_dashes, command] {
     std::vector<std::string> arguments = command->remaining();

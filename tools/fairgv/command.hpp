@@ -26,6 +26,9 @@ void add_stop(CLI::App& app, Action& action);
 void add_usage(CLI::App& app, Action& action);
 void add_sim(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_config(CLI::App& app, Action& action);
+void add_reload(CLI::App& app, Action& action);
+void add_whoami(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes);
 
 inline constexpr int kFailed = 1;

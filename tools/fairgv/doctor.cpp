@@ -49,7 +49,7 @@ void add_doctor(CLI::App& app, Action& action) {
   static DoctorOptions options;
   CLI::App* command =
       app.add_subcommand("doctor", "Look at the machine, and say what is missing or open and what to do");
-  command->add_option("--config", options.config, "The daemon's configuration");
+  command->add_option("--config", options.config, "The daemon's configuration")->type_name("FILE");
   command->add_flag("--json", options.json, "For scripts");
   add_socket_option(*command, options.socket);
   command->callback([&action] { action = [] { return run_doctor(options); }; });

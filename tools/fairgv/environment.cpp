@@ -80,9 +80,10 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
 void add_env(CLI::App& app, Action& action) {
   static TenantOptions options;
   CLI::App* env = app.add_subcommand("env", "Print the variables that make a shell's programs tenants");
-  env->add_option("--tenant", options.tenant, "Name of the tenant");
-  env->add_option("--weight", options.weight, "Its weight, 1 to 10000");
-  env->add_option("--mem", options.memory, "The most device memory that it may hold: 512MiB, 25%");
+  env->add_option("--tenant", options.tenant, "Name of the tenant")->type_name("TENANT");
+  env->add_option("--weight", options.weight, "Its weight, 1 to 10000")->type_name("W");
+  env->add_option("--mem", options.memory, "The most device memory that it may hold: 512MiB, 25%")
+      ->type_name("SIZE");
   add_socket_option(*env, options.socket);
   env->callback([&action] {
     action = [] {

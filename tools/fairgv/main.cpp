@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/session/paths.hpp"
+#include "tools/completion/words.hpp"
 #include "tools/fairgv/command.hpp"
 
 namespace fairgv::tools {
@@ -14,18 +15,40 @@ int fail(const std::string& name, const std::string& message, int code) {
 }
 
 void add_socket_option(CLI::App& subcommand, std::string& socket) {
-  subcommand.add_option("--socket", socket,
-                        "The daemon's socket (default: FAIRGV_SOCKET, or where one is looked for)");
+  subcommand
+      .add_option("--socket", socket,
+                  "The daemon's socket (default: FAIRGV_SOCKET, or where one is looked for)")
+      ->type_name("PATH");
 }
 
 namespace {
 
-/// CLI11's words for what is wrong, as one line.
-int misused(const CLI::ParseError& error) {
+/// CLI11's words for what is wrong, as one line, with the command whose help says more.
+int misused(const CLI::ParseError& error, const CLI::App& app) {
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "fairgv: {}; see fairgv --help\n", message);
+  std::string command;
+  for (const CLI::App* at = &app; at != nullptr;) {
+    command += (command.empty() ? "" : " ") + at->get_name();
+    const auto chosen = at->get_subcommands();
+    at = chosen.empty() ? nullptr : chosen.front();
+  }
+  fmt::print(stderr, "fairgv: {}; see {} --help\n", message, command);
   return kMisused;
+}
+
+/// What build and packages ask for; not in --help.
+int print_completion(const CLI::App& app, const std::string& shell) {
+  const CompletedCommand root = completed_command(app);
+  if (shell == "bash") {
+    fmt::print("{}", bash_completion(root, app.get_name()));
+  } else if (shell == "zsh") {
+    fmt::print("{}", zsh_completion(root, app.get_name()));
+  } else {
+    fmt::print(stderr, "fairgv: there are completions for bash and zsh, and not for '{}'\n", shell);
+    return kMisused;
+  }
+  return 0;
 }
 
 int run(int argc, char** argv) {
@@ -38,6 +61,7 @@ int run(int argc, char** argv) {
   CLI::App app{"FairGV: several users share one accelerator by weight", "fairgv"};
   app.set_version_flag("--version", "fairgv " FAIRGV_VERSION);
   app.require_subcommand(1);
+  app.footer("Exit status: 0 done, 1 failed, 2 asked for wrongly; 'fairgv run' exits as its program does.");
   Action action;
   add_run(app, action, after_dashes);
   add_ps(app, action);
@@ -48,6 +72,9 @@ int run(int argc, char** argv) {
   add_restart(app, action);
   add_stop(app, action);
   add_usage(app, action);
+  add_reload(app, action);
+  add_config(app, action);
+  add_whoami(app, action);
   add_sim(app, action);
   add_doctor(app, action);
   add_bench(app, action, after_dashes);
@@ -57,11 +84,12 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "fairgv: there is no command '{}'; see fairgv --help\n", arguments[0]);
     return kMisused;
   }
+  if (arguments.size() == 2 && arguments[0] == "--completion") return print_completion(app, arguments[1]);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : misused(error);
+    return error.get_exit_code() == 0 ? app.exit(error) : misused(error, app);
   }
   return action();
 }

@@ -86,14 +86,20 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& afte
   static RunOptions options;
   CLI::App* command =
       app.add_subcommand("run", "Run a program as a tenant: fairgv run [options] -- program arguments");
-  command->add_option("--tenant", options.tenant.tenant,
-                      "Name of the tenant (default: FAIRGV_TENANT, else the user's name)");
-  command->add_option("--weight", options.tenant.weight,
-                      "Its weight, 1 to 10000 (default: the configuration's)");
-  command->add_option(
-      "--mem", options.tenant.memory,
-      "The most device memory that it may hold, at most what the configuration allows: 512MiB, 25%");
-  command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started");
+  command
+      ->add_option("--tenant", options.tenant.tenant,
+                   "Name of the tenant (default: FAIRGV_TENANT, else the user's name)")
+      ->type_name("TENANT");
+  command
+      ->add_option("--weight", options.tenant.weight, "Its weight, 1 to 10000 (default: the configuration's)")
+      ->type_name("W");
+  command
+      ->add_option(
+          "--mem", options.tenant.memory,
+          "The most device memory that it may hold, at most what the configuration allows: 512MiB, 25%")
+      ->type_name("SIZE");
+  command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started")
+      ->type_name("FILE");
   add_socket_option(*command, options.tenant.socket);
   command->prefix_command();  // without "--", the program begins at the first word that is not ours
   command->footer(

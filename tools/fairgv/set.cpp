@@ -62,12 +62,16 @@ void add_set(CLI::App& app, Action& action) {
                                          "Change what holds while programs run: fairgv set TENANT weight=W, "
                                          "fairgv set TENANT --mem SIZE, or fairgv "
                                          "set --policy NAME");
-  command->add_option("tenant", options.tenant, "Name of the tenant");
-  command->add_option("setting", options.setting, "weight=W, with W from 1 to 10000");
-  command->add_option(
-      "--mem", options.memory,
-      "The most device memory that the tenant may hold: 512MiB, 25%; who holds more keeps it");
-  auto* const policy = command->add_option("--policy", options.policy, sched::policy_names());
+  command->add_option("tenant", options.tenant, "Name of the tenant")->type_name("TENANT");
+  command->add_option("setting", options.setting, "weight=W, with W from 1 to 10000")->type_name("SETTING");
+  command
+      ->add_option("--mem", options.memory,
+                   "The most device memory that the tenant may hold: 512MiB, 25%; who holds more keeps it")
+      ->type_name("SIZE");
+  std::vector<std::string> policies;
+  for (const sched::PolicyInfo& info : sched::all_policies()) policies.emplace_back(info.name);
+  auto* const policy = command->add_option("--policy", options.policy, "How devices are shared")
+                           ->check(CLI::IsMember(policies));
   command->add_option("--device", options.device, "Only for this device, numbered as by fairgv ps")
       ->check(CLI::Range(0U, session::kMaxDevices - 1))
       ->needs(policy);

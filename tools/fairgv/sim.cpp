@@ -82,15 +82,19 @@ void add_sim(CLI::App& app, Action& action) {
   command
       ->add_option("--policy", options.policies,
                    sched::policy_names() + ", or all; may be given several times")
+      ->type_name("POLICY")
       ->capture_default_str()
       ->allow_extra_args(false);
   command
       ->add_option("--tenant", options.tenants,
                    "A kind of tenant, as in weight=2,kernel=200us,jitter=0.1,sleep=0.5,burst=10,sessions=1,"
                    "count=10; may be given several times")
+      ->type_name("KEY=VALUE,...")
       ->capture_default_str()
       ->allow_extra_args(false);
-  command->add_option("--slice", options.slice, "The devices' time slice")->capture_default_str();
+  command->add_option("--slice", options.slice, "The devices' time slice")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_option("--seconds", options.seconds, "Simulated time")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1e6));
@@ -98,7 +102,8 @@ void add_sim(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000));
   command->add_option("--seed", options.seed, "The same seed repeats a run exactly")->capture_default_str();
-  command->add_option("--csv", options.csv, "Write a file with a line per device and tenant");
+  command->add_option("--csv", options.csv, "Write a file with a line per device and tenant")
+      ->type_name("FILE");
   command->add_flag("--json", options.json, "Everything as JSON instead of the table");
   command->callback([&action] { action = [] { return sim(options); }; });
 }

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/doctor/accounts.hpp"
@@ -102,7 +103,12 @@ Findings check_configuration(const Examination& examination) {
   if (!examination.config)
     return {ok("configuration", "none was named (--config): as fairgvd has it by default")};
   if (!examination.refusal.empty()) {
-    return {wrong("configuration", examination.refusal, fmt::format("correct '{}'", *examination.config))};
+    Findings findings;
+    std::istringstream mistakes(examination.refusal);
+    for (std::string line; std::getline(mistakes, line);) {
+      findings.push_back(wrong("configuration", line, fmt::format("correct '{}'", *examination.config)));
+    }
+    return findings;
   }
   return {ok("configuration", fmt::format("fairgvd accepts {}", *examination.config))};
 }

@@ -19,9 +19,11 @@ struct Settings {
   std::string cores{};  // of a CPU device; empty: anywhere
 };
 
+/// The file and its drop-in files.
 Settings read_settings(const std::filesystem::path& file);
 
-/// What fairgvd says against the file, as one line; empty if nothing.
-std::string daemon_refuses(const Machine& machine, const std::string& file);
+/// What fairgvd says against the configuration in this file, or without one against that which it reads by
+/// itself: a line for each mistake; empty if nothing.
+std::string daemon_refuses(const Machine& machine, const std::optional<std::string>& file);
 
 }  // namespace fairgv::tools::doctor

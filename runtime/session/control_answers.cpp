@@ -1,0 +1,110 @@
+#include "runtime/session/control_answers.hpp"
+
+#include "runtime/session/control_protocol.hpp"
+#include "runtime/session/json_fields.hpp"
+
+namespace fairgv::session {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostLines = 1'000'000;
+constexpr std::size_t kLongestConfig = std::size_t{64} << 20;
+
+std::vector<std::string> texts_of(JsonFields& fields, const char* key) {
+  std::vector<std::string> texts;
+  for (const json& element : fields.list(key, kMostLines)) {
+    if (element.is_string()) texts.push_back(printable(element.get<std::string>(), kLongestText));
+  }
+  return texts;
+}
+
+std::optional<std::string> text_if_any(JsonFields& fields, const char* key) {
+  if (!fields.has(key)) return std::nullopt;
+  return printable(fields.string(key, kLongestText), kLongestText);
+}
+
+json json_of(const std::optional<std::string>& text) {
+  return text ? json(*text) : json();
+}
+
+}  // namespace
+
+std::string to_text(const ReloadReport& report) {
+  return to_text(json{{"ok", true},
+                      {"file", report.file},
+                      {"at_once", report.at_once},
+                      {"new_programs", report.new_programs},
+                      {"restart", report.restart},
+                      {"warnings", report.warnings}});
+}
+
+std::string refusal_text(const std::vector<std::string>& lines) {
+  return to_text(json{{"ok", false}, {"error", "the configuration stays as it was"}, {"lines", lines}});
+}
+
+Result<ReloadReport> parse_reload_report(std::string_view text) {
+  if (const auto outcome = parse_outcome(text); !outcome) {
+    Error error = outcome.error();
+    JsonFields fields(text, "daemon's answer");
+    if (!fields.has("lines")) return error;
+    for (const std::string& line : texts_of(fields, "lines")) error.message += "\n" + line;
+    return error;
+  }
+  JsonFields fields(text, "daemon's answer");
+  ReloadReport report{printable(fields.string("file", kLongestText), kLongestText),
+                      texts_of(fields, "at_once"), texts_of(fields, "new_programs"),
+                      texts_of(fields, "restart"), texts_of(fields, "warnings")};
+  if (!fields.ok()) return fields.error();
+  return report;
+}
+
+std::string to_text(const WhoAmI& who) {
+  return to_text(json{{"ok", true},
+                      {"uid", who.uid},
+                      {"user", who.user},
+                      {"groups", who.groups},
+                      {"cgroup", json_of(who.cgroup)},
+                      {"container", json_of(who.container)},
+                      {"rule", json_of(who.rule)},
+                      {"tenant", who.tenant},
+                      {"class", json_of(who.class_name)},
+                      {"weight", who.weight},
+                      {"memory_limits", who.memory_limits},
+                      {"refusal", json_of(who.refusal)},
+                      {"administrator", who.administrator}});
+}
+
+Result<WhoAmI> parse_whoami(std::string_view text) {
+  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
+  JsonFields fields(text, "daemon's answer");
+  WhoAmI who;
+  who.uid = fields.integer32("uid");
+  who.user = printable(fields.string("user", kLongestText), kLongestText);
+  who.groups = fields.integers("groups", kMostLines);
+  who.cgroup = text_if_any(fields, "cgroup");
+  who.container = text_if_any(fields, "container");
+  who.rule = text_if_any(fields, "rule");
+  who.tenant = printable(fields.string("tenant", kLongestText), kLongestText);
+  who.class_name = text_if_any(fields, "class");
+  who.weight = fields.integer32("weight");
+  who.memory_limits = fields.integers("memory_limits", kMostLines);
+  who.refusal = text_if_any(fields, "refusal");
+  who.administrator = fields.boolean("administrator");
+  if (!fields.ok()) return fields.error();
+  return who;
+}
+
+std::string config_text(const std::string& toml) {
+  return to_text(json{{"ok", true}, {"config", toml}});
+}
+
+Result<std::string> parse_config_answer(std::string_view text) {
+  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
+  JsonFields fields(text, "daemon's answer");
+  std::string toml = fields.string("config", kLongestConfig);
+  if (!fields.ok()) return fields.error();
+  return toml;
+}
+
+}  // namespace fairgv::session

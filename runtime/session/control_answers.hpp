@@ -1,0 +1,54 @@
+// The longer answers on a control connection (control_protocol.hpp): what a reload has changed, and which
+// tenant the asking process would be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::session {
+
+/// What `reload` answers: the options that changed, as people name them ("[device] slice_ms"), by when that
+/// holds.
+struct ReloadReport {
+  std::string file;
+  std::vector<std::string> at_once;       // for running programs, too
+  std::vector<std::string> new_programs;  // for those that start from now on
+  std::vector<std::string> restart;       // not before the daemon is stopped and started
+  std::vector<std::string> warnings;      // what could not be done, a line each
+};
+
+std::string to_text(const ReloadReport& report);
+/// Why the configuration stays as it was: a line each.
+std::string refusal_text(const std::vector<std::string>& lines);
+/// An Error's message may have several lines.
+Result<ReloadReport> parse_reload_report(std::string_view text);
+
+/// What `whoami` answers.
+struct WhoAmI {
+  std::uint32_t uid = 0;
+  std::string user;
+  std::vector<std::uint64_t> groups;         // ids
+  std::optional<std::string> cgroup;         // path; none: unknown
+  std::optional<std::string> container;      // label; none: in no container that is known
+  std::optional<std::string> rule;           // that fits: "[[match]] 2 (/etc/fairgv/fairgvd.toml:40)"
+  std::string tenant;                        // empty: refused
+  std::optional<std::string> class_name;     // of the tenant
+  std::uint32_t weight = 0;                  // that it has, or would have
+  std::vector<std::uint64_t> memory_limits;  // bytes by device; empty: no device is known yet
+  std::optional<std::string> refusal;        // why a program would not be served
+  bool administrator = false;
+};
+
+std::string to_text(const WhoAmI& who);
+Result<WhoAmI> parse_whoami(std::string_view text);
+
+/// What `config` answers: the configuration that holds, as TOML.
+std::string config_text(const std::string& toml);
+Result<std::string> parse_config_answer(std::string_view text);
+
+}  // namespace fairgv::session

@@ -1,0 +1,87 @@
+// fairgv whoami: which tenant a program that is started here would be, and by which rule.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "runtime/session/control_answers.hpp"
+#include "runtime/session/identity.hpp"
+#include "runtime/session/memory_size.hpp"
+#include "runtime/session/protocol.hpp"
+#include "tools/fairgv/command.hpp"
+#include "tools/fairgv/control.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+struct WhoOptions {
+  std::optional<std::string> tenant;
+  bool json = false;
+  std::string socket;
+};
+
+void line(const char* what, const std::string& text) {
+  fmt::print("{:<14} {}\n", what, text);
+}
+
+void print_who(const session::WhoAmI& who) {
+  std::string groups;
+  for (const std::uint64_t group : who.groups) groups += (groups.empty() ? "" : ", ") + std::to_string(group);
+  line("user", fmt::format("{} ({}), groups {}{}", who.user, who.uid, groups,
+                           who.administrator ? ", administers the daemon" : ""));
+  line("control group", who.cgroup.value_or("unknown"));
+  line("container", who.container.value_or("none"));
+  line("rule", who.rule.value_or("none fits"));
+  if (who.refusal) line("refused", *who.refusal);
+  if (who.tenant.empty()) return;
+  line("tenant", who.tenant);
+  line("class", who.class_name.value_or("none"));
+  line("weight", std::to_string(who.weight));
+  for (std::size_t device = 0; device < who.memory_limits.size(); ++device) {
+    line(device == 0 ? "memory" : "",
+         fmt::format("{} of device {}", session::readable_bytes(who.memory_limits[device]), device));
+  }
+}
+
+int whoami(WhoOptions& options) {
+  if (!options.tenant) {
+    const auto identity = session::identity_from_environment();
+    if (!identity) return fail("whoami", identity.error().message);
+    options.tenant = identity->tenant;
+  }
+  if (options.tenant && !session::is_tenant_name(*options.tenant)) {
+    return fail("whoami", session::tenant_name_error(*options.tenant, "--tenant").message, kMisused);
+  }
+  auto control = Control::connect(options.socket);
+  if (!control) return fail("whoami", control.error().message);
+  session::ControlRequest request;
+  request.command = session::ControlRequest::Command::whoami;
+  request.tenant = options.tenant.value_or("");
+  const auto answer = control->ask(request);
+  if (!answer) return fail("whoami", answer.error().message);
+  const auto who = session::parse_whoami(answer.value());
+  if (!who) return fail("whoami", who.error().message);
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));
+  } else {
+    print_who(who.value());
+  }
+  return who->refusal ? kFailed : 0;
+}
+
+}  // namespace
+
+void add_whoami(CLI::App& app, Action& action) {
+  static WhoOptions options;
+  CLI::App* command = app.add_subcommand(
+      "whoami",
+      "Say which tenant a program that is started here would be, by which rule, and what it would have");
+  command->add_option("--tenant", options.tenant, "As if it asked for this one (default: FAIRGV_TENANT)")
+      ->type_name("TENANT");
+  command->add_flag("--json", options.json, "For scripts");
+  add_socket_option(*command, options.socket);
+  command->footer("Exit status: 1 if the program would be refused.");
+  command->callback([&action] { action = [] { return whoami(options); }; });
+}
+
+}  // namespace fairgv::tools
