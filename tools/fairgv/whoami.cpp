@@ -31,7 +31,7 @@ void print_who(const session::WhoAmI& who) {
                            who.administrator ? ", administers the daemon" : ""));
   line("control group", who.cgroup.value_or("unknown"));
   line("container", who.container.value_or("none"));
-  line("rule", who.rule.value_or("none fits"));
+  if (!who.tenant.empty()) line("rule", who.rule.value_or("none fits"));
   if (who.refusal) line("refused", *who.refusal);
   if (who.tenant.empty()) return;
   line("tenant", who.tenant);
