@@ -298,7 +298,7 @@ const std::vector<SingleSection>& single_sections() {
          field(&Config::vendors)}}},
       {"cuda", "The driver under programs of CUDA.", cuda_options()},
       {"metrics", "What Prometheus is told (see Metrics).", metrics_options()},
-      {"usage", "What is kept of what tenants have used (see Usage).", usage_options()},
+      {"usage", "What is kept of what tenants have used (see The usage store).", usage_options()},
       {"tenants", "All tenants.", tenants_options()},
   };
   return kSections;

@@ -1,18 +1,14 @@
 #include "runtime/daemon/trace.hpp"
 
-#include <algorithm>
-#include <cstring>
-
-#include "runtime/session/json_fields.hpp"
+#include <utility>
 
 namespace fairgv::daemon {
 namespace {
 
-using session::TracedCommand;
 using session::TraceReport;
 
-/// Of one session at a time: who writes faster loses records and not the daemon's thread.
-constexpr std::uint64_t kMostRecords = 2 * session::kTraceSlots;
+/// What sessions that are gone have left for who asks late. Beyond it, all that a session leaves is lost.
+constexpr std::size_t kMostKept = 1'000'000;
 
 template <class Clock>
 std::uint64_t ns_of(std::chrono::time_point<Clock, std::chrono::nanoseconds> time) {
@@ -28,12 +24,6 @@ void set_recording(session::TurnPage& page, std::optional<std::uint32_t> device,
     const bool wanted = !device || *device == index;
     page.devices[index].tracing.store(wanted ? number : 0, std::memory_order_relaxed);
   }
-}
-
-bool plausible(const TracedCommand& command) {
-  return command.kind >= TracedCommand::kLaunch && command.kind <= TracedCommand::kInParts &&
-         command.device < session::kMaxDevices && command.began_ns <= command.ended_ns &&
-         command.ended_ns <= now_ns();
 }
 
 }  // namespace
@@ -68,35 +58,22 @@ void Trace::begin(Session& session) {
   next_.sessions.push_back({session.id.value, session.tenant_name, session.peer.pid, session.program});
   const auto memory = session.turns.trace();
   if (!memory) return;  // its worker is of a release that cannot
-  Reader reader{ring::RingConsumer(memory->ring), memory->lost,
-                memory->lost->load(std::memory_order_relaxed)};
-  drain(session.id, reader);  // what an earlier trace has left
-  next_.commands.clear();
-  next_.names.clear();
-  reader.names = 0;
-  readers_.emplace(session.id, reader);
+  readers_.emplace(session.id, TraceReader(session.id, *memory));
   set_recording(session.turns.page(), choice_.device, number_);
 }
 
 TraceReport Trace::take() {
-  // First, since it forgets what was left in their rings: nothing of this trace is there yet.
-  std::vector<Session*> fresh;
   for (const auto& [id, session] : sessions_.all()) {
-    if (session->stage == Session::Stage::running && !known_.contains(id) && chosen(*session)) {
-      fresh.push_back(session.get());
-    }
+    if (session->stage == Session::Stage::running && !known_.contains(id) && chosen(*session))
+      begin(*session);
   }
-  TraceReport kept = std::exchange(next_, {});
-  for (Session* session : fresh) begin(*session);
-  kept.sessions.insert(kept.sessions.end(), next_.sessions.begin(), next_.sessions.end());
-  next_ = std::move(kept);
-  for (auto& [id, reader] : readers_) drain(id, reader);
+  for (auto& [id, reader] : readers_) reader.drain(next_, now_ns());
   take_turns();
   take_memory();
   next_.now_ns = now_ns();
   for (const session::DeviceDescription& device : host_.devices) next_.devices.push_back(device.name);
   next_.lost_commands = lost_of_gone_;
-  for (const auto& [id, reader] : readers_) next_.lost_commands += reader.lost;
+  for (const auto& [id, reader] : readers_) next_.lost_commands += reader.lost();
   const std::uint64_t lost_turns = next_.lost_turns;
   TraceReport report = std::exchange(next_, {});
   next_.lost_turns = lost_turns;
@@ -106,46 +83,9 @@ TraceReport Trace::take() {
 void Trace::take_last(Session& session) {
   const auto found = readers_.find(session.id);
   if (found == readers_.end()) return;
-  drain(session.id, found->second);
-  lost_of_gone_ += found->second.lost;
+  if (next_.commands.size() + next_.names.size() < kMostKept) found->second.drain(next_, now_ns());
+  lost_of_gone_ += found->second.lost();
   readers_.erase(found);
-}
-
-void Trace::drain(SessionId id, Reader& reader) {
-  ring::RecordHeader header{};
-  std::span<const std::byte> payload;
-  for (std::uint64_t count = 0; count < kMostRecords && !reader.broken; ++count) {
-    const auto next = reader.ring.peek(header, payload);
-    if (next == ring::RingConsumer::Next::empty) break;
-    reader.broken = next == ring::RingConsumer::Next::corrupt;
-    if (reader.broken) break;
-    take_record(id, reader, header, payload);
-    reader.ring.pop();
-  }
-  // A count that goes back is nonsense; it can only harm what is said of this session's losses.
-  const std::uint64_t lost = reader.lost_count->load(std::memory_order_relaxed);
-  reader.lost = std::max(reader.lost, lost - std::min(lost, reader.lost_before));
-}
-
-void Trace::take_record(SessionId id, Reader& reader, const ring::RecordHeader& header,
-                        std::span<const std::byte> payload) {
-  if (header.opcode == session::kCommandRecord) return take_command(id, reader, header.tag, payload);
-  const bool next_name = header.opcode == session::kNameRecord && header.tag == reader.names + 1 &&
-                         header.tag <= session::kMostTracedNames &&
-                         payload.size() <= session::kLongestCommandText;
-  if (!next_name) return;
-  std::string name(payload.size(), '\0');
-  std::memcpy(name.data(), payload.data(), payload.size());
-  next_.names.push_back({id.value, ++reader.names, session::printable(name, session::kLongestCommandText)});
-}
-
-void Trace::take_command(SessionId id, Reader& reader, std::uint64_t name,
-                         std::span<const std::byte> payload) {
-  TracedCommand command{};
-  if (payload.size() != sizeof(command)) return;
-  std::memcpy(&command, payload.data(), sizeof(command));
-  if (!plausible(command)) return;
-  next_.commands.push_back({id.value, name <= reader.names ? static_cast<std::uint32_t>(name) : 0U, command});
 }
 
 void Trace::take_turns() {

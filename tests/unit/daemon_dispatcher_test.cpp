@@ -472,7 +472,7 @@ TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {
 }
 
 struct HoldWatchdog : Turns {
-  Watchdog() { dispatcher.set_hold_limit(10s); }
+  HoldWatchdog() { dispatcher.set_hold_limit(10s); }
   /// The daemon's thread wakes up whenever the dispatcher has asked for it.
   void pass(std::chrono::nanoseconds time) {
     const auto end = now + time;

@@ -1,0 +1,77 @@
+#include "runtime/daemon/trace_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/session/json_fields.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/turn.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using session::TracedCommand;
+
+/// At a time: a worker that writes faster loses records, and the daemon's thread goes on.
+constexpr std::uint64_t kMostRecords = 2 * session::kTraceSlots;
+
+bool is_plausible(const TracedCommand& command, std::uint64_t now_ns) {
+  return command.kind >= TracedCommand::kLaunch && command.kind <= TracedCommand::kInParts &&
+         command.device < session::kMaxDevices && command.began_ns <= command.ended_ns &&
+         command.ended_ns <= now_ns;
+}
+
+}  // namespace
+
+TraceReader::TraceReader(SessionId session, const session::TraceMemory& memory)
+    : session_(session),
+      ring_(memory.ring),
+      lost_count_(memory.lost),
+      lost_before_(memory.lost->load(std::memory_order_relaxed)) {
+  session::TraceReport earlier;
+  drain(earlier, 0);
+  names_ = 0;
+}
+
+void TraceReader::drain(session::TraceReport& report, std::uint64_t now_ns) {
+  ring::RecordHeader header{};
+  std::span<const std::byte> payload;
+  for (std::uint64_t count = 0; count < kMostRecords && !broken_; ++count) {
+    const auto next = ring_.peek(header, payload);
+    if (next == ring::RingConsumer::Next::empty) break;
+    broken_ = next == ring::RingConsumer::Next::corrupt;
+    if (broken_) break;
+    if (header.opcode == session::kNameRecord) {
+      take_name(header, payload, report);
+    } else if (header.opcode == session::kCommandRecord) {
+      take_command(header, payload, report, now_ns);
+    }
+    ring_.pop();
+  }
+  // A count that goes back is nonsense, and harms only what is said of this session's losses.
+  const std::uint64_t lost = lost_count_->load(std::memory_order_relaxed);
+  lost_ = std::max(lost_, lost - std::min(lost, lost_before_));
+}
+
+void TraceReader::take_name(const ring::RecordHeader& header, std::span<const std::byte> payload,
+                            session::TraceReport& report) {
+  const bool is_next = header.tag == std::uint64_t{names_} + 1 && header.tag <= session::kMostTracedNames &&
+                       payload.size() <= session::kLongestCommandText;
+  if (!is_next) return;
+  std::string name(payload.size(), '\0');
+  std::memcpy(name.data(), payload.data(), payload.size());
+  report.names.push_back({session_.value, ++names_, session::printable(name, session::kLongestCommandText)});
+}
+
+void TraceReader::take_command(const ring::RecordHeader& header, std::span<const std::byte> payload,
+                               session::TraceReport& report, std::uint64_t now_ns) const {
+  TracedCommand command{};
+  if (payload.size() != sizeof(command)) return;
+  std::memcpy(&command, payload.data(), sizeof(command));
+  if (!is_plausible(command, now_ns)) return;
+  const std::uint32_t name = header.tag <= names_ ? static_cast<std::uint32_t>(header.tag) : 0;
+  report.commands.push_back({session_.value, name, command});
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,40 @@
+// Reads what one worker has recorded (session/trace.hpp), and believes nothing of it: a record is copied,
+// checked, and left out if it cannot be; a ring whose format is broken is not read any more. One thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "runtime/daemon/ids.hpp"
+#include "runtime/session/trace_report.hpp"
+
+namespace fairgv::daemon {
+
+class TraceReader {
+ public:
+  /// What lies in the ring already is of an earlier trace, and forgotten.
+  TraceReader(SessionId session, const session::TraceMemory& memory);
+
+  /// Adds commands and names to the report. Records that claim to have ended after `now_ns` are left out.
+  void drain(session::TraceReport& report, std::uint64_t now_ns);
+
+  /// Records that found no room since this object was made, as the worker says.
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  void take_name(const ring::RecordHeader& header, std::span<const std::byte> payload,
+                 session::TraceReport& report);
+  void take_command(const ring::RecordHeader& header, std::span<const std::byte> payload,
+                    session::TraceReport& report, std::uint64_t now_ns) const;
+
+  SessionId session_;
+  ring::RingConsumer ring_;
+  std::atomic<std::uint64_t>* lost_count_;
+  std::uint64_t lost_before_;
+  std::uint64_t lost_ = 0;
+  std::uint32_t names_ = 0;  // so many are known
+  bool broken_ = false;
+};
+
+}  // namespace fairgv::daemon
