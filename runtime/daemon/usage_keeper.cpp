@@ -71,8 +71,8 @@ void UsageKeeper::ask(std::uint64_t token, const session::UsageQuery& query,
 
 void UsageKeeper::hand_over(Handover& handover) const {
   if (host_.config.usage.store.empty()) return;
-  for (HandedTenant& handed : handover.tenants) {
-    for (const Tenant& tenant : host_.tenants.all()) {
+  for (const Tenant& tenant : host_.tenants.all()) {
+    for (HandedTenant& handed : handover.tenants) {
       if (tenant.name == handed.name) handed.sampled = sampler_.sampled(tenant.id);
     }
   }

@@ -351,6 +351,7 @@ struct BrokenTurns : Turns {
     ASSERT_EQ(broken.size(), 1u);
     EXPECT_EQ(broken[0].session, SessionId{session});
     EXPECT_FALSE(broken[0].reason.empty());
+    EXPECT_FALSE(broken[0].held_too_long);
   }
   static void force(FakeWorker& worker, std::uint32_t state) { worker.turn.state.store(state); }
 };
@@ -496,6 +497,7 @@ TEST_F(HoldWatchdog, ACommandThatHoldsTheDeviceFromOthersForTooLongBreaksItsSess
   pass(200ms);
   const auto broken = dispatcher.take_broken();
   ASSERT_EQ(broken.size(), 1u);
+  EXPECT_TRUE(broken[0].held_too_long);
   EXPECT_EQ(broken[0].session, SessionId{1});
   EXPECT_NE(broken[0].reason.find("held a device for more than 10 s"), std::string::npos) << broken[0].reason;
   EXPECT_EQ(b.state(), State::wanting) << "not before the worker is dead";

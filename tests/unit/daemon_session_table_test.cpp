@@ -78,6 +78,8 @@ struct SessionTableTest : ::testing::Test {
     return commands;
   }
 
+  TenantCounts counts() { return host.tenants.all().at(0).counts; }
+
   void TearDown() override {
     table.end_all("the test ends");
     run_until([&] { return table.empty(); });
@@ -99,6 +101,8 @@ TEST_F(SessionTableTest, ALongCommandIsReportedWithItsSessionAndLoggedOnce) {
                       "sliced: it uses pipes"),
             1u);
   EXPECT_EQ(log.count("ends"), 0u);
+  EXPECT_EQ(counts().sessions, 1u);
+  EXPECT_EQ(counts().violations, 0u);
 }
 
 TEST_F(SessionTableTest, AWorkerThatIsNotReadyHasNoLongCommands) {
@@ -107,6 +111,8 @@ TEST_F(SessionTableTest, AWorkerThatIsNotReadyHasNoLongCommands) {
   const auto answer = client.receive();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->text, to_text(session::Refused{"its worker spoke out of turn"}));
+  EXPECT_EQ(counts().violations, 1u);
+  EXPECT_EQ(counts().crashes, 0u);
 }
 
 TEST_F(SessionTableTest, AUserHasOnlySoManySessionsAndOthersHaveTheirs) {
