@@ -127,8 +127,9 @@ class Arrivals {
   CUresult receive() {
     const Arrival& arrival = under_way_.front();
     arrival.copied->wait();
+    // What else has failed meanwhile is told, and takes nothing from what has arrived.
     const CUresult code = arrival.copied->result();
-    if (code == CUDA_SUCCESS) {
+    if (arrival.copied->ended_well()) {
       move_bytes(from_piece(to_, arrival.piece),
                  at_host(driver_.connection.session().bytes(arrival.range), arrival.piece.extent),
                  arrival.piece.extent);

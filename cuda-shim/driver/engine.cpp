@@ -7,6 +7,7 @@
 #include "context.hpp"
 #include "driver.hpp"
 #include "objects.hpp"
+#include "ranges.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -168,6 +169,22 @@ CUresult Engine::device_address(const Allocation& allocation, std::uint64_t host
   }
   address = allocation.storage.is_pinned() ? allocation.storage.address() + (host - allocation.begin) : host;
   return CUDA_SUCCESS;
+}
+
+void free_in_order(Driver& driver, const std::shared_ptr<Stream>& stream,
+                   const std::shared_ptr<Allocation>& allocation) {
+  if (allocation->storage.is_pinned()) {
+    driver.scheduler.synchronize(stream);  // the worker unpins at once
+  } else {
+    wire::cuda::EnqueueFreeMemory call;
+    call.command = stream->command();
+    call.address = allocation->storage.address();
+    driver.connection.enqueue(call);
+    stream->note_command();
+    allocation->storage.disown();
+  }
+  driver.memory.remove(*allocation);
+  discharge_pool(driver, *allocation);
 }
 
 }  // namespace fairgv::cuda

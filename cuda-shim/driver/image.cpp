@@ -64,14 +64,11 @@ CUresult append_wrapped(const void* image, std::vector<std::byte>& bytes, LoadLo
   if (wrapper.version != 1 && wrapper.version != 2) {
     return refuse(log, "a fatbin wrapper of version " + std::to_string(wrapper.version) + " is not known");
   }
-  if (wrapper.data != nullptr) {
-    if (const CUresult code = append_fatbin(wrapper.data, bytes, log); code != CUDA_SUCCESS) return code;
-  }
-  if (wrapper.version == 1 || wrapper.more == nullptr) return CUDA_SUCCESS;
-  for (const void* const* more = wrapper.more; *more != nullptr; ++more) {
-    if (const CUresult code = append_fatbin(*more, bytes, log); code != CUDA_SUCCESS) return code;
-  }
-  return CUDA_SUCCESS;
+  // Beside the linked image, a linked program has what it was linked from, for linkers that start anew.
+  if (wrapper.data != nullptr) return append_fatbin(wrapper.data, bytes, log);
+  if (wrapper.version == 2 && wrapper.more != nullptr && *wrapper.more != nullptr)
+    return append_fatbin(*wrapper.more, bytes, log);
+  return refuse(log, "the wrapper leads to no fatbin");
 }
 
 bool contains(std::span<const std::byte> bytes, std::string_view word) {

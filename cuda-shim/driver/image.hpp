@@ -14,8 +14,8 @@
 namespace fairgv::cuda {
 
 /// The bytes of whatever cuModuleLoadData takes, as the worker is to get them: a fatbin, machine code (ELF),
-/// or PTX without its final 0. A wrapper's fatbins come out one behind the other. `size`: where it is known;
-/// nothing beyond it is read. CUDA_ERROR_INVALID_IMAGE: it is damaged, and `log` says how.
+/// or PTX without its final 0. Of a linked program's wrapper it is the linked image. `size`: where it is
+/// known; nothing beyond it is read. CUDA_ERROR_INVALID_IMAGE: it is damaged, and `log` says how.
 CUresult bytes_of_image(const void* image, std::optional<std::uint64_t> size, std::vector<std::byte>& bytes,
                         LoadLog& log);
 

@@ -35,6 +35,8 @@ class Operation {
   wire::EventId event() const { return event_; }
   bool done() const;
   void wait() const;
+  /// Only once it is done.
+  bool ended_well() const { return connection_.session().status(event_) == session::kComplete; }
   /// What a call answers that has seen its end.
   CUresult result() const { return connection_.outcome(); }
   /// Only once it is done. Of the host's clock.

@@ -93,6 +93,17 @@ TEST(WireCalls, EveryRequestHasASenderInTheFrontEndAndAHandlerInTheWorker) {
   });
 }
 
+TEST(WireCalls, EveryCallOfCudaHasASenderInItsFrontEnd) {
+  const auto front_end = names_in(sources_of("cuda-shim/driver"), "wire::cuda::");
+  const auto check = [&]<class Call>() {
+    const std::string name(Call::name.substr(std::string_view("Cuda").size()));
+    EXPECT_TRUE(front_end.contains(name)) << "nobody sends " << Call::name;
+  };
+  each_call(cuda::ContextCalls{}, check);
+  each_call(cuda::ModuleCalls{}, check);
+  each_call(cuda::MemoryCalls{}, check);
+}
+
 TEST(WireCalls, EveryNoticeHasASenderInTheWorkerAndAHandlerInTheFrontEnd) {
   const auto front_end = names_in(sources_of("icd"));
   const auto worker = names_in(sources_of("runtime/vgpu"));

@@ -1,6 +1,6 @@
 // Programs in CUDA, compiled by nvcc with -cudart shared, run over our libcudart.so.13 and the software
 // libcuda.so.1. FAIRGV_TEST_LIBCUDA=system runs them over whatever driver the machine has instead
-// (tests/gpu).
+// (tests/gpu); =tenant over FairGV's own libcuda.so.1, under a daemon that FAIRGV_SOCKET names.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +40,10 @@ class CudartProgram : public testing::Test {
     if (std::strlen(FAIRGV_PROGRAM_DIR) == 0) GTEST_SKIP() << "nvcc is not here";
     const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
     if (which != nullptr && std::strcmp(which, "system") == 0) return;
+    if (which != nullptr && std::strcmp(which, "tenant") == 0) {
+      driver_ = ":" FAIRGV_TENANT_CUDA_DIR;
+      return;
+    }
     if (!fs::exists(FAIRGV_SOFTCUDA_DIR "/libcuda.so.1"))
       GTEST_SKIP() << "the software libcuda.so.1 is not here";
     driver_ = ":" FAIRGV_SOFTCUDA_DIR;

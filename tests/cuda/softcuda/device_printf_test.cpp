@@ -11,8 +11,8 @@
 namespace {
 
 using fairgv::cuda::format_device_text;
-using fairgv::softcuda::PrintfRecord;
 using fairgv::cuda::text_of_ring;
+using fairgv::softcuda::PrintfRecord;
 
 /// Arguments as a kernel packs them: each at its natural alignment.
 class Packed {

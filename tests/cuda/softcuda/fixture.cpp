@@ -1,5 +1,6 @@
 #include "fixture.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -7,6 +8,11 @@ std::string code_name(CUresult code) {
   const char* name = nullptr;
   cuGetErrorName(code, &name);
   return name == nullptr ? std::to_string(static_cast<int>(code)) : name;
+}
+
+bool is_tenant() {
+  const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
+  return which != nullptr && std::string(which) == "tenant";
 }
 
 std::string file_path(const std::string& name) {

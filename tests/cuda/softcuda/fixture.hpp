@@ -12,6 +12,9 @@
 
 /// "CUDA_ERROR_INVALID_VALUE".
 std::string code_name(CUresult code);
+/// The driver is FairGV's own front end, with a worker behind it: what that cannot do, or does as NVIDIA's
+/// driver does and the software driver does not, is expected otherwise.
+bool is_tenant();
 /// Under FAIRGV_TEST_FILES: what nvcc made of kernels.cu.
 std::string file_path(const std::string& name);
 std::string file_bytes(const std::string& name);

@@ -336,6 +336,7 @@ TEST_F(WithModule, PrintfIsSaidWhenItsLaunchIsOver) {
 }
 
 TEST_F(WithModule, FaultSticksToItsContextAndToNoOther) {
+  if (is_tenant()) GTEST_SKIP() << "it sticks to the process, as NVIDIA's driver has it";
   testing::internal::CaptureStderr();
   EXPECT_OK(launch("expect_small", 1, 8, nullptr, 4));
   EXPECT_OK(cuCtxSynchronize());

@@ -1,0 +1,35 @@
+// as_tenant PROGRAM [ARGUMENT...]: runs a program of CUDA as a tenant of a daemon of its own, with FairGV's
+// libraries in its path as a user has them. Its output is the program's, and so is its status.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/harness/tenancy.hpp"
+
+int main(int count, char** arguments) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: as_tenant PROGRAM [ARGUMENT...]\n");
+    return 2;
+  }
+  auto tenancy = fairgv::harness::Tenancy::start();
+  if (!tenancy) {
+    std::fprintf(stderr, "as_tenant: %s\n", tenancy.error().message.c_str());
+    return 2;
+  }
+  fairgv::harness::CommandLine command;
+  command.arguments.assign(arguments + 1, arguments + count);
+  command.environment = {{"LD_LIBRARY_PATH", FAIRGV_CUDA_DIR},
+                         {"FAIRGV_SOCKET", tenancy.value().socket()},
+                         {"FAIRGV_TENANT", "tests"},
+                         // What the tests of both drivers ask about.
+                         {"FAIRGV_TEST_LIBCUDA", "tenant"}};
+  auto started = fairgv::harness::Child::start(command);
+  if (!started) {
+    std::fprintf(stderr, "as_tenant: %s\n", started.error().message.c_str());
+    return 2;
+  }
+  const auto finished = fairgv::harness::finish(std::move(started).value());
+  for (const std::string& line : finished.lines) std::printf("%s\n", line.c_str());
+  return finished.status;
+}
