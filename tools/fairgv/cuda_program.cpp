@@ -122,7 +122,11 @@ std::optional<std::string> cuda_obstacle(const std::string& program, const fs::p
     return name + " has an RPATH that leads to " + library->string() +
            " before FairGV's libraries: link it without, or with --enable-new-dtags";
   }
-  if (!needs_cuda) return name + " embeds the CUDA runtime (nvcc's default): compile with -cudart shared";
+  if (!needs_cuda) {
+    return name +
+           " embeds the CUDA runtime (nvcc's default), which does not run on FairGV's driver and will "
+           "answer cudaErrorNotSupported: compile with -cudart shared";
+  }
   return std::nullopt;
 }
 

@@ -37,7 +37,8 @@ Result<void> keep_over_exec(ring::UniqueFd connection) {
   return {};
 }
 
-/// A CUDA program that goes past FairGV runs as if nothing were, but is no tenant: its user should know.
+/// A CUDA program that goes past FairGV is no tenant, and one with a runtime of its own fails: its user
+/// should know why.
 void warn_of_obstacle(const std::string& program) {
   const char* const log = std::getenv("FAIRGV_LOG");
   if (log != nullptr && std::strcmp(log, "off") == 0) return;

@@ -1,0 +1,44 @@
+// Experiments with the workloads in CUDA, run to their end; what they measure is for people to judge.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/harness/tenancy.hpp"
+
+namespace fairgv {
+namespace {
+
+struct CudaExperiments : ::testing::Test {
+  void SetUp() override {
+    if (!FAIRGV_HAS_CUDA_EXPERIMENTS) GTEST_SKIP() << "no benchmarks, or no workloads in CUDA, in this build";
+  }
+  ~CudaExperiments() override { std::filesystem::remove(table); }
+
+  static int bench(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {harness::beside("fairgv"), "bench"});
+    const auto finished = harness::run({std::move(arguments), {}});
+    return finished ? finished->status : -1;
+  }
+
+  const std::filesystem::path table = std::filesystem::path(::testing::TempDir()) /
+                                      ("fairgv-cuda-experiments-" + std::to_string(::getpid()) + ".csv");
+};
+
+TEST_F(CudaExperiments, TheSameWorkloadIsMeasuredInCuda) {
+  ASSERT_EQ(bench({"overhead", "--api", "cuda", "--only", "matrixMul", "--quick", "--csv", table}), 0);
+  std::ifstream in(table);
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(in, line);) rows.push_back(line);
+  ASSERT_EQ(rows.size(), 3U);  // the machine, the header, the workload
+  EXPECT_TRUE(rows[2].starts_with("matrixMul,")) << rows[2];
+}
+
+TEST_F(CudaExperiments, AnUnknownApiIsRefused) {
+  EXPECT_EQ(bench({"share", "--api", "vulkan"}), 2);
+  EXPECT_EQ(bench({"overhead", "--api", "mixed"}), 2);  // one program at a time
+}
+
+}  // namespace
+}  // namespace fairgv
