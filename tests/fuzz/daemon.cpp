@@ -43,7 +43,7 @@ class DaemonHere {
     settings.socket_path = path_;
     settings.log_level = "off";
     settings.worker_program = "/bin/true";
-    auto server = daemon::Server::create(settings, {});
+    auto server = daemon::Server::create(std::move(settings), {});
     expect(static_cast<bool>(server), "the daemon starts");
     ready_ = true;
     server.value()->run();

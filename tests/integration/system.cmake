@@ -12,11 +12,10 @@ target_link_libraries(opencl_loss PRIVATE workload_support fairgv_warnings Threa
 add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_docs_test.cpp system_doctor_test.cpp
+add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_doctor_test.cpp
   system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_hostile_test.cpp system_input_test.cpp
   system_life_test.cpp system_limits_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp
-  system_readme_test.cpp system_reload_test.cpp system_report_test.cpp system_restart_test.cpp system_top_test.cpp
-  system_trace_test.cpp)
+  system_readme_test.cpp system_reload_test.cpp system_restart_test.cpp system_top_test.cpp system_trace_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -38,3 +37,12 @@ target_link_libraries(system_books_test PRIVATE harness fairgv_warnings GTest::g
 target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(system_books_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
+# What the pages show, and the page that `fairgv bench all` writes.
+add_executable(system_docs_test system_docs_test.cpp system_report_test.cpp)
+target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)
+target_compile_definitions(system_docs_test PRIVATE
+  FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>)
+add_dependencies(system_docs_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
+gtest_discover_tests(system_docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)

@@ -209,8 +209,8 @@ TEST_F(SystemBooks, TheDashboardNamesOnlyMetricsThatAreTold) {
   for (const auto& [family, type] : told.types) {
     EXPECT_NE(manual.find("`" + family), std::string::npos) << family << " is not in docs/METRICS.md";
   }
-  for (std::sregex_iterator at(manual.begin(), manual.end(), std::regex("`(fairgv_[a-z_]+)")), end; at != end;
-       ++at) {
+  const std::regex family_name("`(fairgv_[a-z_]+)");
+  for (std::sregex_iterator at(manual.begin(), manual.end(), family_name), end; at != end; ++at) {
     EXPECT_TRUE(told.types.contains((*at)[1])) << at->str() << " of docs/METRICS.md is not told";
   }
 }

@@ -99,12 +99,12 @@ std::string machine(const Report& report) {
 }
 
 std::string navigation(const Report& report) {
-  std::string html = "<nav aria-label=\"Experiments\">\n<p>";
+  std::string html = "<nav aria-label=\"Experiments\">\n<ul>\n";
   for (const Section& section : report.sections) {
-    html += fmt::format("<a href=\"#{0}\">{0}</a>{1}\n", escaped(section.name),
+    html += fmt::format("<li><a href=\"#{0}\">{0}</a>{1}</li>\n", escaped(section.name),
                         failed(section) ? " (failed)" : "");
   }
-  return html + "</p>\n</nav>\n";
+  return html + "</ul>\n</nav>\n";
 }
 
 std::string table(const CsvTable& table, const std::string& title) {

@@ -45,6 +45,7 @@ figcaption { color: var(--soft); font-size: .875rem; }
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .25rem 1rem; margin: .5rem 0; }
 dt { font-weight: 600; }
 dd { margin: 0; min-width: 0; }
+nav ul { display: flex; flex-wrap: wrap; gap: .25rem .9rem; list-style: none; padding: 0; margin: .5rem 0; }
 summary { cursor: pointer; padding: .25rem 0; }
 @media screen and (max-width: 44rem) {
   .summary thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

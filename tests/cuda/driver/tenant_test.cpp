@@ -34,8 +34,6 @@ class Tenant : public WithModule {
 /// What the death tests run in processes of their own.
 using TenantDeathTest = Tenant;
 
-}  // namespace
-
 TEST_F(Tenant, PageableMemoryOfAnySizeArrivesAndComesBack) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -80,7 +78,9 @@ TEST_F(Tenant, PitchedCopiesLargerThanAPieceKeepTheirRows) {
   EXPECT_OK(cuMemcpy2D(&down));
   for (std::size_t row = 0; row < kHeight; ++row) {
     ASSERT_EQ(0, std::memcmp(&sent[row * kPitch], &received[row * kPitch], kWidth)) << row;
-    if (row + 1 < kHeight) ASSERT_EQ(0, received[row * kPitch + kWidth]) << "between the rows, " << row;
+    if (row + 1 < kHeight) {
+      ASSERT_EQ(0, received[row * kPitch + kWidth]) << "between the rows, " << row;
+    }
   }
 }
 
@@ -241,3 +241,5 @@ TEST_F(TenantDeathTest, WorkerThatDiesFailsCallsAndHoldsNobodyUp) {
       },
       testing::ExitedWithCode(0), "");
 }
+
+}  // namespace

@@ -35,8 +35,10 @@ TEST(SoftCudaSymbols, ExportsExactlyWhatTheToolkitsOwnLibraryExports) {
   Dl_info info{};
   ASSERT_NE(0, dladdr(reinterpret_cast<void*>(&cuInit), &info));
   auto exported = exported_by(info.dli_fname);
-  for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvOpenclDevice"}) {
-    if (!is_tenant()) EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
+  if (!is_tenant()) {
+    for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvOpenclDevice"}) {
+      EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
+    }
   }
   EXPECT_EQ(wanted, exported);
 }
