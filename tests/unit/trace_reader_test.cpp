@@ -5,6 +5,7 @@
 #include <random>
 
 #include "runtime/daemon/trace_reader.hpp"
+#include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 #include "tests/harness/seed.hpp"
 
@@ -16,9 +17,9 @@ using session::TraceReport;
 
 struct TraceReading : ::testing::Test {
   void write(std::uint16_t opcode, std::uint64_t tag, const void* bytes, std::size_t count) {
-    std::byte* const place = producer.reserve(count);
-    ASSERT_NE(place, nullptr);
-    std::memcpy(place, bytes, count);
+    std::byte* const to = producer.reserve(count);
+    ASSERT_NE(to, nullptr);
+    std::memcpy(to, bytes, count);
     producer.publish(opcode, tag, count);
   }
   void write_command(std::uint64_t name, const TracedCommand& command) {
