@@ -39,7 +39,9 @@ Result<void> check_terminal() {
   int code = 0;
   const bool known = !term.empty() && ::setupterm(term.c_str(), STDOUT_FILENO, &code) == OK;
   const char* const move_cursor = known ? ::tigetstr("cup") : nullptr;
-  if (move_cursor == nullptr || *move_cursor == '\0') {
+  const bool moves = move_cursor != nullptr && *move_cursor != '\0';
+  if (known) ::del_curterm(::cur_term);
+  if (!moves) {
     return Error{"the terminal '" + term +
                  "' (TERM) is unknown or cannot move its cursor: --once prints one look"};
   }
@@ -124,18 +126,21 @@ Result<Terminal> Terminal::begin() {
   if (auto checked = check_terminal(); !checked) return checked.error();
   const Glyphs glyphs = glyphs_of_environment();
   ::set_escdelay(kEscapeDelayMs);
-  if (::newterm(nullptr, stdout, stdin) == nullptr) return Error{"curses cannot use this terminal"};
+  SCREEN* const screen = ::newterm(nullptr, stdout, stdin);
+  if (screen == nullptr) return Error{"curses cannot use this terminal"};
   ::cbreak();
   ::noecho();
   ::nonl();
   ::keypad(stdscr, TRUE);
   ::nodelay(stdscr, TRUE);
   ::curs_set(0);
-  return Terminal(glyphs, begin_colours());
+  return Terminal(screen, glyphs, begin_colours());
 }
 
 Terminal::~Terminal() {
-  if (owner_) ::endwin();
+  if (screen_ == nullptr) return;
+  ::endwin();
+  ::delscreen(static_cast<SCREEN*>(screen_));
 }
 
 Size Terminal::size() const {

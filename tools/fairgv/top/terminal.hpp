@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
@@ -21,7 +22,7 @@ class Terminal {
   static Result<Terminal> begin();
   ~Terminal();
   Terminal(Terminal&& other) noexcept
-      : glyphs_(other.glyphs_), colours_(other.colours_), owner_(std::exchange(other.owner_, false)) {}
+      : screen_(std::exchange(other.screen_, nullptr)), glyphs_(other.glyphs_), colours_(other.colours_) {}
   Terminal& operator=(Terminal&&) = delete;
 
   Glyphs glyphs() const { return glyphs_; }
@@ -36,10 +37,10 @@ class Terminal {
   std::optional<Key> key();
 
  private:
-  Terminal(Glyphs glyphs, bool colours) : glyphs_(glyphs), colours_(colours) {}
+  Terminal(void* screen, Glyphs glyphs, bool colours) : screen_(screen), glyphs_(glyphs), colours_(colours) {}
+  void* screen_;  // curses' SCREEN, whose header is for terminal.cpp alone
   Glyphs glyphs_;
   bool colours_;
-  bool owner_ = true;
 };
 
 /// What the process' locale and TERM let a terminal show.
