@@ -16,9 +16,9 @@ using session::TraceReport;
 
 struct TraceReading : ::testing::Test {
   void write(std::uint16_t opcode, std::uint64_t tag, const void* bytes, std::size_t count) {
-    std::byte* const place = producer.reserve(count);
-    ASSERT_NE(place, nullptr);
-    std::memcpy(place, bytes, count);
+    std::byte* const room = producer.reserve(count);
+    ASSERT_NE(room, nullptr);
+    std::memcpy(room, bytes, count);
     producer.publish(opcode, tag, count);
   }
   void write_command(std::uint64_t name, const TracedCommand& command) {
