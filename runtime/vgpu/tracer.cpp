@@ -68,8 +68,10 @@ void Tracer::record_end(const DeviceCommand& command, TimePoint now) {
   const std::uint32_t name = name_number(command.name());
   if (command.cut) {
     // A trace that began between its parts does not know where the launch began.
-    if (std::exchange(parts_[device], 0) == 0 || first_part_ns_[device] == 0) return;
+    const std::uint32_t parts = std::exchange(parts_[device], 0);
+    if (parts == 0 || first_part_ns_[device] == 0) return;
     TracedCommand traced = describe(command, TracedCommand::kInParts);
+    traced.part = parts;
     traced.began_ns = std::exchange(first_part_ns_[device], 0);
     traced.ended_ns = ns_of(now);
     write(traced, name);

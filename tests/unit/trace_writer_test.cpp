@@ -94,7 +94,8 @@ TEST_F(TraceWriterTest, NamesTheTracksOfDevicesAndTenants) {
   writer.add(report);
   writer.finish();
   std::vector<std::string> names;
-  for (const json& event : json::parse(out.str())["traceEvents"]) {
+  const json written = json::parse(out.str());
+  for (const json& event : written["traceEvents"]) {
     if (event["name"] == "process_name" || event["name"] == "thread_name")
       names.push_back(event["args"]["name"]);
   }
