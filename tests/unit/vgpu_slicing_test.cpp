@@ -86,16 +86,20 @@ TEST_F(SlicingTest, TheFirstPartMeasuresAndTheOthersFillTheSlice) {
 
 TEST_F(SlicingTest, TheSmallestPartIsWhatTheDaemonSaysNow) {
   have_company();
-  turns[0].slicing_floor = 2 * kBlocks;
-  const auto first = launch(1, event(0));
-  grant_now();
-  EXPECT_EQ(first->wholes, 1) << "no part may be so large";
-  run_for(1ms);
   turns[0].slicing_floor = 10;
-  const auto second = launch(2, event(1));
-  executor.pump();
-  ASSERT_EQ(second->parts.size(), 1U);
-  EXPECT_LT(blocks_of(second->parts[0]), 30U);
+  const auto made = launch(1, event(0));
+  grant_now();
+  ASSERT_EQ(made->parts.size(), 1U);
+  EXPECT_LT(blocks_of(made->parts[0]), 30U);
+}
+
+TEST_F(SlicingTest, WhatTheDaemonNowWantsNoSmallerRunsWhole) {
+  have_company();
+  turns[0].slicing_floor = 2 * kBlocks;
+  const auto made = launch(1, event(0));
+  grant_now();
+  EXPECT_EQ(made->wholes, 1);
+  EXPECT_TRUE(made->parts.empty());
 }
 
 TEST_F(SlicingTest, AContendedTurnEndsBetweenPartsAndTheNextGoesOn) {
