@@ -22,6 +22,8 @@ std::vector<unsigned char> random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
+}  // namespace
+
 class Tenant : public WithModule {
  protected:
   static void SetUpTestSuite() {
@@ -33,8 +35,6 @@ class Tenant : public WithModule {
 
 /// What the death tests run in processes of their own.
 using TenantDeathTest = Tenant;
-
-}  // namespace
 
 TEST_F(Tenant, PageableMemoryOfAnySizeArrivesAndComesBack) {
   const unsigned seed = std::random_device{}();
@@ -80,7 +80,8 @@ TEST_F(Tenant, PitchedCopiesLargerThanAPieceKeepTheirRows) {
   EXPECT_OK(cuMemcpy2D(&down));
   for (std::size_t row = 0; row < kHeight; ++row) {
     ASSERT_EQ(0, std::memcmp(&sent[row * kPitch], &received[row * kPitch], kWidth)) << row;
-    if (row + 1 < kHeight) ASSERT_EQ(0, received[row * kPitch + kWidth]) << "between the rows, " << row;
+    if (row + 1 == kHeight) break;
+    ASSERT_EQ(0, received[row * kPitch + kWidth]) << "between the rows, " << row;
   }
 }
 
