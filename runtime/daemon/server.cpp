@@ -346,7 +346,8 @@ void Server::apply(Config config, session::ReloadReport& report) {
   };
   const bool other_group = host_.config.group != config.group;
   host_.config = std::move(config);
-  if (other_group) warn_of(open_socket_to(settings_.socket_path, host_.config));
+  // A service manager's socket is its own to open.
+  if (other_group && !listener_.is_borrowed()) warn_of(open_socket_to(settings_.socket_path, host_.config));
   apply_log_level();
   place_dispatcher();
   raise_descriptor_limit(host_.config.session_limit);
