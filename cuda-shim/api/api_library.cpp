@@ -140,9 +140,10 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CU
   });
 }
 
-// Managed variables are ordinary ones: what an engine cannot share with the host, it does not load.
+// Managed variables are ordinary ones, where the host sees those.
 CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                                      const char* name) {
+  if (!kHostSeesVariables) return CUDA_ERROR_NOT_SUPPORTED;
   return cuLibraryGetGlobal(address, bytes, library, name);
 }
 

@@ -81,10 +81,15 @@ CUresult send_copy(Driver& driver, Stream& stream, const wire::cuda::Place& to, 
     operation = std::make_shared<Operation>(driver.connection, event);
   }
   wire::cuda::Copy call{stream.command(event), from, to, {extent.width, extent.height, extent.depth}};
+  const std::uint64_t held = stream.held();
   const CUresult code = driver.connection.enqueue(call);
   if (code != CUDA_SUCCESS) return code;
-  stream.note_command();
-  if (ended != nullptr) *ended = std::move(operation);
+  if (ended == nullptr) {
+    stream.note_command();
+  } else {
+    stream.note_command(operation, held);
+    *ended = std::move(operation);
+  }
   return CUDA_SUCCESS;
 }
 

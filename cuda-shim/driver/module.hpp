@@ -33,6 +33,9 @@ struct ParameterPlace {
 /// What NVIDIA's driver does unless it is told otherwise.
 inline constexpr CUmoduleLoadingMode kLoadingMode = CU_MODULE_LAZY_LOADING;
 
+/// Variables of modules are the worker's memory: a __managed__ one cannot be handed out.
+inline constexpr bool kHostSeesVariables = false;
+
 /// Kept as long as a library may have to load it again.
 struct Image {
   std::vector<std::byte> bytes;

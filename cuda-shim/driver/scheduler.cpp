@@ -62,6 +62,13 @@ void Stream::note_command() {
   if (kind_ == StreamKind::blocking) group_->blocking_commands_.fetch_add(1, std::memory_order_relaxed);
 }
 
+void Stream::note_command(std::shared_ptr<Operation> ended, std::uint64_t held_before) {
+  note_command();
+  const std::lock_guard guard(lock_);
+  tail_ = std::move(ended);
+  tail_is_behind_ = held_before + 1;
+}
+
 std::uint64_t Stream::held() const {
   const std::uint64_t own = commands_.load(std::memory_order_relaxed);
   if (kind_ == StreamKind::legacy) return own + group_->blocking_commands_.load(std::memory_order_relaxed);
@@ -123,8 +130,9 @@ std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const std::sha
 
 std::shared_ptr<Operation> Scheduler::mark(const std::shared_ptr<Stream>& stream,
                                            const std::shared_ptr<Operation>& behind) {
+  const std::uint64_t held = stream->held();
   auto marker = send_marker(*stream, behind);
-  stream->note_command();
+  stream->note_command(marker, held);
   return marker;
 }
 

@@ -69,13 +69,16 @@ class Stream {
   wire::Command command(wire::EventId event = {}) const { return {queue_, event, {}}; }
   /// A command has been sent: what was its tail is not any more.
   void note_command();
+  /// How many commands its tail is behind, those of others that it waits for included.
+  std::uint64_t held() const;
+  /// A command has been sent whose end is `ended`, when the stream held `held_before`: it is the tail, unless
+  /// others have sent something meanwhile.
+  void note_command(std::shared_ptr<Operation> ended, std::uint64_t held_before);
 
  private:
   friend class Scheduler;
   friend class StreamGroup;
   void release();
-  /// How many commands its tail is behind, those of others that it waits for included.
-  std::uint64_t held() const;
 
   const std::shared_ptr<StreamGroup> group_;
   const StreamKind kind_;

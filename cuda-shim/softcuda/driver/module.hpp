@@ -33,6 +33,9 @@ using ParameterPlace = softcuda::Parameter;
 /// Translated at the load, compiled for the device at first use.
 inline constexpr CUmoduleLoadingMode kLoadingMode = CU_MODULE_LAZY_LOADING;
 
+/// There is one memory.
+inline constexpr bool kHostSeesVariables = true;
+
 /// PTX text of anything that cuModuleLoadData takes: PTX, a fatbin, a wrapper around fatbins. Machine code
 /// only: CUDA_ERROR_NO_BINARY_FOR_GPU. `size`: where it is known (a file); an image in memory says its own
 /// size.
