@@ -58,7 +58,6 @@ void Stream::release() {
 
 void Stream::note_command() {
   commands_.fetch_add(1, std::memory_order_relaxed);
-  if (kind_ == StreamKind::legacy) group_->legacy_commands_.fetch_add(1, std::memory_order_relaxed);
   if (kind_ == StreamKind::blocking) group_->blocking_commands_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -72,7 +71,6 @@ void Stream::note_command(std::shared_ptr<Operation> ended, std::uint64_t held_b
 std::uint64_t Stream::held() const {
   const std::uint64_t own = commands_.load(std::memory_order_relaxed);
   if (kind_ == StreamKind::legacy) return own + group_->blocking_commands_.load(std::memory_order_relaxed);
-  if (kind_ == StreamKind::blocking) return own + group_->legacy_commands_.load(std::memory_order_relaxed);
   return own;
 }
 

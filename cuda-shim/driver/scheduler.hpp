@@ -69,7 +69,7 @@ class Stream {
   wire::Command command(wire::EventId event = {}) const { return {queue_, event, {}}; }
   /// A command has been sent: what was its tail is not any more.
   void note_command();
-  /// How many commands its tail is behind, those of others that it waits for included.
+  /// How many commands its tail is behind: its own, and of the legacy stream those of the blocking ones, too.
   std::uint64_t held() const;
   /// A command has been sent whose end is `ended`, when the stream held `held_before`: it is the tail, unless
   /// others have sent something meanwhile.
@@ -125,8 +125,8 @@ class StreamGroup : public std::enable_shared_from_this<StreamGroup> {
   const CUcontext owner_;
   const wire::ObjectId context_;
   const int least_priority_, greatest_priority_;
-  /// Of its blocking streams and of its legacy stream, for held(). Relaxed, as Stream::commands_.
-  std::atomic<std::uint64_t> blocking_commands_{0}, legacy_commands_{0};
+  /// Of its blocking streams, for held() of the legacy one. Relaxed, as Stream::commands_.
+  std::atomic<std::uint64_t> blocking_commands_{0};
 
   std::mutex lock_;  // guards what follows
   bool closed_ = false;
