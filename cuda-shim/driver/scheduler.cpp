@@ -128,6 +128,12 @@ std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const std::sha
 
 std::shared_ptr<Operation> Scheduler::mark(const std::shared_ptr<Stream>& stream,
                                            const std::shared_ptr<Operation>& behind) {
+  if (behind) {
+    // What has ended, or is all that the stream holds, need not be waited for by another marker.
+    const std::lock_guard guard(stream->lock_);
+    const bool is_tail = stream->tail_ == behind && stream->tail_is_behind_ == stream->held();
+    if (is_tail || behind->done()) return behind;
+  }
   const std::uint64_t held = stream->held();
   auto marker = send_marker(*stream, behind);
   stream->note_command(marker, held);

@@ -1,11 +1,39 @@
 // Command buffers: recorded in the driver's own, replayed as one command of a queue.
 #include <fmt/core.h>
 
+#include <array>
+
 #include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/opencl/command_buffer.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
+
+/// What the driver should say of a launch's groups: PoCL 3.1 does, and then ends, where it should refuse to
+/// record.
+cl_int group_error(const Launch::Range& range, const Kernel& kernel, cl_device_id device) {
+  if (!range.has_local) return CL_SUCCESS;
+  const auto ask = [&](cl_kernel_work_group_info what, auto& answer) {
+    return clGetKernelWorkGroupInfo(kernel.handle.get(), device, what, sizeof(answer), &answer, nullptr) ==
+           CL_SUCCESS;
+  };
+  std::size_t most = 0;
+  std::array<std::size_t, 3> required{};
+  cl_bool uneven = CL_FALSE;
+  const bool may_be_uneven = clGetDeviceInfo(device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof(uneven),
+                                             &uneven, nullptr) == CL_SUCCESS &&
+                             uneven == CL_TRUE;
+  const bool has_required = ask(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, required) && required[0] != 0;
+  if (!ask(CL_KERNEL_WORK_GROUP_SIZE, most)) return CL_SUCCESS;
+  std::size_t items = 1;
+  for (std::size_t d = 0; d < range.dimensions; ++d) {
+    const bool overflows = __builtin_mul_overflow(items, range.local.at(d), &items);
+    const bool is_other = has_required && range.local[d] != required[d];
+    const bool is_uneven = !may_be_uneven && range.global[d] % range.local[d] != 0;
+    if (overflows || items > most || is_other || is_uneven) return CL_INVALID_WORK_GROUP_SIZE;
+  }
+  return CL_SUCCESS;
+}
 
 /// One run of everything recorded.
 class Replay final : public QueueCommand {
@@ -115,6 +143,7 @@ Result<void> Backend::handle(const wire::RecordKernel& call) {
     if (error == CL_SUCCESS) {
       error = local_memory_error(*kernel.value(), *kernel.value()->arguments, *buffer.queue);
     }
+    if (error == CL_SUCCESS) error = group_error(range, *kernel.value(), buffer.queue->device);
     if (error != CL_SUCCESS) return error;
     const cl_kernel own = buffer.make_kernel(*kernel.value(), error);
     if (error != CL_SUCCESS) return error;
