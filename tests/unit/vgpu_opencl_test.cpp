@@ -487,6 +487,25 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinal
   EXPECT_EQ(finalize(recorded), CL_INVALID_KERNEL_ARGS);
 }
 
+// PoCL 3.1 would say so, too, and then end.
+TEST_F(OpenClTest, ALaunchWithGroupsThatCannotBeIsNotRecorded) {
+  const auto kernel = make_kernel("scale");
+  const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
+  scale(queue, kernel, buffer, 2.0F, 16);  // leaves the kernel with its arguments
+  for (const wire::Extent3 local : {wire::Extent3{5, 0, 0}, wire::Extent3{1 << 20, 0, 0}}) {
+    const auto recorded = record_fill_and_copy(make_buffer(std::vector<float>(16, 0.0F)), 64);
+    wire::RecordKernel call;
+    call.recording.command_buffer = recorded;
+    call.command.kernel = kernel;
+    call.command.dimensions = 1;
+    call.command.global_size.x = 16;
+    call.command.has_local_size = 1;
+    call.command.local_size = local;
+    client.send(call);
+    EXPECT_EQ(finalize(recorded), CL_INVALID_WORK_GROUP_SIZE) << local.x;
+  }
+}
+
 TEST_F(OpenClTest, ASyncPointThatWasNotRecordedEndsTheSession) {
   const auto recorded = client.new_object();
   client.send(wire::CreateCommandBuffer{recorded, queue});
