@@ -70,6 +70,8 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   std::string folder = (std::filesystem::temp_directory_path() / "fairgv-bench-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return system_error("a temporary folder " + folder);
   Tenancy tenancy(folder, std::move(placement));
+  // It may name files that workers cannot see from within their cage, without which a sanitizer ends them.
+  changes.emplace_back("TSAN_OPTIONS", std::nullopt);
   CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"},
                     std::move(changes)};
   // First: the caller may begin other tables after [device].
