@@ -95,6 +95,9 @@ namespace detail {
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 inline constexpr int kSpinsPerClockRead = 32;
+/// Looks without a pause at the beginning of a wait. Where a pause takes long (some 140 cycles on Intel's
+/// server cores), it is longer than all that an awake peer needs for an answer.
+inline constexpr int kEagerLooks = 64;
 
 inline void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -112,7 +115,16 @@ inline void give_way() {
 /// Sleeps until the word differs from `armed` or the deadline passed; false if it had passed already.
 bool sleep_once(const Doorbell& bell, uint32_t armed, const Deadline& deadline);
 
-/// A handful of spins without reading the clock: this is how a wait ends while both sides are awake.
+/// How a wait ends while both sides are awake.
+template <class Ready>
+bool look_eagerly(Ready& ready) {
+  for (int look = 0; look < kEagerLooks; ++look) {
+    if (ready()) return true;
+  }
+  return false;
+}
+
+/// A handful of spins without reading the clock.
 template <class Ready>
 bool spin_briefly(Ready& ready) {
   for (int spin = 0; spin < kSpinsPerClockRead; ++spin) {
@@ -162,7 +174,10 @@ template <class Ready>
 template <class Ready>
 bool wait(Doorbell& bell, SpinBudget& budget, Ready&& ready, detail::Deadline deadline = {}) {
   if (ready()) return true;
-  if (budget.current() > std::chrono::nanoseconds::zero() && detail::spin_briefly(ready)) return true;
+  if (budget.current() > std::chrono::nanoseconds::zero() &&
+      (detail::look_eagerly(ready) || detail::spin_briefly(ready))) {
+    return true;
+  }
   return detail::wait_long(bell, budget, ready, deadline);
 }
 
