@@ -55,17 +55,26 @@ void print_ring(const LaunchFrame& frame, const RuntimeBlock& block) {
   std::fflush(stdout);
 }
 
+/// With the lock of the arguments.
 bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
   constexpr std::uint64_t kLeastShared = 16;
   const cl_kernel kernel = launch.function->kernel();
-  const std::uint64_t shared = (std::uint64_t{launch.function->info().static_shared_bytes} + 15) / 16 * 16 +
-                               launch.shape.dynamic_shared;
-  const cl_ulong data = launch.function->module().data_address();
+  Function::Arguments& set = launch.function->arguments();
+  const std::uint64_t static_shared = launch.function->info().static_shared_bytes;
+  const std::uint64_t shared =
+      std::max((static_shared + 15) / 16 * 16 + launch.shape.dynamic_shared, kLeastShared);
+  if (shared != set.shared_bytes) {
+    if (clSetKernelArg(kernel, 1, shared, nullptr) != CL_SUCCESS) return false;
+    set.shared_bytes = shared;
+  }
+  if (!set.has_data_address) {
+    const cl_ulong data = launch.function->module().data_address();
+    if (clSetKernelArg(kernel, 2, sizeof data, &data) != CL_SUCCESS) return false;
+    set.has_data_address = true;
+  }
   const cl_ulong runtime = frame.address();
   return clSetKernelArg(kernel, 0, launch.parameters.size() * sizeof(std::uint64_t),
                         launch.parameters.data()) == CL_SUCCESS &&
-         clSetKernelArg(kernel, 1, std::max(shared, kLeastShared), nullptr) == CL_SUCCESS &&
-         clSetKernelArg(kernel, 2, sizeof data, &data) == CL_SUCCESS &&
          clSetKernelArg(kernel, 3, sizeof runtime, &runtime) == CL_SUCCESS;
 }
 
@@ -117,7 +126,7 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
     local[at] = launch.shape.block[at];
     global[at] = std::size_t{launch.shape.grid[at]} * local[at];
   }
-  const std::lock_guard guard(launch.function->arguments_lock());
+  const std::lock_guard guard(launch.function->arguments().lock);
   if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
   const cl_int status =
       clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local, 0, nullptr, &event);

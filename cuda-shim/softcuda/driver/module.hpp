@@ -90,15 +90,20 @@ class Function {
   /// Bytes of dynamic shared memory with which that many blocks still fit.
   CUresult available_shared(std::uint32_t blocks, std::uint32_t threads, std::uint64_t& bytes) const;
 
-  /// Guards the arguments of the kernel between setting them and the enqueue.
-  std::mutex& arguments_lock() { return arguments_lock_; }
+  /// What the kernel's arguments are, but for those that every launch sets: a driver takes a copy each time.
+  struct Arguments {
+    std::mutex lock;                 // held from setting them to the enqueue; guards what follows
+    std::uint64_t shared_bytes = 0;  // 0: not set yet
+    bool has_data_address = false;
+  };
+  Arguments& arguments() { return arguments_; }
   cl_kernel kernel() const { return kernel_; }
 
  private:
   const std::shared_ptr<Module> module_;
   const KernelInfo& info_;  // of the module's image
   const cl_kernel kernel_;
-  std::mutex arguments_lock_;
+  Arguments arguments_;
   /// Bytes, -1: not set. Settings stand for themselves: relaxed.
   std::atomic<int> dynamic_shared_{-1};
   std::atomic<int> carveout_{-1};

@@ -96,13 +96,15 @@ void Scheduler::add(Stream& stream, const std::shared_ptr<Operation>& operation,
     const bool is_queued_behind = operation->begin_ && other == stream.last_ && other->stream_;
     if (is_queued_behind && other->is_begun_ && stream.begun_ < kMostBegun) continue;
     ++operation->waits_for_;
-    if (is_queued_behind) {
+    if (is_queued_behind && other->is_begun_) {
+      stream.for_room_ = operation;
+    } else if (is_queued_behind) {
       other->follower_ = operation;
     } else {
       other->successors_.push_back(operation);
     }
   }
-  stream.last_ = operation;
+  if (!operation->is_prompt_) stream.last_ = operation;
 }
 
 std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
@@ -158,11 +160,15 @@ CUresult Scheduler::run(Stream& stream, Work work) {
   return result;
 }
 
-/// With the lock: the operation that may begin because this one has, if there is one and the queue has room.
-std::shared_ptr<Operation> Scheduler::take_follower(Operation& operation) {
-  if (!operation.follower_ || operation.stream_->begun_ >= kMostBegun) return nullptr;
+/// With the lock: the operation that may begin because this one, of that stream, has; null: there is none, or
+/// the queue has no room.
+std::shared_ptr<Operation> Scheduler::take_follower(Operation& operation, Stream& stream) {
   auto follower = std::exchange(operation.follower_, nullptr);
-  return --follower->waits_for_ == 0 ? follower : nullptr;
+  if (follower && operation.is_begun_ && stream.begun_ >= kMostBegun) {
+    stream.for_room_ = std::move(follower);
+    return nullptr;
+  }
+  return follower && --follower->waits_for_ == 0 ? follower : nullptr;
 }
 
 /// Without the lock. Begins an operation, and those that only waited for that.
@@ -184,7 +190,7 @@ void Scheduler::begin(std::shared_ptr<Operation> operation) {
       operation->is_begun_ = true;
       ++stream->begun_;
     }
-    operation = take_follower(*operation);
+    operation = take_follower(*operation, *stream);
   }
 }
 
@@ -238,7 +244,12 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
     current->finished_at_ = Clock::now();
     Operations successors = std::exchange(current->successors_, {});
     if (current->follower_) successors.push_back(std::exchange(current->follower_, nullptr));
-    if (std::exchange(current->is_begun_, false)) --current->stream_->begun_;
+    if (std::exchange(current->is_begun_, false)) {
+      Stream& stream = *current->stream_;
+      if (--stream.begun_ <= kRoomForMany && stream.for_room_) {
+        successors.push_back(std::exchange(stream.for_room_, nullptr));
+      }
+    }
     current->stream_.reset();  // which holds it
     current->state_.store(Operation::kDone, std::memory_order_release);
     current->state_.notify_all();

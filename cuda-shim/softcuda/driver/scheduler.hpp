@@ -102,7 +102,9 @@ class Stream {
   const int priority_;
   const std::uint64_t id_;
   std::shared_ptr<Operation> last_;
-  std::size_t begun_ = 0;  // operations on the device's queue; guarded by the scheduler's lock
+  // Guarded by the scheduler's lock, too:
+  std::size_t begun_ = 0;                // operations on the device's queue
+  std::shared_ptr<Operation> for_room_;  // the next one, which waits until the queue has room for many
 };
 
 /// The streams of one context, and the fault that sticks to it.
@@ -164,7 +166,8 @@ class Scheduler {
   /// driver's: begins nothing.
   void ended(const std::shared_ptr<Operation>& operation, CUresult result);
   /// Runs a function that is short and calls nothing of CUDA as soon as what is before it is done, on the
-  /// thread that ends that (or on this one). It gets the group's fault.
+  /// thread that ends that (or on this one). It gets the group's fault. Nothing waits for it: a launch behind
+  /// it is begun as if it were not there.
   void submit_prompt(Stream& stream, std::function<void(CUresult)> function);
   /// Runs work in its turn on the calling thread; returns its result (no fault of the group) or the group's
   /// fault.
@@ -198,12 +201,14 @@ class Scheduler {
   static constexpr std::size_t kMaxThreads = 128;
   /// Of one stream, so many are on the device's queue at a time at most: each has memory of its own.
   static constexpr std::size_t kMostBegun = 64;
+  /// A full queue is not filled again before it is as short as this: one switch of threads for many launches.
+  static constexpr std::size_t kRoomForMany = kMostBegun / 2;
   static constexpr std::size_t kLevels = std::size_t{kLeastPriority - kGreatestPriority} + 1;
 
   Operations held_by(const Stream& stream) const;  // with the lock
   void add(Stream& stream, const std::shared_ptr<Operation>& operation,
            std::span<const std::shared_ptr<Operation>> behind);
-  std::shared_ptr<Operation> take_follower(Operation& operation);
+  std::shared_ptr<Operation> take_follower(Operation& operation, Stream& stream);
   void begin(std::shared_ptr<Operation> operation);
   void settle(std::unique_lock<std::mutex>& guard, std::size_t runnable);
   std::size_t make_runnable(std::shared_ptr<Operation> operation);

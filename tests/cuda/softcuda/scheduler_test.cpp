@@ -280,6 +280,21 @@ TEST_F(SoftCudaBegun, WhatCannotBeBegunIsAFaultAndNothingFollows) {
   EXPECT_EQ(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, group_->fault());
 }
 
+// The worker listens to most ends: were it waited for, each launch would cost a switch of threads.
+TEST_F(SoftCudaBegun, ALaunchIsBegunBehindAPromptFunctionThatHasNotRun) {
+  const auto stream = make(StreamKind::blocking);
+  std::vector<CUresult> told;
+  launch(stream);
+  scheduler_->submit_prompt(*stream, [&](CUresult fault) { told.push_back(fault); });
+  launch(stream);
+  EXPECT_EQ(begun(), 2U);
+  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(end_one());
+  EXPECT_EQ(told, (std::vector<CUresult>{CUDA_SUCCESS}));
+  EXPECT_TRUE(end_one());
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
+}
+
 TEST_F(SoftCudaBegun, PromptFunctionsRunOnTheThreadThatEndsWhatIsBeforeThem) {
   const auto stream = make(StreamKind::blocking);
   std::vector<CUresult> told;
