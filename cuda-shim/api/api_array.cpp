@@ -3,32 +3,14 @@
 
 #include "entry.hpp"
 #include "objects.hpp"
+#include "runtime/wire/calls/cuda/facts.hpp"
 
 namespace fairgv::cuda {
 namespace {
 
-/// Bytes of one channel. Zero: a format that is not stored channel by channel.
-std::size_t channel_bytes(CUarray_format format) {
-  switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-      return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-      return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
 CUresult create(Driver& driver, Context& context, CUarray* handle, const CUDA_ARRAY3D_DESCRIPTOR& wish) {
   constexpr unsigned kServed = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST;
-  const std::size_t element = channel_bytes(wish.Format) * wish.NumChannels;
+  const std::size_t element = wire::cuda::channel_bytes(wish.Format) * wish.NumChannels;
   const bool channels = wish.NumChannels == 1 || wish.NumChannels == 2 || wish.NumChannels == 4;
   if (handle == nullptr || wish.Width == 0 || !channels) return CUDA_ERROR_INVALID_VALUE;
   if (element == 0 || (wish.Flags & ~kServed) != 0) return CUDA_ERROR_NOT_SUPPORTED;

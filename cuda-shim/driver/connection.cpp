@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "runtime/wire/calls/cuda/facts.hpp"
+
 namespace fairgv::cuda {
 
 void say(std::string_view line) {
@@ -13,34 +15,11 @@ void say(std::string_view line) {
   std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
 }
 
-bool is_sticky(CUresult code) {
-  switch (code) {
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_CONTAINED:
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_EXTERNAL_DEVICE:
-    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_UNKNOWN:
-      return true;
-    default:
-      return false;
-  }
-}
-
 CUresult Connection::fault() {
   const std::uint64_t late = session_->late_error();
   if (late != 0) {
     const auto code = static_cast<CUresult>(ring::LateError::code(late));
-    if (is_sticky(code)) return code;
+    if (wire::cuda::is_sticky(code)) return code;
   }
   if (!session_->lost()) [[likely]]
     return CUDA_SUCCESS;

@@ -20,9 +20,6 @@ namespace fairgv::cuda {
 /// One line for people on standard error, unless FAIRGV_LOG=off.
 void say(std::string_view line);
 
-/// Whether nothing can run any more after it (CUDA Driver API, "CUresult").
-bool is_sticky(CUresult code);
-
 /// Any thread may call any method. None holds a lock while it waits.
 class Connection {
  public:

@@ -7,33 +7,9 @@
 #include <mutex>
 
 #include "runtime/ring/segment.hpp"
+#include "runtime/wire/calls/cuda/facts.hpp"
 
 namespace fairgv::vgpu::cuda {
-
-/// Whether nothing can run any more after it (CUDA Driver API, "CUresult": those that leave the process in an
-/// inconsistent state).
-constexpr bool is_fatal(CUresult code) {
-  switch (code) {
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_CONTAINED:
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_EXTERNAL_DEVICE:
-    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_UNKNOWN:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Any thread may call any method.
 class LateErrors {
@@ -42,7 +18,7 @@ class LateErrors {
 
   void report(CUresult code) {
     const std::lock_guard lock(mutex_);
-    if (is_fatal(code_)) return;  // the first one says what went wrong
+    if (wire::cuda::is_sticky(code_)) return;  // the first one says what went wrong
     code_ = code;
     ++count_;
     // Pairs with ClientSession::late_error().

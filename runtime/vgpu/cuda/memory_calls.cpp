@@ -5,6 +5,7 @@
 
 #include "runtime/vgpu/cuda/backend.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/wire/calls/cuda/facts.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {
@@ -21,28 +22,10 @@ class FreeNode final : public Node {
   const std::uint64_t address_;
 };
 
-/// Bytes of one element of an array's channel; 0: a format that is none of plain numbers.
-std::uint64_t channel_bytes(std::uint32_t format) {
-  switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-      return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-      return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
 /// Of all elements of an array; the largest number if it does not fit 64 bits.
 std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
-  std::uint64_t bytes = std::max<std::uint64_t>(channel_bytes(call.format), 1) * call.channels;
+  const std::uint64_t channel = wire::cuda::channel_bytes(static_cast<CUarray_format>(call.format));
+  std::uint64_t bytes = std::max<std::uint64_t>(channel, 1) * call.channels;
   for (const std::uint64_t extent : {call.width, call.height, call.depth}) {
     if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(extent, 1), &bytes)) return UINT64_MAX;
   }
