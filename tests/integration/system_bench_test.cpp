@@ -1,8 +1,10 @@
 // Experiments run to their end and write what they promise; what they measure is for people to judge.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,28 @@ TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
   EXPECT_TRUE(rows[1].starts_with("0.5,fair,")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("0.5,strict-cosched,")) << rows[2];
   expect_figure_of({">fair<", ">strict-cosched<"});
+}
+
+/// `fairgv bench` itself has a --help, which must not answer for those that it starts.
+TEST_F(Experiments, EachTellsItsOwnOptions) {
+  const auto list = harness::run({{harness::beside("fairgv"), "bench"}, {}});
+  ASSERT_TRUE(list && !list->lines.empty());
+  std::istringstream names(list->lines[0].substr(list->lines[0].find(':') + 1));
+  int count = 0;
+  for (std::string name; names >> name; ++count) {
+    if (name.back() == ',') name.pop_back();
+    const auto help = harness::run({{harness::beside("fairgv"), "bench", name, "--help"}, {}});
+    ASSERT_TRUE(help);
+    EXPECT_EQ(help->status, 0) << name;
+    const bool names_itself =
+        std::any_of(help->lines.begin(), help->lines.end(),
+                    [&](const std::string& line) { return line.starts_with("Usage: fairgv bench " + name); });
+    EXPECT_TRUE(names_itself) << name;
+  }
+  EXPECT_GE(count, 20);
+  const auto own = harness::run({{harness::beside("fairgv"), "bench", "--help"}, {}});
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->status, 0);
 }
 
 TEST_F(Experiments, RefuseWhatTheyCannotDoBeforeTheyMeasure) {

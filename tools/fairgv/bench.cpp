@@ -52,12 +52,18 @@ int bench(const std::string& name, const std::vector<std::string>& arguments) {
 
 void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes) {
   static std::string name;
+  static bool help = false;
   CLI::App* command = app.add_subcommand(
       "bench", "Measure: fairgv bench [NAME [options]]; without a name, list what there is");
   command->add_option("name", name, "Which benchmark")->type_name("BENCHMARK");
+  // CLI11's own flag would answer for the benchmark, too.
+  command->set_help_flag();
+  command->add_flag("-h,--help", help, "Print this help message, or that of the benchmark named, and exit");
   command->prefix_command();
   command->callback([&action, &after_dashes, command] {
+    if (help && name.empty()) throw CLI::CallForHelp();
     std::vector<std::string> arguments = command->remaining();
+    if (help) arguments.emplace_back("--help");
     arguments.insert(arguments.end(), after_dashes.begin(), after_dashes.end());
     action = [arguments] { return bench(name, arguments); };
   });
