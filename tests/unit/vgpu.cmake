@@ -15,9 +15,10 @@ gtest_discover_tests(vgpu_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES
 
 # On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
 add_executable(vgpu_driver_test
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_hostile_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_process_test.cpp)
-target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main)
+target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")
 add_dependencies(vgpu_driver_test fairgv-vgpu)
 gtest_discover_tests(vgpu_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
