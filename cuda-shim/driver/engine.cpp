@@ -15,7 +15,9 @@ namespace {
 /// Relaxed: written by the first cuInit, for everybody who asks later.
 std::atomic<int> g_version{kDriverVersion};
 
-constexpr std::uint64_t kPage = 4096;
+/// Allocations that are given up because this program has memory of its own at their addresses, before one
+/// fails.
+constexpr std::size_t kMostUnusable = 32;
 
 }  // namespace
 
@@ -104,19 +106,30 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
   if (wish.kind == MemoryKind::host || wish.kind == MemoryKind::managed)
     return make_pinned(context, wish, allocation);
   const auto& group = context.group();
-  const auto reply = wish.rows == 0
-                         ? connection.call(wire::cuda::AllocateMemory{group->context(), wish.size, 0, 0})
-                         : connection.call(wire::cuda::AllocateMemory{group->context(), wish.width, wish.rows,
-                                                                      wish.element_bytes});
-  if (!reply) return connection.fault();
-  if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
-  allocation.begin = reply->address;
-  if (wish.rows != 0) {
-    allocation.pitch = reply->pitch;
-    allocation.size = reply->pitch * wish.rows;
+  // Kept meanwhile, or the driver would give the same again.
+  std::vector<Storage> unusable;
+  while (unusable.size() < kMostUnusable) {
+    const auto reply = wish.rows == 0
+                           ? connection.call(wire::cuda::AllocateMemory{group->context(), wish.size, 0, 0})
+                           : connection.call(wire::cuda::AllocateMemory{group->context(), wish.width,
+                                                                        wish.rows, wish.element_bytes});
+    if (!reply) return connection.fault();
+    if (reply->code != CUDA_SUCCESS && !unusable.empty()) break;
+    if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
+    Storage storage(group, reply->address);
+    const std::uint64_t size = wish.rows == 0 ? wish.size : reply->pitch * wish.rows;
+    if (!storage.reserve(size)) {
+      unusable.push_back(std::move(storage));
+      continue;
+    }
+    allocation.begin = reply->address;
+    allocation.size = size;
+    if (wish.rows != 0) allocation.pitch = reply->pitch;
+    allocation.storage = std::move(storage);
+    return CUDA_SUCCESS;
   }
-  allocation.storage = Storage(group, reply->address);
-  return CUDA_SUCCESS;
+  say_addresses_taken(unusable.back().address());
+  return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult Engine::make_pinned(Context& context, const MemoryWish& wish, Allocation& allocation) {

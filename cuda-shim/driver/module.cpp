@@ -86,10 +86,16 @@ CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size
     const auto reply = driver_.connection.call(wire::cuda::GetGlobal{module_.id(), name});
     if (!reply) return driver_.connection.fault();
     if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
+    auto reservation = Reservation::make(reply->address, reply->bytes);
+    if (!reservation) {
+      say_addresses_taken(reply->address);
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     auto entered =
         driver_.memory.enter(reply->address, reply->bytes, MemoryKind::variable, owner_, device_, 0);
     if (!entered) return CUDA_ERROR_INVALID_VALUE;
     known = variables_.emplace(name, std::move(entered)).first;
+    reservations_.push_back(std::move(*reservation));
   }
   address = known->second->begin;
   size = known->second->size;
@@ -111,10 +117,12 @@ CUresult Module::kernel_names(std::vector<std::string>& names) {
 void Module::unload() {
   std::map<std::string, CUfunction, std::less<>> functions;
   std::map<std::string, std::shared_ptr<Allocation>, std::less<>> variables;
+  std::vector<Reservation> reservations;
   {
     const std::lock_guard guard(lock_);
     functions.swap(functions_);
     variables.swap(variables_);
+    reservations.swap(reservations_);
   }
   for (const auto& [name, handle] : functions) driver_.functions.take(handle);
   for (const auto& [name, variable] : variables) driver_.memory.remove(*variable);

@@ -121,6 +121,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::mutex lock_;  // guards what follows
   std::map<std::string, CUfunction, std::less<>> functions_;
   std::map<std::string, std::shared_ptr<Allocation>, std::less<>> variables_;
+  std::vector<Reservation> reservations_;  // of the variables' addresses
 };
 
 }  // namespace fairgv::cuda

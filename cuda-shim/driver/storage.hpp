@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "reservation.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda {
@@ -18,6 +19,12 @@ class Storage {
   Storage() = default;
   Storage(std::shared_ptr<StreamGroup> group, std::uint64_t address)
       : group_(std::move(group)), address_(address) {}
+  /// `size` bytes of device memory, whose addresses this process does not use. False: it does.
+  bool reserve(std::uint64_t size) {
+    auto reservation = Reservation::make(address_, size);
+    if (reservation) reservation_ = std::move(*reservation);
+    return reservation.has_value();
+  }
   Storage(std::shared_ptr<StreamGroup> group, std::uint64_t address, wire::ArenaRange pinned)
       : group_(std::move(group)), address_(address), pinned_(pinned) {}
   Storage(Storage&& other) noexcept { swap(other); }
@@ -40,11 +47,13 @@ class Storage {
     std::swap(group_, other.group_);
     std::swap(address_, other.address_);
     std::swap(pinned_, other.pinned_);
+    std::swap(reservation_, other.reservation_);
   }
 
   std::shared_ptr<StreamGroup> group_;
   std::uint64_t address_ = 0;
   wire::ArenaRange pinned_;
+  Reservation reservation_;
 };
 
 /// An object of the worker's that the front end names. Owns the name.

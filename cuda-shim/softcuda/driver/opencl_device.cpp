@@ -210,11 +210,24 @@ std::shared_ptr<void> OpenClDevice::make_queue() const {
           }};
 }
 
+namespace {
+
+/// Sanitizers have each process' heap at the same addresses, and device memory must lie where a tenant's own
+/// heap does not: what is large they map.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kLeastBytes = 512 << 10;
+#else
+constexpr std::size_t kLeastBytes = 0;
+#endif
+
+}  // namespace
+
 DeviceMemory OpenClDevice::allocate(std::size_t size) const {
   // OpenCL promises the alignment of its largest type only.
   if (size > facts_.largest_allocation || facts_.largest_allocation - size < kAlignment) return {};
-  void* const whole = clSVMAlloc(
-      context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, size + kAlignment, 0);
+  void* const whole =
+      clSVMAlloc(context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
+                 std::max(size, kLeastBytes) + kAlignment, 0);
   if (whole == nullptr) return {};
   const auto first = (reinterpret_cast<std::uintptr_t>(whole) + kAlignment - 1) / kAlignment * kAlignment;
   return DeviceMemory(context_, whole, reinterpret_cast<std::byte*>(first));

@@ -1,4 +1,5 @@
 // What only tenants can show: memory that crosses processes, sessions that end, contexts that come and go.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,30 @@ TEST_F(Tenant, PitchedCopiesLargerThanAPieceKeepTheirRows) {
     if (row + 1 == kHeight) break;
     ASSERT_EQ(0, received[row * kPitch + kWidth]) << "between the rows, " << row;
   }
+}
+
+// The driver beneath chooses addresses in another process, and a pointer alone has to say what it points to.
+TEST_F(Tenant, DeviceMemoryIsNowhereWhereTheProgramHasMemoryOfItsOwn) {
+  constexpr std::size_t kBytes = 48 * kMiB;  // more than a heap keeps
+  const CUdeviceptr given = allocate(kBytes);
+  ASSERT_OK(cuMemFree(given));
+  ASSERT_OK(cuCtxSynchronize());
+  // Memory of this size is mapped, and unmapped: the driver would give the same again.
+  void* const own = ::mmap(reinterpret_cast<void*>(given / 4096 * 4096), kBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_NE(own, MAP_FAILED) << "freed device memory still holds its addresses";
+  const auto begin = reinterpret_cast<CUdeviceptr>(own);
+  std::memset(own, 1, kBytes);
+  for (int i = 0; i < 3; ++i) {
+    const CUdeviceptr memory = allocate(kBytes);
+    EXPECT_TRUE(memory + kBytes <= begin || memory >= begin + kBytes) << std::hex << memory << ' ' << begin;
+    EXPECT_OK(cuMemsetD8(memory, 2, kBytes));
+    EXPECT_OK(cuMemcpyDtoH(own, memory, kBytes));
+    EXPECT_EQ(static_cast<unsigned char*>(own)[kBytes - 1], 2);
+    std::memset(own, 1, kBytes);
+    EXPECT_OK(cuMemFree(memory));
+  }
+  ::munmap(own, kBytes);
 }
 
 TEST_F(Tenant, KernelsAndTheProgramSeeTheSameManagedAndPinnedMemory) {

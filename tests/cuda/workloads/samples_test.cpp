@@ -43,9 +43,6 @@ struct SamplesAsTenants : Samples {
   void SetUp() override {
     Samples::SetUp();
     if (IsSkipped()) return;
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "wrong values under ThreadSanitizer, and only there: docs/CUDA.md, Open";
-#endif
     if (!std::filesystem::exists(FAIRGV_CUDA_DIR "/libcuda.so.1")) {
       GTEST_SKIP() << "the CUDA front end is not here";
     }
