@@ -288,6 +288,19 @@ TEST(PtxKernels, ArraysInLocalMemory) {
   }
 }
 
+TEST(PtxKernels, TheCycleCounterAdvances) {
+  Memory<int> work(1);
+  Memory<std::uint64_t> whole(2);
+  Memory<unsigned> half(2);
+  basics().launch("ticks", {1, 1, 1}, {1, 1, 1},
+                  Parameters().add(work.address()).add(whole.address()).add(half.address()));
+  EXPECT_EQ(work[0], 1000);
+  EXPECT_GT(whole[1], whole[0]);
+  EXPECT_LT(half[0] - static_cast<unsigned>(whole[0]), whole[1] - whole[0])
+      << "read after, of the same counter";
+  EXPECT_LT(half[0] - static_cast<unsigned>(whole[0]), half[1] - static_cast<unsigned>(whole[0]));
+}
+
 TEST(PtxKernels, TheSameProgramCompiledForANewerArchitectureGivesTheSame) {
   Module newer(compiled("basics_sm_90"));
   EXPECT_EQ(newer.translated().target, "sm_90");
