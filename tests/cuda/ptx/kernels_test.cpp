@@ -328,6 +328,18 @@ TEST(PtxCooperation, WarpScanInABranchThatOtherWarpsDoNotTake) {
   }
 }
 
+TEST(PtxCooperation, AShuffleFromAThreadThatTakesNoPartAddsNothing) {
+  Memory<int> sum(1);
+  for (const unsigned threads : {32U, 8U, 5U}) {
+    for (const unsigned few : {8U, 5U, 1U}) {
+      const int lanes = static_cast<int>(std::min(few, threads));
+      cooperation().launch("partial_sum", {1, 1, 1}, {threads, 1, 1},
+                           Parameters().add(sum.address()).add(few));
+      EXPECT_EQ(sum[0], lanes * (lanes + 1) / 2) << few << " of " << threads;
+    }
+  }
+}
+
 TEST(PtxCooperation, VotesAndMatchesAmongDivergedThreads) {
   const auto in = random_integers<int>(64, -20, 120);
   Memory<int> values(in);
