@@ -18,6 +18,13 @@ std::string key_of(const OpenClDevice& device, const std::string& source, const 
   return key + source;
 }
 
+// PoCL keeps machine code on disk by itself, kernel by kernel as they are launched. Asked for a program's
+// binary it first compiles every kernel in it: a minute for a module with twenty reductions of which the
+// program runs one.
+bool keeps_kernels_itself(const DeviceFacts& facts) {
+  return facts.platform_name == "Portable Computing Language";
+}
+
 ProgramPtr from_binary(const OpenClDevice& device, const std::vector<unsigned char>& binary,
                        const std::string& options) {
   const cl_device_id id = device.device();
@@ -58,7 +65,8 @@ std::vector<unsigned char> binary_of(cl_program program) {
 
 Result<ProgramPtr> build_program(const OpenClDevice& device, const std::string& source,
                                  const std::string& options) {
-  static const std::optional<KernelCache> cache = KernelCache::of_environment();
+  static const std::optional<KernelCache> cache =
+      keeps_kernels_itself(device.facts()) ? std::nullopt : KernelCache::of_environment();
   const std::string key = key_of(device, source, options);
   if (cache) {
     if (const auto binary = cache->read(key)) {

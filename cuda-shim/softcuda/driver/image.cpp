@@ -29,9 +29,11 @@ CUresult refuse(LoadLog& log, CUresult code, std::string reason) {
 }
 
 CUresult no_ptx(LoadLog& log) {
-  return refuse(log, CUDA_ERROR_NO_BINARY_FOR_GPU,
-                "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
-                "arch=compute_75,code=compute_75 (or -arch=sm_75, which keeps PTX too)");
+  return refuse(
+      log, CUDA_ERROR_NO_BINARY_FOR_GPU,
+      "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
+      "arch=compute_75,code=compute_75 (or -arch=sm_75, which keeps PTX too), and without -rdc=true, whose "
+      "linker keeps none");
 }
 
 CUresult take_fatbin(std::span<const std::byte> container, FatbinPtx& best, LoadLog& log) {

@@ -189,6 +189,7 @@ void Scheduler::begin(std::shared_ptr<Operation> operation) {
     if (!operation->done()) {
       operation->is_begun_ = true;
       ++stream->begun_;
+      ++on_device_;
     }
     operation = take_follower(*operation, *stream);
   }
@@ -245,6 +246,7 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
     Operations successors = std::exchange(current->successors_, {});
     if (current->follower_) successors.push_back(std::exchange(current->follower_, nullptr));
     if (std::exchange(current->is_begun_, false)) {
+      if (--on_device_ == 0 && stopping_) threads_changed_.notify_all();
       Stream& stream = *current->stream_;
       if (--stream.begun_ <= kRoomForMany && stream.for_room_) {
         successors.push_back(std::exchange(stream.for_room_, nullptr));
@@ -390,7 +392,8 @@ void Scheduler::shutdown(std::chrono::milliseconds patience) {
   std::unique_lock guard(lock_);
   stopping_ = true;
   runnable_changed_.notify_all();
-  threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0; });
+  // What has been begun is the device's: its threads compile and run it while nobody here waits.
+  threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0 && on_device_ == 0; });
 }
 
 }  // namespace fairgv::cuda

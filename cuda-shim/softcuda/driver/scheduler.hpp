@@ -226,6 +226,7 @@ class Scheduler {
   std::size_t runnable_count_ = 0;
   Operations prompt_;  // to be run by who lets go of the lock
   std::size_t threads_ = 0;
+  std::size_t on_device_ = 0;  // operations of all streams on the device's queue
   std::size_t idle_ = 0;
   std::uint64_t next_stream_id_ = 1;
   bool stopping_ = false;

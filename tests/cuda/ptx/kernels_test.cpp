@@ -288,6 +288,19 @@ TEST(PtxKernels, ArraysInLocalMemory) {
   }
 }
 
+TEST(PtxKernels, TheCycleCounterAdvances) {
+  Memory<int> work(1);
+  Memory<std::uint64_t> whole(2);
+  Memory<unsigned> half(2);
+  basics().launch("ticks", {1, 1, 1}, {1, 1, 1},
+                  Parameters().add(work.address()).add(whole.address()).add(half.address()));
+  EXPECT_EQ(work[0], 1000);
+  EXPECT_GT(whole[1], whole[0]);
+  EXPECT_LT(half[0] - static_cast<unsigned>(whole[0]), whole[1] - whole[0])
+      << "read after, of the same counter";
+  EXPECT_LT(half[0] - static_cast<unsigned>(whole[0]), half[1] - static_cast<unsigned>(whole[0]));
+}
+
 TEST(PtxKernels, TheSameProgramCompiledForANewerArchitectureGivesTheSame) {
   Module newer(compiled("basics_sm_90"));
   EXPECT_EQ(newer.translated().target, "sm_90");
@@ -312,6 +325,18 @@ TEST(PtxCooperation, WarpScanInABranchThatOtherWarpsDoNotTake) {
     ASSERT_EQ(out[i], i < 32 ? std::accumulate(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(i) + 1, 0)
                              : -in[i])
         << i;
+  }
+}
+
+TEST(PtxCooperation, AShuffleFromAThreadThatTakesNoPartAddsNothing) {
+  Memory<int> sum(1);
+  for (const unsigned threads : {32U, 8U, 5U}) {
+    for (const unsigned few : {8U, 5U, 1U}) {
+      const int lanes = static_cast<int>(std::min(few, threads));
+      cooperation().launch("partial_sum", {1, 1, 1}, {threads, 1, 1},
+                           Parameters().add(sum.address()).add(few));
+      EXPECT_EQ(sum[0], lanes * (lanes + 1) / 2) << few << " of " << threads;
+    }
   }
 }
 

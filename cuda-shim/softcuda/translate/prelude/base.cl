@@ -79,7 +79,9 @@ static uint fgv_vprintf(ulong R, ulong format, ulong arguments) {
   return bytes;
 }
 
-static ulong fgv_clock(ulong R) { return __builtin_readcyclecounter() - FGV_RUNTIME(R)->clock_base; }
+// Clang gives the counter the type long long, which OpenCL C makes 128 bits wide, over an instruction that yields 64:
+// without the conversion the subtraction is of two widths, and LLVM ends the process.
+static ulong fgv_clock(ulong R) { return (ulong)__builtin_readcyclecounter() - FGV_RUNTIME(R)->clock_base; }
 static ulong fgv_timer(ulong R) {
   const ulong cycles = fgv_clock(R);
   const ulong scale = FGV_RUNTIME(R)->timer_scale;

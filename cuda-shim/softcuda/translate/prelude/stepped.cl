@@ -169,7 +169,9 @@ static void fgv_complete(FGV_AS struct fgv_thread* warp, uint kind, uint group) 
     if (shuffle) {
       uint inside;
       const uint from = fgv_shfl_source(kind, lane, thread->a, thread->b, &inside);
-      thread->result = warp[(group >> from) & 1 ? from : lane].value;
+      // PTX leaves open what comes from a thread that takes no part; reductions over fewer lanes than their steps
+      // reach count on nothing being added.
+      thread->result = (group >> from) & 1 ? warp[from].value : 0;
       thread->flag = inside;
     } else if (kind == FGV_MATCH_ANY) {
       uint equal = 0;

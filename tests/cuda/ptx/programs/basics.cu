@@ -208,3 +208,12 @@ extern "C" __global__ void local_array(const int* in, int* out) {
   for (int i = 0; i < 16; ++i) sum = sum * 3 + values[in[i] & 15];
   out[threadIdx.x] = sum;
 }
+
+// Reads of the cycle counter, whole and its lower half, before and after work that cannot be left out.
+extern "C" __global__ void ticks(volatile int* work, unsigned long long* whole, unsigned* half) {
+  whole[0] = clock64();
+  half[0] = static_cast<unsigned>(clock());
+  for (int i = 0; i < 1000; ++i) work[0] = work[0] + 1;
+  whole[1] = clock64();
+  half[1] = static_cast<unsigned>(clock());
+}

@@ -103,3 +103,14 @@ extern "C" __global__ void atomics(int* ints, unsigned long long* longs, float* 
   atomicAdd(floats, 0.25f);
   atomicAdd(doubles, 0.5);
 }
+
+// Sums of the first lanes of a warp, by steps that reach beyond them: `few` lanes of a warp that others have left on
+// another branch, and of a block that has no more threads.
+extern "C" __global__ void partial_sum(int* out, unsigned few) {
+  int sum = threadIdx.x + 1;
+  const unsigned mask = __ballot_sync(__activemask(), threadIdx.x < few);
+  if (threadIdx.x < few) {
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(mask, sum, step);
+    if (threadIdx.x == 0) *out = sum;
+  }
+}
