@@ -19,7 +19,8 @@ cl_int clWaitForEvents(cl_uint num_events, const cl_event* event_list) {
     for (cl_uint i = 0; i < num_events; ++i) {
       const Event* const event = downcast<Event>(event_list[i]);
       if (event == nullptr) return CL_INVALID_EVENT;  // released by another thread meanwhile
-      if (event->wait() < CL_COMPLETE) result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+      if (event->wait(wire::kWaitForEvents) < CL_COMPLETE)
+        result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
     return result;
   });

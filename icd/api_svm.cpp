@@ -74,7 +74,8 @@ cl_int run(const TransferRequest& request, Call& call) {
   if (!completion && (request.event != nullptr || request.blocking)) return CL_OUT_OF_RESOURCES;
   cl_int error = send_command(request.queue, call, request.wait_list.ids(), completion.get());
   if (error != CL_SUCCESS) return error;
-  if (request.blocking) error = blocking_result(request.queue, request.wait_list, completion->wait());
+  if (request.blocking)
+    error = blocking_result(request.queue, request.wait_list, completion->wait(request.type));
   if (error == CL_SUCCESS && request.event != nullptr) *request.event = completion.publish();
   return error;
 }

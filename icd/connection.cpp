@@ -105,8 +105,8 @@ std::int32_t Connection::status(wire::EventId event) {
   return status;
 }
 
-std::int32_t Connection::wait(wire::EventId event) {
-  const std::int32_t status = session_->wait(event);
+std::int32_t Connection::wait(wire::EventId event, std::uint32_t as) {
+  const std::int32_t status = session_->wait(event, as);
   settle();
   if (status < CL_COMPLETE && session_->lost()) report_loss();
   return status;

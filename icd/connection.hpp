@@ -66,7 +66,7 @@ class Connection {
   /// Status of an event, and the wait for its end. Once either says that the event has ended, the results of
   /// every read that ended before it lie where the application wanted them.
   std::int32_t status(wire::EventId event);
-  std::int32_t wait(wire::EventId event);
+  std::int32_t wait(wire::EventId event, std::uint32_t as = wire::kOwnCall);
 
   /// Whether a pointer into the arena means the same in this process and in the worker. Asked for once.
   bool shares_addresses();

@@ -43,7 +43,8 @@ class Event : public Object<Event> {
 
   /// CL_QUEUED … CL_COMPLETE or a negative error. The results of reads are in place when it says CL_COMPLETE.
   std::int32_t status() const { return connection_.status(id_); }
-  std::int32_t wait() const { return connection_.wait(id_); }
+  /// `as`: the call that waits, for traces (wire/call_names.hpp).
+  std::int32_t wait(std::uint32_t as = wire::kOwnCall) const { return connection_.wait(id_, as); }
 
   /// clSetUserEventStatus, for a user event.
   cl_int set_user_status(std::int32_t status);

@@ -48,7 +48,8 @@ cl_int send_write(const TransferRequest& request, const Memory& image, const Ima
 /// After the transfer was sent: waits for it if the call blocks, and gives the application its event.
 cl_int finish(const TransferRequest& request, const Ref<Event>& completion) {
   cl_int result = CL_SUCCESS;
-  if (request.blocking) result = blocking_result(request.queue, request.wait_list, completion->wait());
+  if (request.blocking)
+    result = blocking_result(request.queue, request.wait_list, completion->wait(request.type));
   if (request.event != nullptr && result == CL_SUCCESS) *request.event = completion.publish();
   return result;
 }

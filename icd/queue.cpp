@@ -38,7 +38,7 @@ cl_int Queue::finish() {
   wire::EnqueueMarker call;
   call.command = {id_, marker->id(), {}};
   if (!connection().send(call)) return kSessionLost;
-  if (marker->wait() < CL_COMPLETE) return kSessionLost;
+  if (marker->wait(wire::kFinish) < CL_COMPLETE) return kSessionLost;
   note_finished(sent);
   return CL_SUCCESS;
 }

@@ -44,7 +44,7 @@ class Parts {
     cl_int result = CL_SUCCESS;
     // Part by part: while one is copied to the application's memory, the device works on the next.
     for (const Ref<Event>& part : waited_) {
-      const cl_int ended = blocking_result(request_.queue, request_.wait_list, part->wait());
+      const cl_int ended = blocking_result(request_.queue, request_.wait_list, part->wait(request_.type));
       if (result == CL_SUCCESS) result = ended;
     }
     if (request_.event != nullptr && result == CL_SUCCESS) *request_.event = latest_.publish();
@@ -161,9 +161,10 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   wire::EnqueueAccess call{.command = {}, .buffer = memory->id()};
   const cl_int error = send_command(request.queue, call, request.wait_list.ids(), event.get());
   if (error != CL_SUCCESS) return error;
-  const std::int32_t granted = connection.session().wait_for_grant(event->id());
+  const std::int32_t granted = connection.session().wait_for_grant(event->id(), request.type);
   connection.transfers().settle();  // earlier reads reach their destinations first
-  if (granted != CL_RUNNING) return blocking_result(request.queue, request.wait_list, event->wait());
+  if (granted != CL_RUNNING)
+    return blocking_result(request.queue, request.wait_list, event->wait(request.type));
   copy();
   if (!connection.send(wire::EndAccess{event->id()})) return kSessionLost;
   connection.session().set_local_status(event->id(), CL_COMPLETE);

@@ -474,8 +474,9 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
       ledger{ring::UniqueFd(handed.ledger)};
   ring::UniqueFd knock(handed.knock), segment(handed.segment);
   auto turns = session::TurnMemory::attach(ring::UniqueFd(handed.turns));
-  if (turns) stop_recording(turns->page());  // a trace does not go on in the next daemon
   auto header = ring::HeaderView::attach(segment.get());
+  // A trace does not go on in the next daemon.
+  if (turns && header) stop_recording(turns->page(), header->header());
   auto slicing = session::parse_slicing_wish(handed.slicing, "the session's slicing");
   const auto tenant = host_.tenants.join(
       handed.tenant, {.uid = handed.peer.uid, .administrator = true, .runs_already = true}, std::nullopt);

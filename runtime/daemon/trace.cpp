@@ -19,17 +19,19 @@ std::uint64_t now_ns() {
   return ns_of(std::chrono::steady_clock::now());
 }
 
-void set_recording(session::TurnPage& page, std::optional<std::uint32_t> device, std::uint32_t number) {
+void set_recording(session::TurnPage& page, ring::SegmentHeader& header, std::optional<std::uint32_t> device,
+                   std::uint32_t number) {
   for (std::uint32_t index = 0; index < session::kMaxDevices; ++index) {
     const bool wanted = !device || *device == index;
     page.devices[index].tracing.store(wanted ? number : 0, std::memory_order_relaxed);
   }
+  header.recording.on.store(number, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-void stop_recording(session::TurnPage& page) {
-  set_recording(page, std::nullopt, 0);
+void stop_recording(session::TurnPage& page, ring::SegmentHeader& header) {
+  set_recording(page, header, std::nullopt, 0);
 }
 
 /// Numbers differ from those of a daemon before this one, which may have traced the same workers.
@@ -45,7 +47,9 @@ Trace::Trace(Host& host, const SessionTable& sessions, Choice choice)
 Trace::~Trace() {
   host_.dispatch.trace(false);
   host_.trace = nullptr;
-  for (const auto& [id, session] : sessions_.all()) stop_recording(session->turns.page());
+  for (const auto& [id, session] : sessions_.all()) {
+    stop_recording(session->turns.page(), session->header.header());
+  }
 }
 
 bool Trace::chosen(const Session& session) const {
@@ -58,8 +62,8 @@ void Trace::begin(Session& session) {
   next_.sessions.push_back({session.id.value, session.tenant_name, session.peer.pid, session.program});
   const auto memory = session.turns.trace();
   if (!memory) return;  // its worker is of a release that cannot
-  readers_.emplace(session.id, TraceReader(session.id, *memory));
-  set_recording(session.turns.page(), choice_.device, number_);
+  readers_.emplace(session.id, TraceReader(session.id, *memory, now_ns()));
+  set_recording(session.turns.page(), session.header.header(), choice_.device, number_);
 }
 
 TraceReport Trace::take() {
@@ -83,7 +87,8 @@ TraceReport Trace::take() {
 void Trace::take_last(Session& session) {
   const auto found = readers_.find(session.id);
   if (found == readers_.end()) return;
-  if (next_.commands.size() + next_.names.size() < kMostKept) found->second.drain(next_, now_ns());
+  if (next_.commands.size() + next_.calls.size() + next_.names.size() < kMostKept)
+    found->second.drain(next_, now_ns());
   lost_of_gone_ += found->second.lost();
   readers_.erase(found);
 }

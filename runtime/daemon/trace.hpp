@@ -50,7 +50,7 @@ class Trace {
   session::TraceReport next_;  // what take() returns next
 };
 
-/// Has the workers of this page record nothing.
-void stop_recording(session::TurnPage& page);
+/// Has the session's worker and its client record nothing.
+void stop_recording(session::TurnPage& page, ring::SegmentHeader& header);
 
 }  // namespace fairgv::daemon

@@ -11,6 +11,7 @@
 namespace fairgv::daemon {
 namespace {
 
+using session::TracedCall;
 using session::TracedCommand;
 
 /// At a time: a worker that writes faster loses records, and the daemon's thread goes on.
@@ -22,10 +23,16 @@ bool is_plausible(const TracedCommand& command, std::uint64_t now_ns) {
          command.ended_ns <= now_ns;
 }
 
+bool is_plausible(const TracedCall& call, std::uint64_t from_ns, std::uint64_t now_ns) {
+  return call.kind >= TracedCall::kAnswered && call.kind <= TracedCall::kWaited && from_ns <= call.began_ns &&
+         call.began_ns <= call.ended_ns && call.ended_ns <= now_ns;
+}
+
 }  // namespace
 
-TraceReader::TraceReader(SessionId session, const session::TraceMemory& memory)
+TraceReader::TraceReader(SessionId session, const session::TraceMemory& memory, std::uint64_t began_ns)
     : session_(session),
+      began_ns_(began_ns),
       ring_(memory.ring),
       lost_count_(memory.lost),
       lost_before_(memory.lost->load(std::memory_order_relaxed)) {
@@ -46,6 +53,8 @@ void TraceReader::drain(session::TraceReport& report, std::uint64_t now_ns) {
       take_name(header, payload, report);
     } else if (header.opcode == session::kCommandRecord) {
       take_command(header, payload, report, now_ns);
+    } else if (header.opcode == session::kCallRecord) {
+      take_call(header, payload, report, now_ns);
     }
     ring_.pop();
   }
@@ -70,8 +79,16 @@ void TraceReader::take_command(const ring::RecordHeader& header, std::span<const
   if (payload.size() != sizeof(command)) return;
   std::memcpy(&command, payload.data(), sizeof(command));
   if (!is_plausible(command, now_ns)) return;
-  const std::uint32_t name = header.tag <= names_ ? static_cast<std::uint32_t>(header.tag) : 0;
-  report.commands.push_back({session_.value, name, command});
+  report.commands.push_back({session_.value, known_name(header.tag), command});
+}
+
+void TraceReader::take_call(const ring::RecordHeader& header, std::span<const std::byte> payload,
+                            session::TraceReport& report, std::uint64_t now_ns) const {
+  TracedCall call{};
+  if (payload.size() != sizeof(call)) return;
+  std::memcpy(&call, payload.data(), sizeof(call));
+  if (!is_plausible(call, began_ns_, now_ns)) return;
+  report.calls.push_back({session_.value, known_name(header.tag), call});
 }
 
 }  // namespace fairgv::daemon

@@ -14,9 +14,11 @@ namespace fairgv::daemon {
 class TraceReader {
  public:
   /// What lies in the ring already is of an earlier trace, and forgotten.
-  TraceReader(SessionId session, const session::TraceMemory& memory);
+  /// Calls that claim to have begun before `began_ns` are left out: the client was not asked to record them.
+  TraceReader(SessionId session, const session::TraceMemory& memory, std::uint64_t began_ns = 0);
 
-  /// Adds commands and names to the report. Records that claim to have ended after `now_ns` are left out.
+  /// Adds commands, calls and names to the report. Records that claim to have ended after `now_ns` are left
+  /// out.
   void drain(session::TraceReport& report, std::uint64_t now_ns);
 
   /// Records that found no room since this object was made, as the worker says.
@@ -28,7 +30,14 @@ class TraceReader {
   void take_command(const ring::RecordHeader& header, std::span<const std::byte> payload,
                     session::TraceReport& report, std::uint64_t now_ns) const;
 
+  void take_call(const ring::RecordHeader& header, std::span<const std::byte> payload,
+                 session::TraceReport& report, std::uint64_t now_ns) const;
+  std::uint32_t known_name(std::uint64_t number) const {
+    return number <= names_ ? static_cast<std::uint32_t>(number) : 0;
+  }
+
   SessionId session_;
+  std::uint64_t began_ns_;
   ring::RingConsumer ring_;
   std::atomic<std::uint64_t>* lost_count_;
   std::uint64_t lost_before_;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -68,6 +69,11 @@ struct alignas(64) CompletionSlot {
   std::atomic<uint64_t> started;
   std::atomic<uint64_t> ended;
   std::atomic<uint64_t> completed;
+  // The client, before it waits: since when, in nanoseconds of CLOCK_MONOTONIC (0: the session is not
+  // recorded now), and in which call (wire/call_names.hpp). Relaxed: ordered by taking back
+  // SlotState::kQuiet.
+  std::atomic<uint64_t> awaited_from;
+  std::atomic<uint32_t> awaited_as;
 };
 static_assert(sizeof(CompletionSlot) == 64);
 
@@ -143,6 +149,14 @@ struct alignas(64) LateError {
 };
 static_assert(sizeof(LateError) == 64);
 
+/// Whether somebody traces the session, so that the client says when its calls began. A hint, relaxed: the
+/// worker believes only its own turn page.
+struct alignas(64) Recording {
+  /// The daemon: not 0 while it records.
+  std::atomic<uint32_t> on{0};
+};
+static_assert(sizeof(Recording) == 64);
+
 /// The first page of the segment.
 struct SegmentHeader {
   SegmentPreamble preamble;  // for attach() only, which copies and checks it; never read it again
@@ -161,6 +175,7 @@ struct SegmentHeader {
   Coscheduling coscheduling;
   SessionLimits limits;
   LateError late_error;
+  Recording recording;
 };
 static_assert(sizeof(SegmentHeader) <= kPageBytes);
 
@@ -193,6 +208,14 @@ class Segment {
   /// Marks the segment closed and wakes everybody who waits on any of its bells. May be called again.
   void close();
   bool closed() const { return header().closed.load(std::memory_order_acquire) != 0; }
+
+  /// Now, in nanoseconds of CLOCK_MONOTONIC, if somebody traces the session; else 0.
+  uint64_t recorded_time() const {
+    if (header().recording.on.load(std::memory_order_relaxed) == 0) [[likely]]
+      return 0;
+    return static_cast<uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+  }
 
  private:
   Segment(UniqueFd fd, Mapping mapping, const SegmentPreamble& preamble)

@@ -89,6 +89,8 @@ class ClientSession {
   template <class Call>
   bool send(const Call& call) {
     static_assert(std::is_void_v<typename Call::Reply>, "this call has a reply: use call()");
+    // When a transfer that the program does itself has ended, only the program knows.
+    if constexpr (std::is_same_v<Call, wire::EndAccess>) return post(call, timed_tag());
     return post(call, 0);
   }
 
@@ -96,9 +98,11 @@ class ClientSession {
   /// turns; the worker answers each within microseconds, whatever the device does.
   template <class Call>
   std::optional<typename Call::Reply> call(const Call& call) {
+    const std::uint64_t timed = timed_tag();  // before the other threads' calls
     const std::lock_guard turn(call_mutex_);
     typename Call::Reply reply;
-    if (!post(call, ++last_tag_) || !receive(Call::opcode, last_tag_)) return std::nullopt;
+    const std::uint64_t tag = timed != 0 ? timed : ++last_tag_;
+    if (!post(call, tag) || !receive(Call::opcode, tag)) return std::nullopt;
     if (!wire::decode(std::span<const std::byte>(reply_), reply)) {
       abandon();
       return std::nullopt;
@@ -120,9 +124,13 @@ class ClientSession {
   /// Gives back an event that no call has named.
   void forget_event(wire::EventId event) { board_.release(event); }
   std::int32_t status(wire::EventId event) const { return board_.status(event); }
-  std::int32_t wait(wire::EventId event) { return board_.wait(event); }
+  std::int32_t wait(wire::EventId event, std::uint32_t as = wire::kOwnCall) {
+    return board_.wait(event, kComplete, as);
+  }
   /// Waits until an access is granted (kRunning) or has failed.
-  std::int32_t wait_for_grant(wire::EventId access) { return board_.wait(access, kRunning); }
+  std::int32_t wait_for_grant(wire::EventId access, std::uint32_t as = wire::kOwnCall) {
+    return board_.wait(access, kRunning, as);
+  }
   EventTimes times(wire::EventId event) const { return board_.times(event); }
   void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
 
@@ -155,6 +163,12 @@ class ClientSession {
     std::uint64_t position;  // in the request ring
     std::uint64_t offset;    // in the arena
   };
+
+  /// wire::kTimedTag and now if somebody traces the session, else 0.
+  std::uint64_t timed_tag() const {
+    const std::uint64_t now = segment_.recorded_time();
+    return now != 0 ? now | wire::kTimedTag : 0;
+  }
 
   template <class Call>
   bool post(const Call& call, std::uint64_t tag) {

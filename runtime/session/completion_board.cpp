@@ -57,12 +57,23 @@ void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
   }
 }
 
-std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until) {
+/// Where several threads wait, the first one's is told. What an earlier event's waiter has left is
+/// overwritten.
+void CompletionBoard::say_since_when(ring::CompletionSlot& slot, std::uint32_t as) const {
+  if ((slot.state.load(std::memory_order_relaxed) & SlotState::kQuiet) == 0) return;
+  // Relaxed: the worker reads both after it has seen, with acquire, that the event is not quiet any more.
+  slot.awaited_from.store(segment_.recorded_time(), std::memory_order_relaxed);
+  slot.awaited_as.store(as, std::memory_order_relaxed);
+}
+
+std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std::uint32_t as) {
   const auto ready = [&] { return slot_status(event) <= until || segment_.closed(); };
   if (ready()) return status(event);
+  ring::CompletionSlot& slot = slots_[event.index()];
+  say_since_when(slot, as);
   // From here on its end is to be rung; see SlotState. Acquire and release: the order among all who change
   // the word is what counts.
-  slots_[event.index()].state.fetch_and(~SlotState::kQuiet, std::memory_order_acq_rel);
+  slot.state.fetch_and(~SlotState::kQuiet, std::memory_order_acq_rel);
   ring::Coscheduling& coscheduling = segment_.header().coscheduling;
   coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t spun_through = 0;  // even: none yet

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/ring/segment.hpp"
+#include "runtime/wire/call_names.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::session {
@@ -48,8 +49,8 @@ class CompletionBoard {
   /// Waits until the event's status is `until` or lower (or the session is lost) and returns its status.
   /// CL_COMPLETE is the end; the worker wakes nobody for what comes before, but for a granted access. While
   /// the session is switched in to run together with its turn, spins for up to kLongestTogether before it
-  /// sleeps.
-  std::int32_t wait(wire::EventId event, std::int32_t until = kComplete);
+  /// sleeps. `as` is the call that waits, for traces: wire/call_names.hpp.
+  std::int32_t wait(wire::EventId event, std::int32_t until = kComplete, std::uint32_t as = wire::kOwnCall);
 
   /// The worker knows SlotState::kQuiet. Before the first event.
   void use_quiet_slots() { quiet_ = true; }
@@ -65,6 +66,7 @@ class CompletionBoard {
 
  private:
   std::int32_t slot_status(wire::EventId event) const;
+  void say_since_when(ring::CompletionSlot& slot, std::uint32_t as) const;
   /// Spins while this turn lasts, until the event is ready or it has taken too long.
   template <class Ready>
   void spin_through_turn(std::uint32_t turn, Ready& ready);

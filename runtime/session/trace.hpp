@@ -7,9 +7,10 @@
 //
 //   TurnPage | to a multiple of 4096 | TraceHeader | kTraceSlots slots of a ring (ring/spsc_ring.hpp)
 //
-// Records of the ring: kCommandRecord with a TracedCommand, its tag the number of a name; kNameRecord with
-// the text of the name whose number is the tag. A name comes before the first command that has it, and anew
-// in each trace. Times are CLOCK_MONOTONIC in nanoseconds.
+// Records of the ring: kCommandRecord with a TracedCommand and kCallRecord with a TracedCall, their tag the
+// number of a name; kNameRecord with the text of the name whose number is the tag. A name comes before the
+// first record that has it, and anew in each trace. A reader passes over kinds that it does not know. Times
+// are CLOCK_MONOTONIC in nanoseconds.
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,7 @@ namespace fairgv::session {
 
 inline constexpr std::uint16_t kCommandRecord = 1;
 inline constexpr std::uint16_t kNameRecord = 2;
+inline constexpr std::uint16_t kCallRecord = 3;
 
 /// Names are numbered from 1 on; 0 stands for all further ones.
 inline constexpr std::uint32_t kMostTracedNames = 4096;
@@ -45,6 +47,19 @@ struct TracedCommand {
   std::uint8_t kind;
 };
 static_assert(sizeof(TracedCommand) == 48, "with its header a record fills a slot");
+
+/// A call of the program that had to wait.
+struct TracedCall {
+  enum Kind : std::uint32_t {
+    kAnswered = 1,  // for a reply of the worker's
+    kWaited = 2,    // for the end of a command
+  };
+  std::uint64_t began_ns;  // by the program's own clock
+  std::uint64_t ended_ns;  // when the worker had the reply, or heard of the command's end
+  std::uint32_t kind;
+  std::uint32_t unused;
+};
+static_assert(sizeof(TracedCall) == 24, "no padding");
 
 struct TraceHeader {
   ring::RingHeader ring;

@@ -11,6 +11,7 @@ using nlohmann::json;
 constexpr std::size_t kLongestTraceList = 50'000'000;
 constexpr std::size_t kTurnNumbers = 8;
 constexpr std::size_t kCommandNumbers = 13;
+constexpr std::size_t kCallNumbers = 5;
 
 json numbers_of(const TraceReport::Turn& turn) {
   return json::array({turn.session, turn.device, turn.wanted_ns, turn.granted_ns, turn.ended_ns,
@@ -22,6 +23,10 @@ json numbers_of(const TraceReport::Command& command) {
   return json::array({command.session, command.name, traced.began_ns, traced.ended_ns, traced.amount,
                       traced.delay_us, traced.part, traced.grid[0], traced.grid[1], traced.grid[2],
                       traced.together, traced.device, traced.kind});
+}
+
+json numbers_of(const TraceReport::Call& call) {
+  return json::array({call.session, call.name, call.call.began_ns, call.call.ended_ns, call.call.kind});
 }
 
 /// The numbers of a row; empty if it is none of so many.
@@ -59,6 +64,11 @@ TraceReport::Command command_from(const std::vector<std::uint64_t>& row) {
                      static_cast<std::uint8_t>(row[11]),
                      static_cast<std::uint8_t>(row[12])};
   return command;
+}
+
+TraceReport::Call call_from(const std::vector<std::uint64_t>& row) {
+  const auto small = [&](std::size_t index) { return static_cast<std::uint32_t>(row[index]); };
+  return {small(0), small(1), {row[2], row[3], small(4), 0}};
 }
 
 template <class Item, class Make>
@@ -99,7 +109,7 @@ void read_texts(JsonFields& fields, TraceReport& report) {
 
 std::string to_text(const TraceReport& report) {
   json sessions = json::array(), names = json::array(), turns = json::array(), commands = json::array(),
-       memory = json::array();
+       calls = json::array(), memory = json::array();
   for (const auto& each : report.sessions) {
     sessions.push_back(
         {{"session", each.session}, {"tenant", each.tenant}, {"pid", each.pid}, {"program", each.program}});
@@ -109,6 +119,7 @@ std::string to_text(const TraceReport& report) {
   }
   for (const auto& each : report.turns) turns.push_back(numbers_of(each));
   for (const auto& each : report.commands) commands.push_back(numbers_of(each));
+  for (const auto& each : report.calls) calls.push_back(numbers_of(each));
   for (const auto& each : report.memory) {
     memory.push_back({{"tenant", each.tenant}, {"device", each.device}, {"bytes", each.bytes}});
   }
@@ -119,6 +130,7 @@ std::string to_text(const TraceReport& report) {
                       {"names", std::move(names)},
                       {"turns", std::move(turns)},
                       {"commands", std::move(commands)},
+                      {"calls", std::move(calls)},
                       {"memory", std::move(memory)},
                       {"lost_commands", report.lost_commands},
                       {"lost_turns", report.lost_turns}});
@@ -134,6 +146,8 @@ Result<TraceReport> parse_trace_report(std::string_view text) {
   read_texts(fields, report);
   read_rows(fields, "turns", kTurnNumbers, report.turns, turn_from);
   read_rows(fields, "commands", kCommandNumbers, report.commands, command_from);
+  // A daemon before this one does not record them.
+  if (fields.has("calls")) read_rows(fields, "calls", kCallNumbers, report.calls, call_from);
   if (!fields.ok()) return fields.error();
   return report;
 }

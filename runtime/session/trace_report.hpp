@@ -40,6 +40,11 @@ struct TraceReport {
     std::uint32_t name = 0;  // 0: not told
     TracedCommand command{};
   };
+  struct Call {
+    std::uint32_t session = 0;
+    std::uint32_t name = 0;  // 0: not told
+    TracedCall call{};
+  };
   struct Memory {
     std::string tenant;
     std::uint32_t device = 0;
@@ -51,9 +56,10 @@ struct TraceReport {
   std::vector<Name> names;           // the same
   std::vector<Turn> turns;
   std::vector<Command> commands;
+  std::vector<Call> calls;
   std::vector<Memory> memory;
   // In this trace so far.
-  std::uint64_t lost_commands = 0;
+  std::uint64_t lost_commands = 0;  // and calls
   std::uint64_t lost_turns = 0;
 };
 

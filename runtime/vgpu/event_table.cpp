@@ -13,7 +13,7 @@ Error unknown(const char* what, wire::EventId event) {
 
 }  // namespace
 
-Result<void> EventTable::add(wire::EventId event, const NodePtr& node) {
+Result<void> EventTable::add(wire::EventId event, const NodePtr& node, wire::Opcode made_by) {
   if (event.generation() == 0 || event.index() >= slots_.size()) {
     return Error{fmt::format("event {:#x} names none of the {} slots", event.raw, slots_.size())};
   }
@@ -26,6 +26,8 @@ Result<void> EventTable::add(wire::EventId event, const NodePtr& node) {
   entry.generation = event.generation();
   entry.status = kQueued;
   entry.node = node;
+  entry.made_by = made_by;
+  entry.awaited_from = 0;
   node->event = event;
   return {};
 }
@@ -114,7 +116,8 @@ bool EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generati
   for (int change = 0; SlotState::generation(before) == generation && change <= kMostChanges; ++change) {
     const std::uint64_t quiet = before & SlotState::kQuiet;
     // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
-    if (state.compare_exchange_strong(before, after | quiet, std::memory_order_release,
+    // Acquire: pairs with the waiter there, who takes kQuiet back after saying since when it waits.
+    if (state.compare_exchange_strong(before, after | quiet, std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
       return quiet == 0;
     }
@@ -128,12 +131,28 @@ EventTable::Entry* EventTable::find(wire::EventId event) {
   return entry.generation == event.generation() ? &entry : nullptr;
 }
 
+/// Read once: the front end may write there at any time.
+void EventTable::note_wait(Entry& entry, const ring::CompletionSlot& slot) const {
+  if (!keep_waits_ || entry.awaited_from != 0) return;
+  entry.awaited_from = slot.awaited_from.load(std::memory_order_relaxed);
+  entry.awaited_as = slot.awaited_as.load(std::memory_order_relaxed);
+}
+
+void EventTable::note_end(Entry& entry, const Node& node) {
+  if (entry.awaited_from == 0) return;
+  ended_waits_.push_back({entry.awaited_from, entry.awaited_as, entry.made_by, node.granted()});
+}
+
 void EventTable::set_status(Entry& entry, const Node& node, std::int32_t status) {
   entry.status = status;
   if (node.work() != Work::user) {
     const bool waited = write(slots_[node.event.index()].state, entry.generation, status);
     // Nobody sleeps on anything before the end, but for an access, which the front end goes on with.
-    if (waited && (status <= kComplete || node.work() == Work::access)) awaited_ = true;
+    if (waited && (status <= kComplete || node.work() == Work::access)) {
+      awaited_ = true;
+      note_wait(entry, slots_[node.event.index()]);
+    }
+    if (status <= kComplete) note_end(entry, node);
   }
   if (entry.watched.empty()) return;
   std::erase_if(entry.watched, [&](std::int32_t watched) {

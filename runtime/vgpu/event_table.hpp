@@ -1,9 +1,9 @@
 // The session's events: which node an EventId stands for, and what the front end sees of it (its completion
 // slot, its watches).
 //
-// The worker writes the slots of commands and builds and never reads any; user events' slots are the front
-// end's own. An event lives from the call that names it first until ReleaseEvent; its node may end earlier or
-// later. Externally synchronised, by the executor's lock.
+// The worker writes the slots of commands and builds and reads none, but for who waits since when, which may
+// be anything; user events' slots are the front end's own. An event lives from the call that names it first
+// until ReleaseEvent; its node may end earlier or later. Externally synchronised, by the executor's lock.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/notices.hpp"
+#include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu {
@@ -26,11 +27,13 @@ struct CommandTimes {
 
 class EventTable {
  public:
-  EventTable(const ring::Segment& segment, Notices& notices) : slots_(segment.slots()), notices_(notices) {}
+  /// `keep_waits`: ended_waits() are wanted.
+  EventTable(const ring::Segment& segment, Notices& notices, bool keep_waits)
+      : slots_(segment.slots()), keep_waits_(keep_waits), notices_(notices) {}
 
-  /// Makes `event` stand for `node`. An Error (the front end broke the protocol) if the id is no slot's, or
-  /// still in use.
-  Result<void> add(wire::EventId event, const NodePtr& node);
+  /// Makes `event` stand for `node`, which `made_by` has made. An Error (the front end broke the protocol) if
+  /// the id is no slot's, or still in use.
+  Result<void> add(wire::EventId event, const NodePtr& node, wire::Opcode made_by);
 
   /// What the events of a wait list stand for: appends the nodes that have not ended to `nodes`; `failed`
   /// becomes true if one has ended in an error. An Error if one is unknown.
@@ -58,17 +61,32 @@ class EventTable {
   /// completion bell.
   bool take_awaited() { return std::exchange(awaited_, false); }
 
+  /// A wait that is over, of which the front end has told when it began, because somebody traces.
+  struct EndedWait {
+    std::uint64_t from_ns;  // anything: the front end wrote it
+    std::uint32_t as;       // the same; see wire/call_names.hpp
+    wire::Opcode made_by;   // what was waited for
+    bool ended_by_program;  // it was an access
+  };
+  /// The caller takes them out.
+  std::vector<EndedWait>& ended_waits() { return ended_waits_; }
+
  private:
   struct Entry {
     std::uint32_t generation = 0;  // 0: free
     std::int32_t status = kQueued;
     NodePtr node;  // until it has ended
+    wire::Opcode made_by = 0;
+    std::uint32_t awaited_as = 0;  // what the slot says: by the end of an access it may be another event's
+    std::uint64_t awaited_from = 0;
     std::vector<std::int32_t> watched;
   };
 
   Entry* find(wire::EventId event);
   static bool write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status);
   void set_status(Entry& entry, const Node& node, std::int32_t status);
+  void note_wait(Entry& entry, const ring::CompletionSlot& slot) const;
+  void note_end(Entry& entry, const Node& node);
 
   std::vector<Entry> entries_;  // by slot; as many as were ever used
   /// The most notices that are to be posted or were not taken.
@@ -78,6 +96,8 @@ class EventTable {
   static constexpr int kMostChanges = 8;
 
   std::span<ring::CompletionSlot> slots_;
+  const bool keep_waits_;
+  std::vector<EndedWait> ended_waits_;
   std::size_t watches_ = 0;  // of all entries
   Notices& notices_;
   bool awaited_ = false;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/wire/call_names.hpp"
+
 namespace fairgv::vgpu {
 namespace {
 
@@ -29,7 +31,7 @@ Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> 
       most_at_work_(std::min(kMostPending, settings_.most_commands / 2)),
       most_on_their_way_(segment.sizes().request_bytes / ring::kSlotBytes + kMostThreads),
       notices_(segment),
-      events_(segment, notices_) {
+      events_(segment, notices_, settings_.tracer != nullptr) {
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto index = static_cast<wire::DeviceIndex>(i);
     const auto knock = [this, index] { devices_[index]->knock_again = !settings_.knock(index); };
@@ -68,7 +70,7 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
   if (auto within = check_limits(wait_list.size() + after.size()); !within) return within;
   if (auto resolved = events_.resolve(wait_list, waits_, wait_failed); !resolved) return resolved;
   if (completion) {
-    if (auto added = events_.add(completion, node); !added) return added;
+    if (auto added = events_.add(completion, node, request_.opcode); !added) return added;
   }
   std::copy_if(after.begin(), after.end(), std::back_inserter(waits_),
                [](const NodePtr& earlier) { return !earlier->ended(); });
@@ -98,7 +100,7 @@ Result<void> Executor::end_access(wire::EventId event) {
 
 Result<void> Executor::create_user_event(wire::EventId event) {
   const std::lock_guard lock(mutex_);
-  return events_.add(event, std::make_shared<Node>(Work::user));
+  return events_.add(event, std::make_shared<Node>(Work::user), request_.opcode);
 }
 
 Result<void> Executor::set_user_event(wire::EventId event, std::int32_t status) {
@@ -127,7 +129,7 @@ Result<void> Executor::release_event(wire::EventId event) {
 Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
   auto node = std::make_shared<Node>(Work::host);
   const std::lock_guard lock(mutex_);
-  if (auto added = events_.add(event, node); !added) return added.error();
+  if (auto added = events_.add(event, node, request_.opcode); !added) return added.error();
   return NodePtr(node);
 }
 
@@ -196,7 +198,7 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
     command->issued_at = now;
-    device.keeper.issued(*next, cpu_, now);
+    device.keeper.issued(*next, request_.cpu, now);
     events_.progressed(*command, kSubmitted);
     graph_.issued(*command);
     collect_ready();
@@ -212,7 +214,7 @@ void Executor::pick_part(Device& device, const TurnKeeper::Offer& offer, TimePoi
   if (!device.slicer.is_under_way(*command)) events_.progressed(*command, kSubmitted);
   device.slicer.begin_part(*command, now);
   command->cut = true;
-  device.keeper.issued(offer, cpu_, now);
+  device.keeper.issued(offer, request_.cpu, now);
   batch_.push_back(command);
 }
 
@@ -357,6 +359,7 @@ void Executor::collect(TimePoint now) {
   collect_ended(now);
   // After the ends: who is granted an access may look at once for what has ended before it.
   collect_granted();
+  if (!events_.ended_waits().empty()) record_waits(now);
 }
 
 void Executor::collect_granted() {
@@ -421,6 +424,24 @@ void Executor::tell_backlog() {
   const bool backlogged = graph_.pending() >= settings_.most_commands;
   if (backlogged == std::exchange(backlogged_, backlogged)) return;
   segment_.header().limits.backlogged.store(backlogged ? 1 : 0, std::memory_order_relaxed);
+}
+
+/// `now`: before the program could see the ends. A wait for an access is over when the program says so.
+void Executor::record_waits(TimePoint now) {
+  for (const EventTable::EndedWait& wait : events_.ended_waits()) {
+    const std::uint64_t told = wait.ended_by_program ? request_.told_ns : 0;
+    const bool plausible = told >= wait.from_ns && told <= nanoseconds(now);
+    settings_.tracer->call_ended(wire::wait_name(wait.as, wait.made_by), session::TracedCall::kWaited,
+                                 wait.from_ns, plausible ? told : nanoseconds(now));
+  }
+  events_.ended_waits().clear();
+}
+
+void Executor::answering(wire::Opcode opcode, std::uint64_t began_ns) {
+  if (settings_.tracer == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  settings_.tracer->call_ended(wire::call_name(opcode), session::TracedCall::kAnswered, began_ns,
+                               nanoseconds(settings_.now()));
 }
 
 void Executor::tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now) {

@@ -77,8 +77,15 @@ class Executor final : public CompletionSink {
   /// Something that the worker does on the host, visible as an event; ended by end_host_work().
   Result<NodePtr> begin_host_work(wire::EventId event);
 
-  /// Where the program was when it sent what is being read.
-  void requests_come_from(std::uint32_t cpu) { cpu_ = cpu; }
+  /// What is known of the call that is being handled.
+  struct Request {
+    std::uint32_t cpu = 0;  // where the program was when it sent it
+    wire::Opcode opcode = 0;
+    std::uint64_t told_ns = 0;  // wire::time_of() its tag
+  };
+  void reading(const Request& request) { request_ = request; }
+  /// The reply is there to a call that began at `began_ns`, as the front end says.
+  void answering(wire::Opcode opcode, std::uint64_t began_ns);
 
   /// An object was released: make sure that commands under way let go of it soon after they end.
   void note_release() {
@@ -168,6 +175,7 @@ class Executor final : public CompletionSink {
   void settle(TimePoint now);
   bool pump_wanted();
   void tell_backlog();
+  void record_waits(TimePoint now);
   bool busy() const;
   /// After a completion: whether nothing is left to do and the program has come back quickly so far. Then the
   /// loop thread is woken together with the program, so that it is awake when the next command arrives: one
@@ -199,7 +207,7 @@ class Executor final : public CompletionSink {
   std::vector<NodePtr> dying_;                         // the loop thread's: being destroyed
   std::uint64_t pending_seen_ = 0;                     // the loop thread's: pending after the last add
   Deadline deadline_;                                  // the loop thread's
-  std::uint32_t cpu_ = 0;                              // the loop thread's: of the latest request
+  Request request_;                                    // the loop thread's: the latest
 
   std::atomic<bool> attention_{false};       // pump() has something to do
   std::atomic<bool> release_noted_{false};   // relaxed: a hint

@@ -19,13 +19,21 @@ namespace fairgv::vgpu {
 class Replies {
  public:
   /// `meanwhile` is called now and then while send() waits for room: the device must not be kept waiting by a
-  /// front end that is slow to read.
-  Replies(const ring::Segment& segment, std::function<void()> meanwhile)
-      : segment_(segment), ring_(segment.responses()), meanwhile_(std::move(meanwhile)) {}
+  /// front end that is slow to read. `answering` hears of each reply to a call that says when it began.
+  Replies(
+      const ring::Segment& segment, std::function<void()> meanwhile,
+      std::function<void(wire::Opcode, std::uint64_t began_ns)> answering = [](auto, auto) {})
+      : segment_(segment),
+        ring_(segment.responses()),
+        meanwhile_(std::move(meanwhile)),
+        answering_(std::move(answering)) {}
 
   /// Answers the call that came with `tag`. Returns when the reply is in the ring, or the session is closed.
   template <wire::Message Reply>
   void send(wire::Opcode opcode, std::uint64_t tag, const Reply& reply) {
+    // Before the program has it: a call of its that is recorded later has begun later.
+    if (const std::uint64_t began = wire::time_of(tag); began != 0) [[unlikely]]
+      answering_(opcode, began);
     const std::size_t size = wire::encoded_size(reply);
     if (std::byte* to = ring_.reserve(size)) {
       wire::encode(reply, to);
@@ -46,6 +54,7 @@ class Replies {
   ring::RingProducer ring_;
   ring::SpinBudget room_budget_;
   std::function<void()> meanwhile_;
+  std::function<void(wire::Opcode, std::uint64_t)> answering_;
   std::vector<std::byte> encoded_;
 };
 

@@ -42,11 +42,25 @@ Tracer::Tracer(const session::TraceMemory& memory, std::span<session::DeviceTurn
       parts_(turns.size()) {}
 
 /// Whoever reads now has heard none of the names.
-void Tracer::begin_trace_if_new(const DeviceCommand& command) {
-  const std::uint32_t number = turns_[command.lane()->device()].tracing.load(std::memory_order_relaxed);
+void Tracer::begin_trace_if_new(std::uint32_t number) {
   if (number == trace_) return;
   trace_ = number;
   names_.clear();
+}
+
+void Tracer::begin_trace_if_new(const DeviceCommand& command) {
+  begin_trace_if_new(turns_[command.lane()->device()].tracing.load(std::memory_order_relaxed));
+}
+
+/// Calls belong to no device: they are recorded whichever is.
+void Tracer::call_ended(std::string_view name, session::TracedCall::Kind kind, std::uint64_t began_ns,
+                        std::uint64_t ended_ns) {
+  const auto traced = std::find_if(turns_.begin(), turns_.end(), [](const session::DeviceTurn& turn) {
+    return turn.tracing.load(std::memory_order_relaxed) != 0;
+  });
+  if (traced == turns_.end() || began_ns > ended_ns) return;
+  begin_trace_if_new(traced->tracing.load(std::memory_order_relaxed));
+  write(session::kCallRecord, session::TracedCall{began_ns, ended_ns, kind, 0}, name_number(name));
 }
 
 void Tracer::record_part(const DeviceCommand& command, const Slicer::PartUnderWay& part, TimePoint now) {
@@ -123,10 +137,6 @@ bool Tracer::write(std::uint16_t opcode, std::uint64_t tag, std::span<const std:
   std::memcpy(place, payload.data(), payload.size());
   ring_.publish(opcode, tag, payload.size());
   return true;
-}
-
-void Tracer::write(const TracedCommand& command, std::uint32_t name) {
-  (void)write(session::kCommandRecord, name, std::as_bytes(std::span(&command, 1)));
 }
 
 }  // namespace fairgv::vgpu

@@ -1,7 +1,9 @@
-// Records what ends on the devices while somebody traces: the worker's half of session/trace.hpp.
+// Records what ends on the devices, and which calls had to wait, while somebody traces: the worker's half of
+// session/trace.hpp.
 //
-// While nobody does, ended() and part_ended() cost a relaxed load of the turn's line. Externally synchronised
-// by the executor's lock; never waits: what does not fit the ring is lost and counted.
+// While nobody does, ended() and part_ended() cost a relaxed load of the turn's line; call_ended() is called
+// only for what the front end has given a time, which it does not do then. Externally synchronised by the
+// executor's lock; never waits: what does not fit the ring is lost and counted.
 #pragma once
 
 #include <chrono>
@@ -33,6 +35,9 @@ class Tracer {
   void write_ended(TimePoint now) {
     if (!ended_.empty()) write_batch(now);
   }
+  /// A call that began at `began_ns`, as the front end says: left out if that is after its end.
+  void call_ended(std::string_view name, session::TracedCall::Kind kind, std::uint64_t began_ns,
+                  std::uint64_t ended_ns);
 
  private:
   struct Ended {
@@ -44,13 +49,20 @@ class Tracer {
   bool wanted(const DeviceCommand& command) const {
     return turns_[command.lane()->device()].tracing.load(std::memory_order_relaxed) != 0;
   }
+  void begin_trace_if_new(std::uint32_t number);
   void begin_trace_if_new(const DeviceCommand& command);
   void record_part(const DeviceCommand& command, const Slicer::PartUnderWay& part, TimePoint now);
   void record_end(const DeviceCommand& command, TimePoint now);
   void write_batch(TimePoint now);
   std::uint32_t name_number(std::string_view name);
   bool write(std::uint16_t opcode, std::uint64_t tag, std::span<const std::byte> payload);
-  void write(const session::TracedCommand& command, std::uint32_t name);
+  template <class Traced>
+  void write(std::uint16_t opcode, const Traced& traced, std::uint32_t name) {
+    (void)write(opcode, name, std::as_bytes(std::span(&traced, 1)));
+  }
+  void write(const session::TracedCommand& command, std::uint32_t name) {
+    write(session::kCommandRecord, command, name);
+  }
 
   std::span<session::DeviceTurn> turns_;
   ring::RingProducer ring_;

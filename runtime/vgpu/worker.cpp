@@ -11,7 +11,9 @@ Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, b
       executor_(executor),
       calls_(calls),
       requests_(segment.requests()),
-      replies_(segment, [&executor] { executor.pump(); }),
+      replies_(
+          segment, [&executor] { executor.pump(); },
+          [&executor](wire::Opcode opcode, std::uint64_t began_ns) { executor.answering(opcode, began_ns); }),
       budget_at_work_(device_takes_our_cores ? kHostSpin : ring::SpinBudget::kLongest),
       scratch_(512) {}
 
@@ -47,7 +49,8 @@ Result<void> Worker::read_calls() {
 }
 
 Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
-  executor_.requests_come_from(header.cpu);
+  executor_.reading({header.cpu, static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit),
+                     wire::time_of(header.tag)});
   const auto copy = scratch(payload.size());
   if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
   if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);

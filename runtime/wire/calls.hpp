@@ -47,6 +47,15 @@ inline constexpr Opcode kIndirectBit = 0x8000;
 /// A piece of a reply too big for the response ring; the last piece has the call's own opcode.
 inline constexpr Opcode kPartialReply = 0x7FFE;
 
+/// A record's tag names a call that waits for its reply. While somebody traces the session it is the time
+/// when the call began, or, of EndAccess, when the program was done: nanoseconds of CLOCK_MONOTONIC with this
+/// bit.
+inline constexpr std::uint64_t kTimedTag = std::uint64_t{1} << 63;
+/// That time, or 0 if the tag tells none.
+constexpr std::uint64_t time_of(std::uint64_t tag) {
+  return (tag & kTimedTag) != 0 ? tag & ~kTimedTag : 0;
+}
+
 struct Indirect {
   ArenaRange message;
   FAIRGV_FIELDS(message)

@@ -1,3 +1,5 @@
+add_executable(opencl_calls opencl_calls.cpp)
+target_link_libraries(opencl_calls PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp)
@@ -22,7 +24,7 @@ target_compile_definitions(system_test PRIVATE
   FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
   FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>
   FAIRGV_SANITIZED=$<BOOL:${FAIRGV_SANITIZE}>)
-add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_life opencl_limits opencl_loss
+add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_calls opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
 if(FAIRGV_CUDA_INCLUDE)
   target_sources(system_test PRIVATE system_cuda_worker_test.cpp)

@@ -1,5 +1,6 @@
 // `fairgv trace` of real tenants: what it writes is in the format, and true.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -114,6 +115,67 @@ TEST_F(TraceSystem, RecordsALoneTenantsTurnThoughItIsNotOver) {
     expect_within(launches, grants);
     EXPECT_NE(launches[0]["name"], "(unnamed)");
   }
+}
+
+/// A call as the program itself saw it, in microseconds.
+struct SeenCall {
+  std::string name;
+  double began, ended;
+};
+
+/// What the program says of its calls, as far as they began before `until`.
+std::vector<SeenCall> seen_calls(harness::Child& child, double until) {
+  std::vector<SeenCall> seen;
+  EXPECT_TRUE(eventually([&] {
+    for (const std::string& line : child.read_lines()) {
+      const auto call = harness::parse_line(line);
+      if (!call.is_object()) continue;
+      seen.push_back({call["call"], call["began"].get<double>() / 1e3, call["ended"].get<double>() / 1e3});
+    }
+    return (!seen.empty() && seen.back().began > until) || child.ended();
+  }));
+  return seen;
+}
+
+TEST_F(TraceSystem, HasEveryCallThatHadToWaitWithinTheTimeThatTheProgramSawItTake) {
+  auto started = harness::Child::start(tenancy->tenant("alice", 1, {harness::beside("opencl_calls")}));
+  ASSERT_TRUE(started);
+  harness::Child& alice = started.value();
+  ASSERT_TRUE(progresses(alice));
+  const json trace = recorded();
+  expect_format(trace);
+  const auto calls = of_category(trace, "call");
+  const auto launches = of_category(trace, "launch");
+  ASSERT_FALSE(calls.empty() || launches.empty());
+  expect_no_overlap(calls);  // it has one thread
+  const auto seen = seen_calls(alice, end_of(calls.back()));
+  std::set<std::string> names;
+  bool finish_ends_with_its_launch = false;
+  for (const json& call : calls) {
+    const std::string name = call["name"];
+    const double began = call["ts"];
+    const double ended = end_of(call);
+    if (name == "Finish") {
+      finish_ends_with_its_launch |= std::any_of(launches.begin(), launches.end(), [&](const json& launch) {
+        return std::abs(end_of(launch) - ended) < kRounding;
+      });
+    }
+    const bool told =
+        std::any_of(seen.begin(), seen.end(), [&](const SeenCall& its) { return its.name == name; });
+    if (!told) continue;  // made on the way, for instance to create a kernel
+    names.insert(name);
+    EXPECT_EQ(call["args"]["waited_for"], name == "GetProgramInfo" ? "reply" : "command");
+    EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [&](const SeenCall& its) {
+      return its.name == name && its.began <= began + kRounding && ended <= its.ended + kRounding;
+    })) << call;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"BuildProgram", "EnqueueReadBuffer", "Finish", "GetProgramInfo",
+                                          "WaitForEvents"}));
+  EXPECT_TRUE(finish_ends_with_its_launch);
+  const std::string track = "opencl_calls " + std::to_string(alice.pid()) + ": calls";
+  EXPECT_TRUE(std::any_of(trace["traceEvents"].begin(), trace["traceEvents"].end(), [&](const json& event) {
+    return event["name"] == "thread_name" && event["args"]["name"] == track;
+  })) << track;
 }
 
 TEST_F(TraceSystem, SaysWhatItCannotDo) {

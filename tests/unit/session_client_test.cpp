@@ -91,6 +91,9 @@ class Worker {
     ring::ring(segment_.header().notice_bell);
   }
   void close() { segment_.close(); }
+  /// As the daemon does.
+  void record(bool on) { segment_.header().recording.on = on ? 1 : 0; }
+  const ring::CompletionSlot& slot(wire::EventId event) { return segment_.slots()[event.index()]; }
 
   ring::Coscheduling& coscheduling() { return segment_.header().coscheduling; }
   /// As the dispatcher does, for whoever sleeps on any CPU.
@@ -236,6 +239,59 @@ TEST_F(Fixture, OnlyAWaitForWhatHasNotEndedCountsAsASynchronousCall) {
   peer.join();
   EXPECT_EQ(session->wait(event), kComplete);
   EXPECT_EQ(worker->coscheduling().synchronous_calls, 1U);
+}
+
+TEST_F(Fixture, TellsWhenItsCallsBeganOnlyWhileTheyAreRecorded) {
+  const auto now = [] {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  };
+  for (const bool recorded : {true, false, true}) {
+    worker->record(recorded);
+    const std::uint64_t before = now();
+    std::uint64_t called = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t ended = 0;
+    std::thread peer([&] {
+      const auto tag_of = [&] { return wire::time_of(worker->next().tag); };
+      const auto ping = worker->next();
+      called = wire::time_of(ping.tag);
+      worker->answer<wire::Ping>(ping.tag, {});
+      worker->done();
+      sent = tag_of();
+      worker->done();
+      ended = tag_of();
+      worker->done();
+    });
+    EXPECT_TRUE(session->call(wire::Ping{}));
+    EXPECT_TRUE(session->send(wire::SetUserEventStatus{}));
+    EXPECT_TRUE(session->send(wire::EndAccess{}));
+    peer.join();
+    EXPECT_EQ(sent, 0u) << "nobody waits for a one-way call";
+    if (recorded) {
+      EXPECT_LE(before, called);
+      EXPECT_LE(called, ended);
+      EXPECT_LE(ended, now());
+    } else {
+      EXPECT_EQ(called, 0u);
+      EXPECT_EQ(ended, 0u);
+    }
+  }
+}
+
+TEST_F(Fixture, TellsSinceWhenAndInWhichCallItWaits) {
+  session->use_quiet_slots();
+  for (const bool recorded : {true, false}) {
+    worker->record(recorded);
+    const auto event = session->new_event();
+    std::thread waiter([&] { EXPECT_EQ(session->wait(event, wire::kFinish), kComplete); });
+    // Not quiet any more: it has said by then what it says.
+    while ((worker->slot(event).state.load() & ring::SlotState::kQuiet) != 0) std::this_thread::yield();
+    EXPECT_EQ(worker->slot(event).awaited_from.load() != 0, recorded);
+    EXPECT_EQ(worker->slot(event).awaited_as.load(), wire::kFinish);
+    worker->complete(event, kComplete);
+    waiter.join();
+    session->forget_event(event);  // the next one has the same slot, in which a time stands
+  }
 }
 
 TEST_F(Fixture, AWaiterThatIsSwitchedInAndOutAgainMissesNothing) {

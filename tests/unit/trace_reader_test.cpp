@@ -12,6 +12,7 @@
 namespace fairgv::daemon {
 namespace {
 
+using session::TracedCall;
 using session::TracedCommand;
 using session::TraceReport;
 
@@ -24,6 +25,9 @@ struct TraceReading : ::testing::Test {
   }
   void write_command(std::uint64_t name, const TracedCommand& command) {
     write(session::kCommandRecord, name, &command, sizeof(command));
+  }
+  void write_call(std::uint64_t name, const TracedCall& call) {
+    write(session::kCallRecord, name, &call, sizeof(call));
   }
   void write_name(std::uint64_t number, const std::string& name) {
     write(session::kNameRecord, number, name.data(), name.size());
@@ -95,6 +99,27 @@ TEST_F(TraceReading, LeavesOutWhatCannotBe) {
   EXPECT_EQ(later.commands[0].name, 0u);
 }
 
+TEST_F(TraceReading, BringsCallsOfThisTraceThatCanHaveBeen) {
+  TraceReader reader(SessionId{7}, place, 100);
+  write_name(1, "Finish");
+  write_call(1, {100, 200, TracedCall::kWaited, 0});
+  write_call(2, {150, 150, TracedCall::kAnswered, 0});  // of a name that was never told
+  write_call(1, {99, 200, TracedCall::kWaited, 0});     // began before anybody traced
+  write_call(1, {200, 199, TracedCall::kWaited, 0});
+  write_call(1, {200, 1'001, TracedCall::kWaited, 0});  // in the future
+  write_call(1, {100, 200, 0, 0});
+  write_call(1, {100, 200, 3, 0});
+  constexpr TracedCall kGoodCall{100, 200, TracedCall::kWaited, 0};
+  write(session::kCallRecord, 1, &kGoodCall, sizeof(kGoodCall) - 1);
+  const TraceReport report = read(reader);
+  ASSERT_EQ(report.calls.size(), 2u);
+  EXPECT_EQ(report.calls[0].session, 7u);
+  EXPECT_EQ(report.calls[0].name, 1u);
+  EXPECT_EQ(report.calls[0].call.ended_ns, 200u);
+  EXPECT_EQ(report.calls[1].name, 0u);
+  EXPECT_EQ(report.calls[1].call.kind, TracedCall::kAnswered);
+}
+
 TEST_F(TraceReading, SurvivesARingOfRandomBytes) {
   std::mt19937_64 random(harness::printed_seed());
   for (int round = 0; round < 200; ++round) {
@@ -113,6 +138,7 @@ TEST_F(TraceReading, SurvivesARingOfRandomBytes) {
       EXPECT_LE(each.command.began_ns, each.command.ended_ns);
       EXPECT_LT(each.command.device, session::kMaxDevices);
     }
+    for (const auto& each : report.calls) EXPECT_LE(each.call.began_ns, each.call.ended_ns);
   }
 }
 

@@ -12,6 +12,7 @@ namespace fairgv::vgpu {
 namespace {
 
 using namespace std::chrono_literals;
+using session::TracedCall;
 using session::TracedCommand;
 
 struct RecordedCommand final : DeviceCommand {
@@ -42,6 +43,11 @@ struct Recorder : ::testing::Test {
     std::string payload;
     TracedCommand command() const {
       TracedCommand its{};
+      std::memcpy(&its, payload.data(), std::min(payload.size(), sizeof(its)));
+      return its;
+    }
+    TracedCall call() const {
+      TracedCall its{};
       std::memcpy(&its, payload.data(), std::min(payload.size(), sizeof(its)));
       return its;
     }
@@ -134,6 +140,25 @@ TEST_F(Recorder, WritesPartsAndThenTheLaunchThatTheyWere) {
   EXPECT_EQ(records[3].command().kind, TracedCommand::kInParts);
   EXPECT_EQ(records[3].command().part, 2u);
   EXPECT_EQ(records[3].command().began_ns, ns(start));
+}
+
+TEST_F(Recorder, RecordsCallsWhicheverDeviceIsTraced) {
+  tracer.call_ended("Finish", TracedCall::kWaited, ns(start), ns(start + 1ms));
+  EXPECT_TRUE(read().empty());
+  turns[1].tracing = 3;
+  tracer.call_ended("Finish", TracedCall::kWaited, ns(start), ns(start + 1ms));
+  tracer.call_ended("GetProgramInfo", TracedCall::kAnswered, ns(start + 2ms), ns(start + 2ms));
+  tracer.call_ended("Finish", TracedCall::kWaited, ns(start + 2ms),
+                    ns(start + 1ms));  // ends before it begins
+  const auto records = read();
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[0].payload, "Finish");
+  EXPECT_EQ(records[1].opcode, session::kCallRecord);
+  EXPECT_EQ(records[1].tag, 1u);
+  EXPECT_EQ(records[1].call().began_ns, ns(start));
+  EXPECT_EQ(records[1].call().ended_ns, ns(start + 1ms));
+  EXPECT_EQ(records[1].call().kind, TracedCall::kWaited);
+  EXPECT_EQ(records[3].call().kind, TracedCall::kAnswered);
 }
 
 TEST_F(Recorder, CountsWhatFindsNoRoom) {

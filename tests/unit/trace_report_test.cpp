@@ -16,6 +16,7 @@ TraceReport sample() {
   report.names = {{3, 1, "kernel"}};
   report.turns = {{3, 0, 1'000, 2'000, 3'000, 900, 6'000'000, false}};
   report.commands = {{3, 1, {2'100, 2'900, 64, 7, 2, {8, 4, 2}, 5, 6, TracedCommand::kPart}}};
+  report.calls = {{3, 1, {2'000, 2'950, TracedCall::kWaited, 0}}};
   report.memory = {{"alice", 0, 1 << 20}};
   report.lost_commands = 11;
   report.lost_turns = 12;
@@ -29,6 +30,18 @@ TEST(TraceReport, IsTheSameAfterItsWayAsText) {
   EXPECT_FALSE(read->turns[0].over);
   EXPECT_EQ(read->commands[0].command.grid[2], 2u);
   EXPECT_EQ(read->commands[0].command.device, 6);
+  EXPECT_EQ(read->calls[0].call.kind, TracedCall::kWaited);
+}
+
+TEST(TraceReport, OfADaemonWithoutCallsIsReadAllTheSame) {
+  std::string text = to_text(sample());
+  const auto from = text.find("\"calls\":[[");
+  ASSERT_NE(from, std::string::npos);
+  text.erase(from, text.find("]],", from) + 3 - from);
+  const auto read = parse_trace_report(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->calls.empty());
+  EXPECT_EQ(read->commands.size(), 1u);
 }
 
 TEST(TraceReport, RefusesRowsThatAreNone) {

@@ -9,6 +9,7 @@ namespace fairgv::tools {
 namespace {
 
 using nlohmann::json;
+using session::TracedCall;
 using session::TracedCommand;
 using session::TraceReport;
 
@@ -104,13 +105,42 @@ TEST_F(TraceWriterTest, NamesTheTracksOfDevicesAndTenants) {
                                              "prog 4711, device 0: commands"}));
 }
 
+TEST_F(TraceWriterTest, PutsCallsOfSeveralThreadsSideBySide) {
+  const auto call = [](std::uint64_t began, std::uint64_t ended) {
+    return TraceReport::Call{7, 1, {began, ended, TracedCall::kWaited, 0}};
+  };
+  TraceReport report = base();
+  report.names = {{7, 1, "Finish"}};
+  report.calls = {call(1'000, 2'000), call(2'000, 3'000), call(1'500, 4'000), call(3'000, 5'000)};
+  report.calls.push_back({7, 1, {5'000, 6'000, TracedCall::kAnswered, 0}});
+  writer.add(report);
+  const auto calls = written("call");
+  ASSERT_EQ(calls.size(), 5u);
+  EXPECT_EQ(calls[0]["name"], "Finish");
+  EXPECT_EQ(calls[0]["args"]["waited_for"], "command");
+  EXPECT_EQ(calls[4]["args"]["waited_for"], "reply");
+  EXPECT_EQ(calls[1]["tid"], calls[0]["tid"]);
+  EXPECT_NE(calls[2]["tid"], calls[0]["tid"]);
+  EXPECT_EQ(calls[3]["tid"], calls[0]["tid"]);
+  EXPECT_EQ(writer.totals().calls, 5u);
+  std::vector<std::string> tracks;
+  const json trace = json::parse(out.str());
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name") tracks.push_back(event["args"]["name"]);
+  }
+  EXPECT_EQ(tracks, (std::vector<std::string>{"prog 4711: calls", "prog 4711: calls (2)"}));
+}
+
 TEST_F(TraceWriterTest, LeavesOutWhatNamesNoSession) {
   TraceReport report = base();
   report.turns = {{8, 0, 1'000, 2'000, 3'000, 0, 0, true}};
   report.commands = {command(TracedCommand::kLaunch, 3'000, 2'000)};
+  report.calls = {{8, 1, {1'000, 2'000, TracedCall::kWaited, 0}},
+                  {7, 1, {2'000, 1'000, TracedCall::kWaited, 0}}};
   writer.add(report);
   EXPECT_TRUE(written("grant").empty());
   EXPECT_EQ(writer.totals().commands, 0u);
+  EXPECT_EQ(writer.totals().calls, 0u);
 }
 
 TEST_F(TraceWriterTest, SaysWhatWasLost) {

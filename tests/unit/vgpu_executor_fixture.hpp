@@ -35,7 +35,8 @@ inline wire::EventId event(std::uint32_t index) {
 
 class ExecutorTest : public ::testing::Test {
  protected:
-  explicit ExecutorTest(const SlicingSettings& slicing = {}) : slicing_(slicing) {}
+  explicit ExecutorTest(const SlicingSettings& slicing = {}, Tracer* tracer = nullptr)
+      : slicing_(slicing), tracer_(tracer) {}
 
   Executor::Settings settings() {
     Executor::Settings settings;
@@ -44,6 +45,7 @@ class ExecutorTest : public ::testing::Test {
     settings.held_long = [this](const DeviceCommand& command, std::string_view why, Duration, TimePoint) {
       held_long.push_back(std::string(command.name()) + ": " + std::string(why));
     };
+    settings.tracer = tracer_;
     settings.now = [this] { return now; };
     settings.knock = [this](wire::DeviceIndex) {
       ++knocks;
@@ -98,6 +100,7 @@ class ExecutorTest : public ::testing::Test {
   }
 
   const SlicingSettings slicing_;
+  Tracer* const tracer_;
   std::vector<std::string> held_long;
   ring::Segment segment = small_segment();
   ring::RingConsumer consumer{segment.notices()};

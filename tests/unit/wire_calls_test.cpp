@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "runtime/wire/call_names.hpp"
 #include "runtime/wire/calls.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
@@ -45,6 +46,14 @@ std::set<std::string, std::less<>> names_in(const std::string& text, std::string
 template <class... Call>
 void each_call(TypeList<Call...>, auto&& body) {
   (body.template operator()<Call>(), ...);
+}
+
+TEST(WireCalls, HaveTheirNamesByOpcodeWhicheverApiTheyAreOf) {
+  const auto check = [&]<class Call>() { EXPECT_EQ(call_name(Call::opcode), Call::name); };
+  each_call(AllCalls{}, check);
+  each_call(cuda::AllCalls{}, check);
+  EXPECT_EQ(call_name(kPartialReply), "(unknown call)");
+  EXPECT_EQ(wait_name(0xFFFF'FFFF, BuildProgram::opcode), "BuildProgram");
 }
 
 TEST(WireCalls, OpcodesAreUniqueAndLeaveTheReservedBitsAlone) {

@@ -75,12 +75,13 @@ int tell(const TraceOptions& options, const TraceWriter::Totals& totals) {
                              : "nothing was recorded: no program of tenant '" + options.tenant +
                                    "' runs that you may trace (see 'fairgv ps')");
   }
-  fmt::print("{}: {} sessions, {} turns, {} commands\n", options.output, totals.sessions, totals.turns,
-             totals.commands);
+  fmt::print("{}: {} sessions, {} turns, {} commands, {} calls\n", options.output, totals.sessions,
+             totals.turns, totals.commands, totals.calls);
   if (totals.lost_commands + totals.lost_turns != 0) {
-    fmt::print(stderr,
-               "fairgv trace: {} commands and {} turns are missing: they came too fast to be recorded\n",
-               totals.lost_commands, totals.lost_turns);
+    fmt::print(
+        stderr,
+        "fairgv trace: {} commands or calls and {} turns are missing: they came too fast to be recorded\n",
+        totals.lost_commands, totals.lost_turns);
   }
   return 0;
 }
@@ -108,8 +109,8 @@ int trace(const TraceOptions& options) {
 
 void add_trace(CLI::App& app, Action& action) {
   static TraceOptions options;
-  CLI::App* command =
-      app.add_subcommand("trace", "Record turns, commands and memory for Perfetto or chrome://tracing");
+  CLI::App* command = app.add_subcommand(
+      "trace", "Record turns, commands, calls and memory for Perfetto or chrome://tracing");
   command->add_option("-o,--output", options.output, "The file to write")->required();
   command->add_option("--seconds", options.seconds, "How long (5); an interrupt ends it earlier")
       ->check(CLI::Range(0.1, 3600.0));

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "runtime/session/json_fields.hpp"
 
 namespace fairgv::tools {
@@ -41,6 +43,7 @@ void TraceWriter::add(const Report& report) {
     }
   }
   for (const Report::Command& command : report.commands) add_command(command);
+  for (const Report::Call& call : report.calls) write_call(call);
   for (const Report::Memory& memory : report.memory) {
     write({{"ph", "C"},
            {"name", "device memory"},
@@ -107,8 +110,17 @@ TraceWriter::Place TraceWriter::device_place(std::uint32_t device) {
   return place;
 }
 
-TraceWriter::Place TraceWriter::place_of(std::uint32_t session, std::uint32_t device, Track track) {
-  const auto key = std::tuple(session, device, track);
+std::string TraceWriter::track_name(const Report::Session& session, std::uint32_t which, Track track) {
+  if (track == Track::calls) {
+    const std::string number = which == 0 ? "" : fmt::format(" ({})", which + 1);
+    return fmt::format("{} {}: calls{}", session.program, session.pid, number);
+  }
+  return fmt::format("{} {}, device {}: {}", session.program, session.pid, which,
+                     track == Track::turns ? "turns and waits" : "commands");
+}
+
+TraceWriter::Place TraceWriter::place_of(std::uint32_t session, std::uint32_t which, Track track) {
+  const auto key = std::tuple(session, which, track);
   if (const auto found = places_.find(key); found != places_.end()) return found->second;
   const Report::Session& its = sessions_.at(session);
   const Place place{tenant_process(its.tenant), places_.size() + 1};
@@ -116,9 +128,7 @@ TraceWriter::Place TraceWriter::place_of(std::uint32_t session, std::uint32_t de
          {"name", "thread_name"},
          {"pid", place.process},
          {"tid", place.thread},
-         {"args",
-          {{"name", fmt::format("{} {}, device {}: {}", its.program, its.pid, device,
-                                track == Track::turns ? "turns and waits" : "commands")}}}});
+         {"args", {{"name", track_name(its, which, track)}}}});
   places_.emplace(key, place);
   return place;
 }
@@ -157,8 +167,8 @@ void TraceWriter::add_command(const Report::Command& command) {
   write_command(command, 0);
 }
 
-std::string TraceWriter::name_of(const Report::Command& command) const {
-  const auto found = names_.find({command.session, command.name});
+std::string TraceWriter::name_of(std::uint32_t session, std::uint32_t number) const {
+  const auto found = names_.find({session, number});
   return found == names_.end() ? "(unnamed)" : found->second;
 }
 
@@ -184,8 +194,30 @@ void TraceWriter::write_command(const Report::Command& command, std::uint32_t pa
     arguments["queued_in_driver_us"] = its.delay_us;
     if (its.together > 1) arguments["ended_together"] = its.together;
   }
-  write_span(place_of(command.session, its.device, Track::commands), name_of(command), category, its.began_ns,
-             its.ended_ns, std::move(arguments));
+  write_span(place_of(command.session, its.device, Track::commands), name_of(command.session, command.name),
+             category, its.began_ns, its.ended_ns, std::move(arguments));
+}
+
+/// Events of one track may not overlap, and several threads of a program may wait at the same time: the first
+/// track of the session's that has nothing to show then. Calls come in the order of their ends.
+std::uint32_t TraceWriter::free_track(const Report::Call& call) {
+  std::vector<std::uint64_t>& ended = calls_ended_ns_[call.session];
+  const auto free = std::find_if(ended.begin(), ended.end(),
+                                 [&](std::uint64_t until) { return until <= call.call.began_ns; });
+  const auto track = static_cast<std::uint32_t>(free - ended.begin());
+  if (free == ended.end()) ended.push_back(0);
+  ended[track] = call.call.ended_ns;
+  return track;
+}
+
+void TraceWriter::write_call(const Report::Call& call) {
+  const session::TracedCall& its = call.call;
+  if (!sessions_.contains(call.session) || its.began_ns > its.ended_ns) return;
+  ++totals_.calls;
+  const bool answered = its.kind == session::TracedCall::kAnswered;
+  write_span(place_of(call.session, free_track(call), Track::calls), name_of(call.session, call.name), "call",
+             its.began_ns, its.ended_ns,
+             {{"session", call.session}, {"waited_for", answered ? "reply" : "command"}});
 }
 
 }  // namespace fairgv::tools

@@ -31,6 +31,7 @@ class TraceWriter {
     std::uint64_t sessions = 0;
     std::uint64_t turns = 0;
     std::uint64_t commands = 0;  // parts are not counted beside their launch
+    std::uint64_t calls = 0;
     std::uint64_t lost_commands = 0;
     std::uint64_t lost_turns = 0;
   };
@@ -38,7 +39,7 @@ class TraceWriter {
 
  private:
   using Report = session::TraceReport;
-  enum class Track { turns, commands };
+  enum class Track { turns, commands, calls };
   struct Place {
     std::uint64_t process;
     std::uint64_t thread;
@@ -49,12 +50,16 @@ class TraceWriter {
                   std::uint64_t ended_ns, nlohmann::json arguments);
   void name_process(std::uint64_t process, const std::string& name);
   std::uint64_t tenant_process(const std::string& tenant);
-  Place place_of(std::uint32_t session, std::uint32_t device, Track track);
+  /// `which`: the device's number, or, of calls, the number of the track.
+  Place place_of(std::uint32_t session, std::uint32_t which, Track track);
+  static std::string track_name(const Report::Session& session, std::uint32_t which, Track track);
+  std::uint32_t free_track(const Report::Call& call);
   Place device_place(std::uint32_t device);
   void write_turn(const Report::Turn& turn);
   void add_command(const Report::Command& command);
   void write_command(const Report::Command& command, std::uint32_t parts);
-  std::string name_of(const Report::Command& command) const;
+  void write_call(const Report::Call& call);
+  std::string name_of(std::uint32_t session, std::uint32_t number) const;
 
   std::ostream& out_;
   bool first_ = true;
@@ -68,6 +73,8 @@ class TraceWriter {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Report::Command>>
       parts_;  // by session, device
   std::vector<Report::Turn> open_turns_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>>
+      calls_ended_ns_;  // by session; the last one of each track
 };
 
 }  // namespace fairgv::tools
