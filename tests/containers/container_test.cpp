@@ -43,10 +43,12 @@ struct InAContainer : integration::System {
     // Whose containers they are decides; nobody else can be this tenant.
     std::ofstream(config) << "[tenants]\nnames = \"own\"\n[tenant.\"boxed\"]\nweight = 3\nuid = "
                           << outer_user() << "\n";
-    const auto daemon = harness::Child::start(
+    auto daemon = harness::Child::start(
         {{harness::beside("fairgvd"), "--config", config, "--socket", socket(), "--daemonize"}, {}});
     ASSERT_TRUE(daemon);
-    ASSERT_TRUE(eventually([&] { return fs::exists(socket()); }));
+    // It ends when the daemon serves; ended before that, by us, it would take the daemon with it.
+    ASSERT_EQ(daemon->wait(), 0);
+    ASSERT_TRUE(fs::exists(socket()));
   }
   void TearDown() override {
     if (folder.empty()) return;
