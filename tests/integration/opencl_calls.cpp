@@ -31,7 +31,7 @@ void timed(int round, const char* call, Body body) {
 
 class Calls {
  public:
-  Calls() : buffer_(work_.device().upload(std::vector<int>(1 << 16, 1))) {}
+  Calls() : buffer_(work_.device().upload(std::vector<int>(kItems, 1))) {}
 
   void round(int number) {
     workloads::Program program;
@@ -61,17 +61,17 @@ class Calls {
   }
 
  private:
+  static constexpr std::size_t kItems = 1 << 14;
   static constexpr const char* kSource = R"(
     kernel void spend(global int* out) {
       int value = out[get_global_id(0)];
-      for (int i = 0; i < 1000; ++i) value = value * 1664525 + 1013904223;
+      for (int i = 0; i < 100; ++i) value = value * 1664525 + 1013904223;
       out[get_global_id(0)] = value;
     })";
 
   void launch(const workloads::Kernel& kernel, cl_event* event = nullptr) {
-    const std::size_t items = 1 << 16;
     workloads::check(
-        clEnqueueNDRangeKernel(work_.queue(), kernel.get(), 1, nullptr, &items, nullptr, 0, nullptr, event),
+        clEnqueueNDRangeKernel(work_.queue(), kernel.get(), 1, nullptr, &kItems, nullptr, 0, nullptr, event),
         "clEnqueueNDRangeKernel");
   }
 
