@@ -9,6 +9,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// Of 16 work-items.
+wire::RecordKernel launch_in(ObjectId command_buffer, ObjectId kernel) {
+  wire::RecordKernel call;
+  call.recording.command_buffer = command_buffer;
+  call.command.kernel = kernel;
+  call.command.dimensions = 1;
+  call.command.global_size.x = 16;
+  return call;
+}
+
 TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
   const auto copy = make_buffer(std::vector<float>(16, 0.0F));
   const ObjectId recorded = record_fill_and_copy(copy, 64);
@@ -23,12 +33,7 @@ TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
 TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinalized) {
   const auto kernel = make_kernel("scale");  // no argument is ever set
   const auto recorded = record_fill_and_copy(make_buffer(std::vector<float>(16, 0.0F)), 64);
-  wire::RecordKernel call;
-  call.recording.command_buffer = recorded;
-  call.command.kernel = kernel;
-  call.command.dimensions = 1;
-  call.command.global_size.x = 16;
-  client.send(call);
+  client.send(launch_in(recorded, kernel));
   EXPECT_EQ(finalize(recorded), CL_INVALID_KERNEL_ARGS);
 }
 
@@ -39,11 +44,7 @@ TEST_F(OpenClTest, ALaunchWithGroupsThatCannotBeIsNotRecorded) {
   scale(queue, kernel, buffer, 2.0F, 16);  // leaves the kernel with its arguments
   for (const wire::Extent3 local : {wire::Extent3{5, 0, 0}, wire::Extent3{1 << 20, 0, 0}}) {
     const auto recorded = record_fill_and_copy(make_buffer(std::vector<float>(16, 0.0F)), 64);
-    wire::RecordKernel call;
-    call.recording.command_buffer = recorded;
-    call.command.kernel = kernel;
-    call.command.dimensions = 1;
-    call.command.global_size.x = 16;
+    wire::RecordKernel call = launch_in(recorded, kernel);
     call.command.has_local_size = 1;
     call.command.local_size = local;
     client.send(call);
