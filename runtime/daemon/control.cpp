@@ -126,7 +126,7 @@ std::string Control::read_trace(const session::ControlRequest& request, uid_t by
     trace = std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
     spdlog::info("user {} traces", by);
   }
-  return session::to_text(trace->take());
+  return session::pack(trace->take());
 }
 
 }  // namespace fairgv::daemon

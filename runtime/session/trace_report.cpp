@@ -1,5 +1,9 @@
 #include "runtime/session/trace_report.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
 #include "runtime/session/control_protocol.hpp"
 #include "runtime/session/json_fields.hpp"
 
@@ -9,75 +13,25 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kLongestTraceList = 50'000'000;
-constexpr std::size_t kTurnNumbers = 8;
-constexpr std::size_t kCommandNumbers = 13;
-constexpr std::size_t kCallNumbers = 5;
 
-json numbers_of(const TraceReport::Turn& turn) {
-  return json::array({turn.session, turn.device, turn.wanted_ns, turn.granted_ns, turn.ended_ns,
-                      turn.charged_ns, turn.slice_ns, turn.over ? 1U : 0U});
+template <class Row>
+constexpr bool kIsPacked = std::is_trivially_copyable_v<Row>&& std::has_unique_object_representations_v<Row>;
+static_assert(kIsPacked<TraceReport::Turn> && kIsPacked<TraceReport::Command> && kIsPacked<TraceReport::Call>,
+              "rows are sent as they lie in memory, where padding would be whatever lay there");
+
+template <class Row>
+void append_rows(std::string& to, const std::vector<Row>& rows) {
+  to.append(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(Row));
 }
 
-json numbers_of(const TraceReport::Command& command) {
-  const TracedCommand& traced = command.command;
-  return json::array({command.session, command.name, traced.began_ns, traced.ended_ns, traced.amount,
-                      traced.delay_us, traced.part, traced.grid[0], traced.grid[1], traced.grid[2],
-                      traced.together, traced.device, traced.kind});
-}
-
-json numbers_of(const TraceReport::Call& call) {
-  return json::array({call.session, call.name, call.call.began_ns, call.call.ended_ns, call.call.kind});
-}
-
-/// The numbers of a row; empty if it is none of so many.
-std::vector<std::uint64_t> row_of(const json& row, std::size_t count) {
-  std::vector<std::uint64_t> numbers;
-  if (!row.is_array() || row.size() != count) return numbers;
-  for (const json& number : row) {
-    if (!number.is_number_unsigned()) return {};
-    numbers.push_back(number.get<std::uint64_t>());
-  }
-  return numbers;
-}
-
-TraceReport::Turn turn_from(const std::vector<std::uint64_t>& row) {
-  return {static_cast<std::uint32_t>(row[0]),
-          static_cast<std::uint32_t>(row[1]),
-          row[2],
-          row[3],
-          row[4],
-          row[5],
-          row[6],
-          row[7] != 0};
-}
-
-TraceReport::Command command_from(const std::vector<std::uint64_t>& row) {
-  const auto small = [&](std::size_t index) { return static_cast<std::uint32_t>(row[index]); };
-  TraceReport::Command command{small(0), small(1), {}};
-  command.command = {row[2],
-                     row[3],
-                     row[4],
-                     small(5),
-                     small(6),
-                     {small(7), small(8), small(9)},
-                     static_cast<std::uint16_t>(row[10]),
-                     static_cast<std::uint8_t>(row[11]),
-                     static_cast<std::uint8_t>(row[12])};
-  return command;
-}
-
-TraceReport::Call call_from(const std::vector<std::uint64_t>& row) {
-  const auto small = [&](std::size_t index) { return static_cast<std::uint32_t>(row[index]); };
-  return {small(0), small(1), {row[2], row[3], small(4), 0}};
-}
-
-template <class Item, class Make>
-void read_rows(JsonFields& fields, const char* key, std::size_t count, std::vector<Item>& to, Make make) {
-  for (const json& element : fields.list(key, kLongestTraceList)) {
-    const auto row = row_of(element, count);
-    if (row.empty()) return fields.fail("has '" + std::string(key) + "' with a row that is none");
-    to.push_back(make(row));
-  }
+/// The next `count` rows; whether there were so many.
+template <class Row>
+bool take_rows(std::string_view& from, std::uint64_t count, std::vector<Row>& to) {
+  if (count > from.size() / sizeof(Row)) return false;
+  to.resize(count);
+  if (count != 0) std::memcpy(to.data(), from.data(), count * sizeof(Row));
+  from.remove_prefix(count * sizeof(Row));
+  return true;
 }
 
 void read_texts(JsonFields& fields, TraceReport& report) {
@@ -107,9 +61,8 @@ void read_texts(JsonFields& fields, TraceReport& report) {
 
 }  // namespace
 
-std::string to_text(const TraceReport& report) {
-  json sessions = json::array(), names = json::array(), turns = json::array(), commands = json::array(),
-       calls = json::array(), memory = json::array();
+std::string pack(const TraceReport& report) {
+  json sessions = json::array(), names = json::array(), memory = json::array();
   for (const auto& each : report.sessions) {
     sessions.push_back(
         {{"session", each.session}, {"tenant", each.tenant}, {"pid", each.pid}, {"program", each.program}});
@@ -117,26 +70,31 @@ std::string to_text(const TraceReport& report) {
   for (const auto& each : report.names) {
     names.push_back({{"session", each.session}, {"number", each.number}, {"name", each.name}});
   }
-  for (const auto& each : report.turns) turns.push_back(numbers_of(each));
-  for (const auto& each : report.commands) commands.push_back(numbers_of(each));
-  for (const auto& each : report.calls) calls.push_back(numbers_of(each));
   for (const auto& each : report.memory) {
     memory.push_back({{"tenant", each.tenant}, {"device", each.device}, {"bytes", each.bytes}});
   }
-  return to_text(json{{"ok", true},
-                      {"now_ns", report.now_ns},
-                      {"devices", report.devices},
-                      {"sessions", std::move(sessions)},
-                      {"names", std::move(names)},
-                      {"turns", std::move(turns)},
-                      {"commands", std::move(commands)},
-                      {"calls", std::move(calls)},
-                      {"memory", std::move(memory)},
-                      {"lost_commands", report.lost_commands},
-                      {"lost_turns", report.lost_turns}});
+  std::string packed = to_text(json{{"ok", true},
+                                    {"now_ns", report.now_ns},
+                                    {"devices", report.devices},
+                                    {"sessions", std::move(sessions)},
+                                    {"names", std::move(names)},
+                                    {"memory", std::move(memory)},
+                                    {"turns", report.turns.size()},
+                                    {"commands", report.commands.size()},
+                                    {"calls", report.calls.size()},
+                                    {"lost_commands", report.lost_commands},
+                                    {"lost_turns", report.lost_turns}});
+  packed += '\0';
+  append_rows(packed, report.turns);
+  append_rows(packed, report.commands);
+  append_rows(packed, report.calls);
+  return packed;
 }
 
-Result<TraceReport> parse_trace_report(std::string_view text) {
+Result<TraceReport> unpack_trace_report(std::string_view packed) {
+  const std::size_t end = std::min(packed.find('\0'), packed.size());
+  const std::string_view text = packed.substr(0, end);
+  std::string_view rows = packed.substr(std::min(end + 1, packed.size()));
   if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
   JsonFields fields(text, "daemon's answer");
   TraceReport report;
@@ -144,11 +102,16 @@ Result<TraceReport> parse_trace_report(std::string_view text) {
   report.lost_commands = fields.integer("lost_commands");
   report.lost_turns = fields.integer("lost_turns");
   read_texts(fields, report);
-  read_rows(fields, "turns", kTurnNumbers, report.turns, turn_from);
-  read_rows(fields, "commands", kCommandNumbers, report.commands, command_from);
-  // A daemon before this one does not record them.
-  if (fields.has("calls")) read_rows(fields, "calls", kCallNumbers, report.calls, call_from);
+  const std::uint64_t turns = fields.integer("turns");
+  const std::uint64_t commands = fields.integer("commands");
+  const std::uint64_t calls = fields.integer("calls");
   if (!fields.ok()) return fields.error();
+  if (!take_rows(rows, turns, report.turns) || !take_rows(rows, commands, report.commands) ||
+      !take_rows(rows, calls, report.calls) || !rows.empty()) {
+    return Error{
+        "the daemon's answer has turns, commands and calls of another length than this fairgv's: "
+        "use the fairgv of the daemon's release ('fairgv ps' says which)"};
+  }
   return report;
 }
 

@@ -1,6 +1,8 @@
 // What the daemon answers to a trace request: everything that was recorded since the request before it.
 //
-// Arrays of numbers, because there are many. Times are CLOCK_MONOTONIC in nanoseconds.
+// A JSON object, a null character, and the turns, commands and calls as they lie in memory: both sides are on
+// one machine, and there are so many that as text they would cost the traced programs more than all the rest.
+// Times are CLOCK_MONOTONIC in nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +35,7 @@ struct TraceReport {
     std::uint64_t ended_ns = 0;  // or when it was looked at, if it is not over
     std::uint64_t charged_ns = 0;
     std::uint64_t slice_ns = 0;  // 0: without an end
-    bool over = true;            // else it comes again, longer
+    std::uint64_t over = 1;      // 0: it comes again, longer
   };
   struct Command {
     std::uint32_t session = 0;
@@ -63,7 +65,8 @@ struct TraceReport {
   std::uint64_t lost_turns = 0;
 };
 
-std::string to_text(const TraceReport& report);
-Result<TraceReport> parse_trace_report(std::string_view text);
+std::string pack(const TraceReport& report);
+/// Of the daemon of this release: another one's rows may have another size, which is an error.
+Result<TraceReport> unpack_trace_report(std::string_view packed);
 
 }  // namespace fairgv::session

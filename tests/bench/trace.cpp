@@ -45,15 +45,14 @@ Result<double> throughput(const Tenancy& tenancy, double seconds) {
          std::chrono::duration<double>(after->second - before->second).count();
 }
 
-/// The same while it is traced. The trace has begun when its file has events.
+/// The same while it is traced. The trace has begun when it says so.
 Result<double> traced_throughput(const Tenancy& tenancy, const Settings& settings) {
   const ScratchFile file(".trace.json");
   auto trace = Child::start(
       {{beside("fairgv"), "trace", "-o", file.path(), "--seconds", "600", "--socket", tenancy.socket()}, {}});
   if (!trace) return trace.error();
   const auto give_up = Clock::now() + std::chrono::seconds(10);
-  std::error_code ignored;
-  while (std::filesystem::file_size(file.path(), ignored) < 1'000 || ignored) {
+  while (trace->read_lines().empty()) {
     if (Clock::now() > give_up) return Error{"fairgv trace has recorded nothing for ten seconds"};
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -6,6 +6,7 @@ add_executable(top_test
   ${CMAKE_CURRENT_LIST_DIR}/top_text_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/top_view_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_report_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_spool_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_writer_test.cpp)
 target_link_libraries(top_test PRIVATE fairgv_top fairgv_warnings nlohmann_json::nlohmann_json GTest::gtest_main)
 gtest_discover_tests(top_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "runtime/session/control_protocol.hpp"
 #include "runtime/session/trace_report.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -14,7 +15,7 @@ TraceReport sample() {
   report.devices = {"Device"};
   report.sessions = {{3, "alice", 4711, "prog"}};
   report.names = {{3, 1, "kernel"}};
-  report.turns = {{3, 0, 1'000, 2'000, 3'000, 900, 6'000'000, false}};
+  report.turns = {{3, 0, 1'000, 2'000, 3'000, 900, 6'000'000, 0}};
   report.commands = {{3, 1, {2'100, 2'900, 64, 7, 2, {8, 4, 2}, 5, 6, TracedCommand::kPart}}};
   report.calls = {{3, 1, {2'000, 2'950, TracedCall::kWaited, 0}}};
   report.memory = {{"alice", 0, 1 << 20}};
@@ -23,35 +24,45 @@ TraceReport sample() {
   return report;
 }
 
-TEST(TraceReport, IsTheSameAfterItsWayAsText) {
-  const auto read = parse_trace_report(to_text(sample()));
+TEST(TraceReport, IsTheSameAfterItsWay) {
+  const auto read = unpack_trace_report(pack(sample()));
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(to_text(read.value()), to_text(sample()));
-  EXPECT_FALSE(read->turns[0].over);
+  EXPECT_EQ(pack(read.value()), pack(sample()));
+  EXPECT_EQ(read->sessions[0].tenant, "alice");
+  EXPECT_EQ(read->names[0].name, "kernel");
+  EXPECT_EQ(read->turns[0].slice_ns, 6'000'000u);
+  EXPECT_EQ(read->turns[0].over, 0u);
   EXPECT_EQ(read->commands[0].command.grid[2], 2u);
   EXPECT_EQ(read->commands[0].command.device, 6);
   EXPECT_EQ(read->calls[0].call.kind, TracedCall::kWaited);
 }
 
-TEST(TraceReport, OfADaemonWithoutCallsIsReadAllTheSame) {
-  std::string text = to_text(sample());
-  const auto from = text.find("\"calls\":[[");
-  ASSERT_NE(from, std::string::npos);
-  text.erase(from, text.find("]],", from) + 3 - from);
-  const auto read = parse_trace_report(text);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_TRUE(read->calls.empty());
-  EXPECT_EQ(read->commands.size(), 1u);
+TEST(TraceReport, RefusesRowsOfAnyOtherLength) {
+  const std::string whole = pack(sample());
+  const std::size_t rows = whole.size() - whole.find('\0') - 1;
+  ASSERT_GT(rows, 0u);
+  for (std::size_t missing = 1; missing <= rows + 1; ++missing)
+    EXPECT_FALSE(unpack_trace_report(whole.substr(0, whole.size() - missing))) << missing;
+  EXPECT_FALSE(unpack_trace_report(whole + '\0'));
+  EXPECT_FALSE(unpack_trace_report(""));
+  EXPECT_FALSE(unpack_trace_report(std::string_view("\0", 1)));
 }
 
-TEST(TraceReport, RefusesRowsThatAreNone) {
-  for (const std::string rows : {"[[1,2]]", "[7]", "[[1,2,3,4,5,6,7,\"8\"]]", "[[1,2,3,4,5,6,7,-8]]"}) {
-    std::string text = to_text(sample());
-    const auto from = text.find("\"turns\":[[");
-    const auto to = text.find("]]", from) + 2;
-    text.replace(from, to - from, "\"turns\":" + rows);
-    EXPECT_FALSE(parse_trace_report(text)) << rows;
+TEST(TraceReport, RefusesCountsThatNoAnswerCanHold) {
+  for (const char* key : {"turns", "commands", "calls"}) {
+    std::string packed = pack(sample());
+    const std::string one = '"' + std::string(key) + "\":1";
+    const auto from = packed.find(one);
+    ASSERT_NE(from, std::string::npos);
+    packed.insert(from + one.size(), "8446744073709551615");
+    EXPECT_FALSE(unpack_trace_report(packed)) << key;
   }
+}
+
+TEST(TraceReport, TellsWhatTheDaemonRefuses) {
+  const auto read = unpack_trace_report(failure_text("somebody else traces"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "somebody else traces");
 }
 
 TEST(TurnMemory, HasARingForTracesThatBothSidesSee) {

@@ -1,6 +1,7 @@
 // What `fairgv trace` writes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "tools/fairgv/trace_writer.hpp"
@@ -77,10 +78,10 @@ TEST_F(TraceWriterTest, WritesPartsOfALaunchThatHasNotEnded) {
 
 TEST_F(TraceWriterTest, WritesATurnThatIsNotOverOnce) {
   TraceReport report = base();
-  report.turns = {{7, 0, 1'000, 2'000, 3'000, 0, 0, false}};
+  report.turns = {{7, 0, 1'000, 2'000, 3'000, 0, 0, 0}};
   writer.add(report);
   TraceReport later;
-  later.turns = {{7, 0, 1'000, 2'000, 5'000, 0, 0, false}};
+  later.turns = {{7, 0, 1'000, 2'000, 5'000, 0, 0, 0}};
   writer.add(later);
   const auto grants = written("grant");
   ASSERT_EQ(grants.size(), 1u);
@@ -90,7 +91,7 @@ TEST_F(TraceWriterTest, WritesATurnThatIsNotOverOnce) {
 
 TEST_F(TraceWriterTest, NamesTheTracksOfDevicesAndTenants) {
   TraceReport report = base();
-  report.turns = {{7, 0, 1'000, 2'000, 3'000, 900, 6'000'000, true}};
+  report.turns = {{7, 0, 1'000, 2'000, 3'000, 900, 6'000'000, 1}};
   report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200)};
   writer.add(report);
   writer.finish();
@@ -133,7 +134,7 @@ TEST_F(TraceWriterTest, PutsCallsOfSeveralThreadsSideBySide) {
 
 TEST_F(TraceWriterTest, LeavesOutWhatNamesNoSession) {
   TraceReport report = base();
-  report.turns = {{8, 0, 1'000, 2'000, 3'000, 0, 0, true}};
+  report.turns = {{8, 0, 1'000, 2'000, 3'000, 0, 0, 1}};
   report.commands = {command(TracedCommand::kLaunch, 3'000, 2'000)};
   report.calls = {{8, 1, {1'000, 2'000, TracedCall::kWaited, 0}},
                   {7, 1, {2'000, 1'000, TracedCall::kWaited, 0}}};
@@ -141,6 +142,28 @@ TEST_F(TraceWriterTest, LeavesOutWhatNamesNoSession) {
   EXPECT_TRUE(written("grant").empty());
   EXPECT_EQ(writer.totals().commands, 0u);
   EXPECT_EQ(writer.totals().calls, 0u);
+}
+
+TEST_F(TraceWriterTest, QuotesNamesThatPeopleChose) {
+  TraceReport report = base();
+  report.sessions = {{7, "al\"ice", 4711, "pr\\og\n"}};
+  report.names = {{7, 1, "a \"kernel\" {}"}};
+  report.turns = {{7, 0, 1'000, 2'000, 3'007, 900, 6'000'000, 1}};
+  report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200)};
+  report.commands.push_back(report.commands[0]);
+  report.commands[1].name = 0;
+  writer.add(report);
+  const auto launches = written("launch");
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0]["name"], "a \"kernel\" {}");
+  EXPECT_EQ(launches[1]["name"], "(unnamed)");
+  const json trace = json::parse(out.str());
+  const auto grant = std::find_if(trace["traceEvents"].begin(), trace["traceEvents"].end(),
+                                  [](const json& event) { return event.value("cat", "") == "grant"; });
+  ASSERT_NE(grant, trace["traceEvents"].end());
+  EXPECT_EQ((*grant)["name"], "al\"ice");
+  EXPECT_EQ((*grant)["args"]["program"], "pr\\og\n");
+  EXPECT_DOUBLE_EQ((*grant)["dur"].get<double>(), 1.007);
 }
 
 TEST_F(TraceWriterTest, SaysWhatWasLost) {

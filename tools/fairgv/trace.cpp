@@ -10,6 +10,7 @@
 #include "runtime/session/turn.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
+#include "tools/fairgv/trace_spool.hpp"
 #include "tools/fairgv/trace_writer.hpp"
 
 namespace fairgv::tools {
@@ -44,28 +45,38 @@ bool wait_unless_interrupted() {
   return ::sigtimedwait(&set, nullptr, &time) < 0;
 }
 
-/// The first request begins the trace.
-Result<void> record(Control& control, const TraceOptions& options, TraceWriter& writer) {
+/// The first request begins the trace, and going away with the connection ends it.
+Result<void> record(Control control, const TraceOptions& options, TraceSpool& spool) {
   session::ControlRequest request;
   request.command = session::ControlRequest::Command::trace;
   request.tenant = options.tenant;
   request.device = options.device;
   const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
-  for (bool more = true; more;) {
+  bool more = true;
+  for (bool first = true, last = false; !last; first = false) {
+    last = !more;  // what has happened until now
     const auto answer = control.ask(request);
     if (!answer) return answer.error();
-    const auto report = session::parse_trace_report(answer.value());
-    if (!report) return report.error();
-    writer.add(report.value());
+    if (first) {
+      if (auto begun = session::unpack_trace_report(answer.value()); !begun) return begun.error();
+      fmt::print("recording for {} s (an interrupt ends it earlier)\n", options.seconds);
+      std::fflush(stdout);
+    }
+    if (auto kept = spool.put(answer.value()); !kept) return kept.error();
     more = more && Clock::now() < until && wait_unless_interrupted();
   }
-  // What has happened until now.
-  const auto answer = control.ask(request);
-  if (!answer) return answer.error();
-  const auto report = session::parse_trace_report(answer.value());
-  if (!report) return report.error();
-  writer.add(report.value());
   return {};
+}
+
+Result<void> write(TraceSpool& spool, TraceWriter& writer) {
+  auto written = spool.read([&](const std::string& answer) -> Result<void> {
+    const auto report = session::unpack_trace_report(answer);
+    if (!report) return report.error();
+    writer.add(report.value());
+    return {};
+  });
+  writer.finish();
+  return written;
 }
 
 int tell(const TraceOptions& options, const TraceWriter::Totals& totals) {
@@ -94,13 +105,16 @@ int trace(const TraceOptions& options) {
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return fail("trace", "cannot block signals");
   auto control = Control::connect(options.socket);
   if (!control) return fail("trace", control.error().message);
+  auto spool = TraceSpool::create();
+  if (!spool) return fail("trace", spool.error().message);
   std::ofstream file(options.output, std::ios::trunc);
   if (!file) return fail("trace", system_error("cannot write " + options.output).message);
+  const auto recorded = record(std::move(control).value(), options, spool.value());
   TraceWriter writer(file);
-  const auto recorded = record(control.value(), options, writer);
-  writer.finish();
+  const auto written = write(spool.value(), writer);
   file.close();
   if (!recorded) return fail("trace", recorded.error().message);
+  if (!written) return fail("trace", written.error().message);
   if (!file) return fail("trace", system_error("cannot write " + options.output).message);
   return tell(options, writer.totals());
 }

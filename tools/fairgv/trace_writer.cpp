@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/session/json_fields.hpp"
 
@@ -17,8 +18,13 @@ constexpr std::uint64_t kFirstDeviceProcess = 1;
 constexpr std::uint64_t kFirstTenantProcess = 1000;
 constexpr std::uint64_t kDeviceTurnsThread = 1;
 
-double in_us(std::uint64_t ns) {
-  return static_cast<double>(ns) / 1e3;
+/// Microseconds with all their nanoseconds.
+std::string in_us(std::uint64_t ns) {
+  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+}
+
+std::string quoted(const std::string& text) {
+  return session::to_text(json(text));
 }
 
 }  // namespace
@@ -30,13 +36,13 @@ TraceWriter::TraceWriter(std::ostream& out) : out_(out) {
 void TraceWriter::add(const Report& report) {
   devices_ = report.devices;
   for (const Report::Session& session : report.sessions) sessions_[session.session] = session;
-  for (const Report::Name& name : report.names) names_[{name.session, name.number}] = name.name;
+  for (const Report::Name& name : report.names) names_[{name.session, name.number}] = quoted(name.name);
   totals_.sessions = sessions_.size();
   totals_.lost_commands = report.lost_commands;
   totals_.lost_turns = report.lost_turns;
   open_turns_.clear();
   for (const Report::Turn& turn : report.turns) {
-    if (turn.over) {
+    if (turn.over != 0) {
       write_turn(turn);
     } else {
       open_turns_.push_back(turn);
@@ -48,7 +54,7 @@ void TraceWriter::add(const Report& report) {
     write({{"ph", "C"},
            {"name", "device memory"},
            {"pid", tenant_process(memory.tenant)},
-           {"ts", in_us(report.now_ns)},
+           {"ts", static_cast<double>(report.now_ns) / 1e3},
            {"args", {{fmt::format("device {}, bytes", memory.device), memory.bytes}}}});
   }
 }
@@ -69,16 +75,13 @@ void TraceWriter::write(const json& event) {
   out_ << (std::exchange(first_, false) ? "\n" : ",\n") << session::to_text(event);
 }
 
-void TraceWriter::write_span(const Place& place, const std::string& name, const char* category,
-                             std::uint64_t began_ns, std::uint64_t ended_ns, json arguments) {
-  write({{"ph", "X"},
-         {"name", name},
-         {"cat", category},
-         {"pid", place.process},
-         {"tid", place.thread},
-         {"ts", in_us(began_ns)},
-         {"dur", in_us(ended_ns - began_ns)},
-         {"args", std::move(arguments)}});
+/// There are tens of thousands of them a second, and a tree of values for each would cost ten times as much.
+void TraceWriter::write_span(const Place& place, std::string_view name, std::string_view category,
+                             std::uint64_t began_ns, std::uint64_t ended_ns, std::string_view arguments) {
+  out_ << fmt::format(
+      R"({}{{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+      std::exchange(first_, false) ? "\n" : ",\n", name, category, place.process, place.thread,
+      in_us(began_ns), in_us(ended_ns - began_ns), arguments);
 }
 
 void TraceWriter::name_process(std::uint64_t process, const std::string& name) {
@@ -138,17 +141,16 @@ void TraceWriter::write_turn(const Report::Turn& turn) {
   const bool in_order = turn.wanted_ns <= turn.granted_ns && turn.granted_ns <= turn.ended_ns;
   if (session == sessions_.end() || !in_order) return;
   ++totals_.turns;
-  const json arguments{{"session", turn.session},
-                       {"pid", session->second.pid},
-                       {"program", session->second.program},
-                       {"slice_us", in_us(turn.slice_ns)},
-                       {"charged_us", in_us(turn.charged_ns)},
-                       {"over", turn.over}};
-  write_span(device_place(turn.device), session->second.tenant, "grant", turn.granted_ns, turn.ended_ns,
+  const Report::Session& its = session->second;
+  const std::string arguments = fmt::format(
+      R"("session":{},"pid":{},"program":{},"slice_us":{},"charged_us":{},"over":{})", turn.session, its.pid,
+      quoted(its.program), in_us(turn.slice_ns), in_us(turn.charged_ns), turn.over != 0);
+  write_span(device_place(turn.device), quoted(its.tenant), "grant", turn.granted_ns, turn.ended_ns,
              arguments);
   const Place place = place_of(turn.session, turn.device, Track::turns);
-  write_span(place, "wait", "wait", turn.wanted_ns, turn.granted_ns, {{"session", turn.session}});
-  write_span(place, "turn", "turn", turn.granted_ns, turn.ended_ns, arguments);
+  write_span(place, R"("wait")", "wait", turn.wanted_ns, turn.granted_ns,
+             fmt::format(R"("session":{})", turn.session));
+  write_span(place, R"("turn")", "turn", turn.granted_ns, turn.ended_ns, arguments);
 }
 
 /// How many parts a launch has is known when it has ended.
@@ -167,35 +169,32 @@ void TraceWriter::add_command(const Report::Command& command) {
   write_command(command, 0);
 }
 
-std::string TraceWriter::name_of(std::uint32_t session, std::uint32_t number) const {
+std::string_view TraceWriter::name_of(std::uint32_t session, std::uint32_t number) const {
   const auto found = names_.find({session, number});
-  return found == names_.end() ? "(unnamed)" : found->second;
+  return found == names_.end() ? std::string_view("\"(unnamed)\"") : found->second;
 }
 
 void TraceWriter::write_command(const Report::Command& command, std::uint32_t parts) {
   const TracedCommand& its = command.command;
-  json arguments{{"session", command.session}};
-  const char* category = "launch";
-  if (its.kind == TracedCommand::kTransfer) {
-    category = "transfer";
-    arguments["bytes"] = its.amount;
-  } else {
-    arguments["groups"] = its.amount;
-    arguments["grid"] = json::array({its.grid[0], its.grid[1], its.grid[2]});
-  }
+  const bool transfer = its.kind == TracedCommand::kTransfer;
+  std::string arguments = transfer
+                              ? fmt::format(R"("session":{},"bytes":{})", command.session, its.amount)
+                              : fmt::format(R"("session":{},"groups":{},"grid":[{},{},{}])", command.session,
+                                            its.amount, its.grid[0], its.grid[1], its.grid[2]);
+  const auto add = std::back_inserter(arguments);
+  const char* category = transfer ? "transfer" : "launch";
   if (its.kind == TracedCommand::kPart) {
     category = "slice";
-    arguments["slice"] = its.part;
-    arguments["of"] = parts == 0 ? json() : json(parts);
+    fmt::format_to(add, R"(,"slice":{},"of":{})", its.part, parts == 0 ? "null" : std::to_string(parts));
   } else if (its.kind == TracedCommand::kInParts) {
     category = "launch in slices";
-    arguments["slices"] = its.part;
+    fmt::format_to(add, R"(,"slices":{})", its.part);
   } else {
-    arguments["queued_in_driver_us"] = its.delay_us;
-    if (its.together > 1) arguments["ended_together"] = its.together;
+    fmt::format_to(add, R"(,"queued_in_driver_us":{})", its.delay_us);
+    if (its.together > 1) fmt::format_to(add, R"(,"ended_together":{})", its.together);
   }
   write_span(place_of(command.session, its.device, Track::commands), name_of(command.session, command.name),
-             category, its.began_ns, its.ended_ns, std::move(arguments));
+             category, its.began_ns, its.ended_ns, arguments);
 }
 
 /// Events of one track may not overlap, and several threads of a program may wait at the same time: the first
@@ -217,7 +216,7 @@ void TraceWriter::write_call(const Report::Call& call) {
   const bool answered = its.kind == session::TracedCall::kAnswered;
   write_span(place_of(call.session, free_track(call), Track::calls), name_of(call.session, call.name), "call",
              its.began_ns, its.ended_ns,
-             {{"session", call.session}, {"waited_for", answered ? "reply" : "command"}});
+             fmt::format(R"("session":{},"waited_for":"{}")", call.session, answered ? "reply" : "command"));
 }
 
 }  // namespace fairgv::tools

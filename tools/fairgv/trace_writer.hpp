@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -46,8 +47,9 @@ class TraceWriter {
   };
 
   void write(const nlohmann::json& event);
-  void write_span(const Place& place, const std::string& name, const char* category, std::uint64_t began_ns,
-                  std::uint64_t ended_ns, nlohmann::json arguments);
+  /// `name` is quoted already; `arguments` are what stands between the braces.
+  void write_span(const Place& place, std::string_view name, std::string_view category,
+                  std::uint64_t began_ns, std::uint64_t ended_ns, std::string_view arguments);
   void name_process(std::uint64_t process, const std::string& name);
   std::uint64_t tenant_process(const std::string& tenant);
   /// `which`: the device's number, or, of calls, the number of the track.
@@ -59,14 +61,14 @@ class TraceWriter {
   void add_command(const Report::Command& command);
   void write_command(const Report::Command& command, std::uint32_t parts);
   void write_call(const Report::Call& call);
-  std::string name_of(std::uint32_t session, std::uint32_t number) const;
+  std::string_view name_of(std::uint32_t session, std::uint32_t number) const;
 
   std::ostream& out_;
   bool first_ = true;
   Totals totals_;
   std::vector<std::string> devices_;
   std::map<std::uint32_t, Report::Session> sessions_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names_;  // by session and number
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names_;  // by session and number; quoted
   std::map<std::string, std::uint64_t> processes_;                        // of tenants
   std::map<std::uint32_t, bool> device_named_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, Track>, Place> places_;

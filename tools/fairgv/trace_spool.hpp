@@ -1,0 +1,48 @@
+// What the daemon has answered while a trace was recorded, until it is written.
+//
+// Turning it into JSON takes about as long as the shortest commands, and the programs that are traced may
+// need every core: so answers go to a temporary file as they come, and become a trace when nobody is traced
+// any more.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::tools {
+
+class TraceSpool {
+ public:
+  /// The file has no name, in the folder for temporary ones, and is gone with the object.
+  static Result<TraceSpool> create();
+
+  /// Fails when there is no room: what was put in before stays readable.
+  Result<void> put(std::string_view answer);
+
+  /// Calls `take`, which returns a Result<void>, with each answer from the first on.
+  template <class Take>
+  Result<void> read(Take take) {
+    std::rewind(file_.get());
+    std::string answer;
+    for (std::uint64_t i = 0; i < answers_; ++i) {
+      if (auto found = next(answer); !found) return found.error();
+      if (auto taken = take(answer); !taken) return taken.error();
+    }
+    return {};
+  }
+
+ private:
+  explicit TraceSpool(std::FILE* file) : file_(file) {}
+  Result<void> next(std::string& answer);
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  std::uint64_t answers_ = 0;
+};
+
+}  // namespace fairgv::tools
