@@ -7,34 +7,15 @@
 
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/tracer.hpp"
+#include "tests/harness/recorded_command.hpp"
 
 namespace fairgv::vgpu {
 namespace {
 
 using namespace std::chrono_literals;
+using harness::RecordedCommand;
 using session::TracedCall;
 using session::TracedCommand;
-
-struct RecordedCommand final : DeviceCommand {
-  RecordedCommand(std::shared_ptr<Lane> lane, std::string_view its_name, TimePoint issued)
-      : DeviceCommand(std::move(lane), 0), name_(its_name) {
-    issued_at = issued;
-  }
-  std::int32_t issue() override { return 0; }
-  void watch(CompletionSink&) override {}
-  void flush() override {}
-  const CommandTimes* times() const override { return nullptr; }
-  bool is_launch() const override { return name_ != "copy"; }
-  std::uint64_t bytes() const override { return is_launch() ? 0 : 4096; }
-  slicing::Extent groups() const override {
-    return is_launch() ? slicing::Extent{8, 4, 1} : slicing::Extent{};
-  }
-  std::string_view name() const override { return name_; }
-  sched::CommandKind kind() const override { return {}; }
-
- private:
-  std::string_view name_;
-};
 
 struct Recorder : ::testing::Test {
   struct Record {

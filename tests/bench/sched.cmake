@@ -1,4 +1,0 @@
-# Benchmark of the scheduling decision; included by tests/bench/CMakeLists.txt.
-find_package(benchmark REQUIRED)
-add_executable(bench_sched_decision ${CMAKE_CURRENT_LIST_DIR}/sched_decision.cpp)
-target_link_libraries(bench_sched_decision PRIVATE fairgv_sched fairgv_warnings benchmark::benchmark)
