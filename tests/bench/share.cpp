@@ -29,18 +29,33 @@ struct Settings {
   Api api = Api::kOpenCl;
   std::string policy;  // the daemon's default when empty
   double seconds = 12;
-  double baseline_seconds = 2;
+  double baseline_seconds = 0.7;
   unsigned device_cores = 0;
+  int kernel_us = 0;  // 0: as long as the programs' own
   std::string json_file;
   Output output;
 };
 
+/// Before the shared window and after it. Machines have faster and slower seconds: many short runs in which
+/// the programs take turns show both of them to every program.
+constexpr int kBaselineRuns = 6;
+
 /// What one program does on the driver alone.
 struct Alone {
-  std::vector<double> throughputs;  // of several runs, before and after, to even out a drift
+  std::vector<double> throughputs;  // of its runs
   std::string unit;
   double rounds_per_s = 0;
 };
+
+/// One that always has the next batch queued. A program that lets the device rest between its batches shows,
+/// beside others, how much they fill its pauses, and by how much less its own API pauses: not its share.
+std::vector<std::string> saturating(const std::string& program, double seconds, const Settings& settings) {
+  std::vector<std::string> command{beside("workloads/" + program), "--seconds", fmt::format("{}", seconds),
+                                   "--sync", "stream"};
+  if (settings.kernel_us != 0)
+    command.insert(command.end(), {"--kernel-us", std::to_string(settings.kernel_us)});
+  return command;
+}
 
 /// Runs every program once alone; tenants that run the same one share the figure.
 Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& settings,
@@ -48,9 +63,8 @@ Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& s
   std::set<std::string> done;
   for (const Tenant& tenant : tenants) {
     if (!done.insert(tenant.program).second) continue;
-    const auto result = run_measured(bare(
-        {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.baseline_seconds)},
-        placement));
+    const auto result =
+        run_measured(bare(saturating(tenant.program, settings.baseline_seconds, settings), placement));
     if (!result) return result.error();
     Alone& alone = into[tenant.program];
     alone.throughputs.push_back(result.value()["throughput"]);
@@ -111,10 +125,9 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
   const double start = monotonic_seconds() + 6;
   std::vector<Running> running;
   for (const Tenant& tenant : tenants) {
-    auto child = Child::start(tenancy.tenant(
-        tenant.name, tenant.weight,
-        {beside("workloads/" + tenant.program), "--seconds", fmt::format("{}", settings.seconds),
-         "--start-at", fmt::format("{:.3f}", start), "--progress-ms", "200"}));
+    std::vector<std::string> program = saturating(tenant.program, settings.seconds, settings);
+    program.insert(program.end(), {"--start-at", fmt::format("{:.3f}", start), "--progress-ms", "200"});
+    auto child = Child::start(tenancy.tenant(tenant.name, tenant.weight, std::move(program)));
     if (!child) return child.error();
     running.push_back(Running(std::move(child).value()));
   }
@@ -197,7 +210,7 @@ Result<void> run_benchmark(const Settings& settings) {
   fmt::print("Each program alone on the driver, without FairGV ...\n");
   std::fflush(stdout);
   std::map<std::string, Alone> alone;
-  for (int run = 0; run < 2; ++run) {
+  for (int run = 0; run < kBaselineRuns; ++run) {
     if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
   }
 
@@ -207,11 +220,11 @@ Result<void> run_benchmark(const Settings& settings) {
 
   fmt::print("Each program alone once more ...\n");
   std::fflush(stdout);
-  for (int run = 0; run < 2; ++run) {
+  for (int run = 0; run < kBaselineRuns; ++run) {
     if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
   }
   for (Tenant& tenant : tenants) {
-    tenant.alone = median(alone[tenant.program].throughputs);
+    tenant.alone = estimate_of(alone[tenant.program].throughputs).mean;
     tenant.unit = alone[tenant.program].unit;
   }
   const Fairness fairness = fairness_of(tenants);
@@ -240,6 +253,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1.0, 3'600.0));
   app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
       ->check(CLI::Range(0.2, 600.0));
+  app.add_option("--kernel-us", settings.kernel_us,
+                 "How long the programs' launches shall take alone, in microseconds (default: their own)")
+      ->check(CLI::Range(1, 1'000'000));
   fairgv::bench::declare_device_cores(app, settings.device_cores);
   fairgv::bench::declare_csv(app, settings.output);
   app.add_option("--json", settings.json_file, "Also write the result to this file");
