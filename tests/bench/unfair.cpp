@@ -81,7 +81,7 @@ Figure figure_of(const std::vector<Cell>& cells) {
   std::string script = fmt::format(
       "set multiplot layout 1,{}; set style fill solid 0.85 noborder; set boxwidth 0.6; unset key\n"
       "set yrange [0:100]; set xrange [-0.5:2.5]; set grid ytics lc rgb '#cccccc'; set border 3\n"
-      "set tics nomirror; set format y '%g %%'\n",
+      "set tics nomirror; set format y '%g %%'; set bmargin 4\n",
       cells.size());
   for (const Cell& cell : cells) {
     const std::string name = cell.policy == "fifo"   ? "first come, first served"
@@ -99,7 +99,7 @@ Figure figure_of(const std::vector<Cell>& cells) {
         "plot {1} using 1:2:xtic(4) with boxes lc rgb '#2f6fb3', "
         "{1} using ($1-0.38):3:(0.76):(0) with vectors nohead lw 3 dt 2 lc rgb '#c2410c', "
         "{1} using 1:($2+4):5 with labels, "
-        "'+' using (0.9):(96):('dashes: what the weight entitles to') every ::::0 with labels left "
+        "'+' using (-0.4):(96):('dashes: what the weight entitles to') every ::::0 with labels left "
         "textcolor rgb '#c2410c' font ',10'\n",
         name, block);
   }

@@ -49,7 +49,7 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem .9rem; list-style: none; pa
 summary { cursor: pointer; padding: .25rem 0; }
 @media screen and (max-width: 44rem) {
   .summary thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .summary, .summary tbody, .summary tr, .summary th, .summary td { display: block; }
+  .summary, .summary caption, .summary tbody, .summary tr, .summary th, .summary td { display: block; }
   .summary tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .summary th, .summary td { border: 0; padding: .1rem 0; }
   .summary td { display: grid; grid-template-columns: 7rem 1fr; gap: .5rem; }
