@@ -206,6 +206,27 @@ TEST_F(TracedCalls, LieWithinTheTimeThatTheProgramSawThemTake) {
   })) << track;
 }
 
+TEST_F(TraceSystem, RecordsCudaProgramsLikeOthers) {
+  if (!std::filesystem::exists(workload("cuda/computeLoop"))) GTEST_SKIP() << "built without CUDA programs";
+  auto child = harness::Child::start(tenancy->tenant(
+      "carol", 1,
+      {workload("cuda/computeLoop"), "--seconds", "60", "--iterations", "200", "--progress-ms", "50"}));
+  ASSERT_TRUE(child && progresses(child.value()));
+  const json trace = recorded();
+  expect_format(trace);
+  const auto launches = of_category(trace, "launch");
+  ASSERT_FALSE(launches.empty());
+  expect_no_overlap(launches);
+  expect_within(launches, of_category(trace, "grant"));
+  for (const json& launch : launches) {
+    EXPECT_EQ(launch["name"], "workloads::cuda::iterate");
+    EXPECT_GT(launch["args"]["groups"], 0);
+  }
+  const auto calls = of_category(trace, "call");
+  EXPECT_TRUE(std::any_of(calls.begin(), calls.end(),
+                          [](const json& call) { return call["name"] == "Synchronize"; }));
+}
+
 TEST_F(TraceSystem, SaysWhatItCannotDo) {
   const std::string file = folder / "out.json";
   EXPECT_EQ(fairgv({"trace", "-o", file, "--seconds", "0.2"}).status, 1);  // nobody is there

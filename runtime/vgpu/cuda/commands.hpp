@@ -57,9 +57,11 @@ template <class Send>
 class Transfer final : public StreamCommand {
  public:
   Transfer(std::shared_ptr<Stream> stream, sched::CommandKind kind, std::uint64_t bytes, LateErrors& late,
-           Send send,
-           std::vector<std::shared_ptr<const Object>> keeps)
-      : StreamCommand(std::move(stream), kind, late), bytes_(bytes), send_(std::move(send)), keeps_(std::move(keeps)) {}
+           Send send, std::vector<std::shared_ptr<const Object>> keeps)
+      : StreamCommand(std::move(stream), kind, late),
+        bytes_(bytes),
+        send_(std::move(send)),
+        keeps_(std::move(keeps)) {}
 
   std::uint64_t bytes() const override { return bytes_; }
 
@@ -80,6 +82,7 @@ class Launch final : public StreamCommand, public SliceableLaunch {
   static sched::CommandKind kind_of(const Function& function, const wire::cuda::Launch& call);
 
   bool is_launch() const override { return true; }
+  slicing::Extent groups() const override { return grid_.groups(); }
   std::string_view name() const override { return function_->name; }
   std::string_view why_whole() const override;
   SliceableLaunch* sliceable() override { return is_sliceable_ ? this : nullptr; }

@@ -1,28 +1,15 @@
 // Functions: looking them up, their attributes, and launching them.
-#include <cxxabi.h>
 #include <fmt/core.h>
 
-#include <cstdlib>
 #include <functional>
 
 #include "runtime/vgpu/command_kind.hpp"
 #include "runtime/vgpu/cuda/backend.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/kernel_name.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {
-
-/// "matrixMul" of "_Z9matrixMulPfS_i", and of a template's instance without its arguments.
-std::string readable_name(const std::string& symbol) {
-  int status = 0;
-  char* const demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string name = demangled != nullptr ? demangled : symbol;
-  std::free(demangled);
-  name = name.substr(0, name.find_first_of("<("));
-  // "void matrixMul" of a template: the type comes first.
-  if (const auto space = name.rfind(' '); space != std::string::npos) name = name.substr(space + 1);
-  return name;
-}
 
 std::vector<std::int32_t> attributes_of(const Functions& driver, CUfunction function) {
   std::vector<std::int32_t> attributes(CU_FUNC_ATTRIBUTE_MAX);
@@ -83,7 +70,7 @@ Result<wire::cuda::FunctionReply> Backend::handle(const wire::cuda::GetFunction&
     reply.code = code;
     return reply;
   }
-  function->name = readable_name(symbol);
+  function->name = kernel_name(symbol);
   function->kind_number = kind_from({call.module.raw, std::hash<std::string_view>()(call.symbol)});
   const bool never = settings_.never_slice.contains(symbol) || settings_.never_slice.contains(function->name);
   apply_slicing(*function, *module.value()->loaded, symbol, never);

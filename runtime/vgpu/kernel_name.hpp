@@ -1,0 +1,13 @@
+// What people call a kernel that was compiled from C++.
+#pragma once
+
+#include <string>
+
+namespace fairgv::vgpu {
+
+/// "image::blur" of the symbol of `template <int N> void image::(anonymous namespace)::blur<N>(float*)`: with
+/// its namespaces, but for those without a name, and without arguments. What is no symbol of C++ stays as it
+/// is.
+std::string kernel_name(const std::string& symbol);
+
+}  // namespace fairgv::vgpu
