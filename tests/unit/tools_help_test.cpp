@@ -84,13 +84,15 @@ TEST(Help, OfEveryCommandEndsWithStatusZeroAndSaysWhatItIsFor) {
   }
 }
 
-TEST(Help, AnUnknownOptionIsOneLineAndStatusTwo) {
+TEST(Help, AnUnknownOptionIsNamedInOneLineAndStatusTwo) {
   std::vector<std::string> commands = all_commands();
-  commands.insert(commands.end(), {"fairgvd", "fairgv config check", "fairgv sim"});
+  commands.insert(commands.end(),
+                  {"fairgv", "fairgvd", "fairgv config check", "fairgv sim", "fairgv bench share"});
   for (const std::string& command : commands) {
     const Shown refused = in_shell(command + " --no-such-option");
     EXPECT_EQ(refused.status, 2) << command;
     ASSERT_EQ(refused.lines.size(), 1u) << command << "\n" << refused.text;
+    EXPECT_NE(refused.text.find("--no-such-option"), std::string::npos) << refused.text;
     EXPECT_NE(refused.text.find("--help"), std::string::npos) << "where to read on: " << refused.text;
   }
 }

@@ -26,6 +26,11 @@ namespace {
 /// CLI11's words for what is wrong, as one line, with the command whose help says more.
 int misused(const CLI::ParseError& error, const CLI::App& app) {
   std::string message = error.what();
+  // CLI11 says first what is missing. What is there and means nothing is nearer to the mistake.
+  const auto unknown = app.remaining(true);
+  const bool says_so = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (!unknown.empty() && unknown.front().starts_with("-") && !says_so)
+    message = fmt::format("unknown option '{}'", unknown.front());
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::string command;
   for (const CLI::App* at = &app; at != nullptr;) {

@@ -16,7 +16,7 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
+    fmt::print(stderr, "{0}: {1}; see {0} --help\n", app.get_name(), error.what());
     return 2;
   }
 }
