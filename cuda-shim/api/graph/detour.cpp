@@ -1,0 +1,64 @@
+#include "graph/detour.hpp"
+
+namespace fairgv::cuda {
+
+struct Detour::Memory {
+  Memory(Driver& of_memory, std::shared_ptr<Allocation> made)
+      : driver(of_memory), allocation(std::move(made)) {}
+  ~Memory() { driver.memory.remove(*allocation); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  Driver& driver;
+  const std::shared_ptr<Allocation> allocation;
+  std::shared_ptr<Memory> smaller;  // that launches under way may still use
+};
+
+namespace {
+
+/// Memory of the program's, of which the device knows nothing.
+bool is_programs(const Place& place) {
+  if (place.array) return false;
+  return !place.allocation || place.allocation->kind == MemoryKind::registered;
+}
+
+CUresult move_in_order(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to,
+                       const Place& from, const Extent& extent, std::shared_ptr<void> keep) {
+  return driver.scheduler.run_on_host(
+      stream, [to, from, extent, keep = std::move(keep)](CUresult) { move_bytes(to, from, extent); }, false);
+}
+
+}  // namespace
+
+CUresult Detour::reserve(Driver& driver, Context& context, std::size_t bytes, Place& place) {
+  if (!memory_ || memory_->allocation->size < bytes) {
+    std::shared_ptr<Allocation> made;
+    const CUresult code = driver.allocate(context, {bytes, MemoryKind::host}, made);
+    if (code != CUDA_SUCCESS) return code;
+    // Launches under way may still use the smaller one: what replaces it keeps it until this one goes, too.
+    auto larger = std::make_shared<Memory>(driver, std::move(made));
+    if (memory_) larger->smaller = std::move(memory_);
+    memory_ = std::move(larger);
+  }
+  return host_place(driver, reinterpret_cast<const void*>(memory_->allocation->begin), bytes, place);
+}
+
+CUresult Detour::copy(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream,
+                      const Place& to, const Place& from, const Extent& extent) {
+  const bool to_program = is_programs(to);
+  const bool from_program = is_programs(from);
+  if (!to_program && !from_program) return cuda::copy(driver, stream, to, from, extent, true);
+  if (to_program && from_program) return move_in_order(driver, stream, to, from, extent, nullptr);
+  Place between;
+  if (const CUresult code = reserve(driver, context, bytes_of(extent), between); code != CUDA_SUCCESS)
+    return code;
+  between.pitch = extent.width;
+  between.slice = extent.width * extent.height;
+  if (from_program) {
+    const CUresult code = move_in_order(driver, stream, between, from, extent, memory_);
+    return code == CUDA_SUCCESS ? cuda::copy(driver, stream, to, between, extent, true) : code;
+  }
+  const CUresult code = cuda::copy(driver, stream, between, from, extent, true);
+  return code == CUDA_SUCCESS ? move_in_order(driver, stream, to, between, extent, memory_) : code;
+}
+
+}  // namespace fairgv::cuda
