@@ -70,13 +70,10 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec handle) {
   return initialized([=](Driver& driver) {
     const auto executable = driver.graphs.executables.take(handle);
     if (!executable) return CUDA_ERROR_INVALID_VALUE;
-    const auto stream = executable->last_stream();
-    if (!stream || !executable->holds_what_launches_use()) return CUDA_SUCCESS;
-    const auto context = driver.contexts.find(stream->group()->owner());
-    if (!context || context->group() != stream->group()) return CUDA_SUCCESS;
-    if (driver.scheduler.query(stream) == CUDA_ERROR_NOT_READY)
-      driver.scheduler.run_on_host(
-          stream, [executable](CUresult) {}, true);
+    if (const auto stream = executable->needed_until_end_of(driver)) {
+      const auto let_go = [executable](CUresult) {};
+      driver.scheduler.run_on_host(stream, let_go, true);
+    }
     return CUDA_SUCCESS;
   });
 }

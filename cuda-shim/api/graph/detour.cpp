@@ -29,30 +29,33 @@ CUresult move_in_order(Driver& driver, const std::shared_ptr<Stream>& stream, co
 
 }  // namespace
 
-CUresult Detour::reserve(Driver& driver, Context& context, std::size_t bytes, Place& place) {
-  if (!memory_ || memory_->allocation->size < bytes) {
-    std::shared_ptr<Allocation> made;
-    const CUresult code = driver.allocate(context, {bytes, MemoryKind::host}, made);
-    if (code != CUDA_SUCCESS) return code;
-    // Launches under way may still use the smaller one: what replaces it keeps it until this one goes, too.
-    auto larger = std::make_shared<Memory>(driver, std::move(made));
-    if (memory_) larger->smaller = std::move(memory_);
-    memory_ = std::move(larger);
-  }
-  return host_place(driver, reinterpret_cast<const void*>(memory_->allocation->begin), bytes, place);
+CUresult Detour::prepare(Driver& driver, Context& context, const Place& to, const Place& from,
+                         const Extent& extent) {
+  const std::size_t bytes = bytes_of(extent);
+  if (is_programs(to) == is_programs(from)) return CUDA_SUCCESS;
+  if (memory_ && memory_->allocation->size >= bytes) return CUDA_SUCCESS;
+  std::shared_ptr<Allocation> made;
+  const CUresult code = driver.allocate(context, {bytes, MemoryKind::host}, made);
+  if (code != CUDA_SUCCESS) return code;
+  // Launches under way may still use the smaller one, which therefore goes with this one.
+  auto larger = std::make_shared<Memory>(driver, std::move(made));
+  larger->smaller = std::move(memory_);
+  memory_ = std::move(larger);
+  return CUDA_SUCCESS;
 }
 
-CUresult Detour::copy(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream,
-                      const Place& to, const Place& from, const Extent& extent) {
+CUresult Detour::copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to,
+                      const Place& from, const Extent& extent) const {
   const bool to_program = is_programs(to);
   const bool from_program = is_programs(from);
   if (!to_program && !from_program) return cuda::copy(driver, stream, to, from, extent, true);
   if (to_program && from_program) return move_in_order(driver, stream, to, from, extent, nullptr);
   Place between;
-  if (const CUresult code = reserve(driver, context, bytes_of(extent), between); code != CUDA_SUCCESS)
-    return code;
+  between.address = memory_->allocation->begin;
   between.pitch = extent.width;
   between.slice = extent.width * extent.height;
+  between.side = Side::pinned;
+  between.allocation = memory_->allocation;
   if (from_program) {
     const CUresult code = move_in_order(driver, stream, between, from, extent, memory_);
     return code == CUDA_SUCCESS ? cuda::copy(driver, stream, to, between, extent, true) : code;

@@ -19,17 +19,17 @@ class Detour {
   Detour(Detour&&) = default;
   Detour& operator=(Detour&&) = default;
 
-  /// Queues a copy, by this way if it has to be. CUDA_ERROR_OUT_OF_MEMORY: there is no pinned memory for it.
-  CUresult copy(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream, const Place& to,
-                const Place& from, const Extent& extent);
+  /// To be called before copy(). CUDA_ERROR_OUT_OF_MEMORY: there is no pinned memory for it.
+  CUresult prepare(Driver& driver, Context& context, const Place& to, const Place& from,
+                   const Extent& extent);
+  /// Queues a copy, by this way if it has to be.
+  CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to, const Place& from,
+                const Extent& extent) const;
   /// No launch has needed it.
   bool is_empty() const { return memory_ == nullptr; }
 
  private:
   struct Memory;
-  /// At least so many bytes.
-  CUresult reserve(Driver& driver, Context& context, std::size_t bytes, Place& place);
-
   std::shared_ptr<Memory> memory_;
 };
 

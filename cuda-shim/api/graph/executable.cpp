@@ -9,12 +9,6 @@
 namespace fairgv::cuda {
 namespace {
 
-/// What a copy's addresses stand for now.
-struct FoundPlaces {
-  Place to, from;
-  Extent extent;
-};
-
 bool is_host(CUmemorytype type) {
   return type == CU_MEMORYTYPE_HOST;
 }
@@ -24,6 +18,12 @@ bool same_kind(CUmemorytype one, CUmemorytype other) {
   if (one == CU_MEMORYTYPE_ARRAY || other == CU_MEMORYTYPE_ARRAY) return one == other;
   if (one == CU_MEMORYTYPE_UNIFIED || other == CU_MEMORYTYPE_UNIFIED) return true;
   return is_host(one) == is_host(other);
+}
+
+/// Its context has not ended.
+bool is_of_a_context(const Driver& driver, const Stream& stream) {
+  const auto context = driver.contexts.find(stream.group()->owner());
+  return context && context->group() == stream.group();
 }
 
 /// What cuGraphExecUpdate and the calls for single nodes do not allow.
@@ -101,46 +101,54 @@ std::shared_ptr<Executable> Executable::make(const Graph& graph, unsigned long l
   return nullptr;
 }
 
+CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPlaces& found) {
+  if (const auto* const launch = std::get_if<LaunchCommand>(&step.node->work)) {
+    return launch->function->module().owner() == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  }
+  if (const auto* const node = std::get_if<CopyNode>(&step.node->work)) {
+    const CUresult code = find_places(driver, node->copy, found.to, found.from, found.extent);
+    if (code != CUDA_SUCCESS || is_empty(found.extent)) return code;
+    return step.detour.prepare(driver, context, found.to, found.from, found.extent);
+  }
+  if (const auto* const fill = std::get_if<FillCommand>(&step.node->work))
+    return check_fill(driver, fill->fill);
+  if (const auto* const record = std::get_if<RecordCommand>(&step.node->work))
+    return record->event->owner == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  if (const auto* const wait = std::get_if<WaitCommand>(&step.node->work))
+    return wait->event->is_captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
 CUresult Executable::launch(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream) {
   const std::lock_guard guard(lock_);
   // Everything that can be wrong comes first: a launch is whole or not at all.
-  std::vector<FoundPlaces> places;
-  for (const Step& step : steps_) {
-    if (const auto* const launch = std::get_if<LaunchCommand>(&step.node->work)) {
-      if (launch->function->module().owner() != context.handle()) return CUDA_ERROR_INVALID_CONTEXT;
-    } else if (const auto* const node = std::get_if<CopyNode>(&step.node->work)) {
-      FoundPlaces& found = places.emplace_back();
-      const CUresult code = find_places(driver, node->copy, found.to, found.from, found.extent);
-      if (code != CUDA_SUCCESS && step.is_enabled) return code;
-    } else if (const auto* const fill = std::get_if<FillCommand>(&step.node->work)) {
-      const CUresult code = check_fill(driver, fill->fill);
-      if (code != CUDA_SUCCESS && step.is_enabled) return code;
-    } else if (const auto* const record = std::get_if<RecordCommand>(&step.node->work)) {
-      if (record->event->owner != context.handle()) return CUDA_ERROR_INVALID_HANDLE;
-    } else if (const auto* const wait = std::get_if<WaitCommand>(&step.node->work)) {
-      if (wait->event->is_captured()) return CUDA_ERROR_CAPTURED_EVENT;
-    }
+  std::vector<FoundPlaces> places(steps_.size());
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    if (!steps_[at].is_enabled) continue;
+    const CUresult code = check(driver, context, steps_[at], places[at]);
+    if (code != CUDA_SUCCESS) return code;
   }
-  if (last_stream_ && last_stream_ != stream) {
+  if (last_stream_ && last_stream_ != stream && is_of_a_context(driver, *last_stream_)) {
     const auto before = driver.scheduler.mark(last_stream_);
     if (!before->done()) driver.scheduler.mark(stream, before);
   }
   last_stream_ = stream;
-  std::size_t next_places = 0;
-  for (Step& step : steps_) {
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
     const auto enqueue_node = [&](const auto& work) -> CUresult {
       using Kind = std::decay_t<decltype(work)>;
       if constexpr (std::is_same_v<Kind, CopyNode>) {
-        const FoundPlaces& found = places[next_places++];
-        if (!step.is_enabled || is_empty(found.extent)) return CUDA_SUCCESS;
-        return step.detour.copy(driver, context, stream, found.to, found.from, found.extent);
+        const FoundPlaces& found = places[at];
+        if (is_empty(found.extent)) return CUDA_SUCCESS;
+        return steps_[at].detour.copy(driver, stream, found.to, found.from, found.extent);
       } else if constexpr (std::is_same_v<Kind, EmptyNode> || std::is_same_v<Kind, ChildNode>) {
         return CUDA_SUCCESS;
       } else {
-        return step.is_enabled ? enqueue(driver, stream, work) : CUDA_SUCCESS;
+        return enqueue(driver, stream, work);
       }
     };
-    if (const CUresult code = std::visit(enqueue_node, step.node->work); code != CUDA_SUCCESS) return code;
+    if (!steps_[at].is_enabled) continue;
+    const CUresult code = std::visit(enqueue_node, steps_[at].node->work);
+    if (code != CUDA_SUCCESS) return code;
   }
   return CUDA_SUCCESS;
 }
@@ -242,11 +250,6 @@ CUresult Executable::enabled(const GraphNode& original, bool& enabled) {
   return CUDA_SUCCESS;
 }
 
-std::shared_ptr<Stream> Executable::last_stream() {
-  const std::lock_guard guard(lock_);
-  return last_stream_;
-}
-
 namespace {
 
 bool keeps_objects(const Graph& graph) {
@@ -258,10 +261,11 @@ bool keeps_objects(const Graph& graph) {
 
 }  // namespace
 
-bool Executable::holds_what_launches_use() {
+std::shared_ptr<Stream> Executable::needed_until_end_of(const Driver& driver) {
   const std::lock_guard guard(lock_);
-  return keeps_objects(*graph_) ||
-         std::ranges::any_of(steps_, [](const Step& step) { return !step.detour.is_empty(); });
+  const bool holds = keeps_objects(*graph_) ||
+                     std::ranges::any_of(steps_, [](const Step& step) { return !step.detour.is_empty(); });
+  return holds && last_stream_ && is_of_a_context(driver, *last_stream_) ? last_stream_ : nullptr;
 }
 
 }  // namespace fairgv::cuda

@@ -48,10 +48,9 @@ class Executable {
   CUresult set_enabled(const GraphNode& original, bool enabled);
   CUresult enabled(const GraphNode& original, bool& enabled);
 
-  /// The stream of the last launch; null: never launched.
-  std::shared_ptr<Stream> last_stream();
-  /// It must not go before its launches have ended.
-  bool holds_what_launches_use();
+  /// The stream of the last launch, if that must have ended before this goes: it may use what this holds.
+  /// Null: it may go at once.
+  std::shared_ptr<Stream> needed_until_end_of(const Driver& driver);
 
  private:
   struct Step {
@@ -59,10 +58,17 @@ class Executable {
     bool is_enabled = true;
     Detour detour;  // of a copy
   };
+  /// What a copy's addresses stand for now.
+  struct FoundPlaces {
+    Place to, from;
+    Extent extent;
+  };
   using Changes = std::vector<std::pair<GraphNode*, const GraphNode*>>;  // a node, and what it is to be like
 
   /// Puts a graph's nodes behind the steps. False: there is a cycle.
   bool plan(Graph& graph, GraphNode*& on_cycle);
+  /// What a launch answers that a step makes impossible. `found`: of a copy.
+  static CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found);
   Step* step_of(const GraphNode& original);
   GraphNode* node_of(const GraphNode& original);
   static Update compare(const Graph& old_graph, const Graph& new_graph, Changes& changes);
