@@ -22,12 +22,11 @@ CUresult on_primary(CUdevice device, const Body& body) noexcept {
   });
 }
 
-/// The context of a handle, or the current one where the handle is null.
-std::shared_ptr<Context> named_or_current(Driver& driver, CUcontext handle, CUresult& code) {
-  if (handle == nullptr) return current_context(code);
-  auto context = driver.contexts.find(handle);
-  code = context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-  return context;
+CUresult synchronize_streams(Driver& driver, Context& context) {
+  if (driver.captures.any()) {
+    if (const CUresult code = driver.captures.refuse(*context.group()); code != CUDA_SUCCESS) return code;
+  }
+  return driver.scheduler.synchronize(*context.group());
 }
 
 CUresult create(Driver& driver, CUcontext* handle, unsigned flags, CUdevice device) {
@@ -197,15 +196,14 @@ CUresult CUDAAPI cuCtxGetApiVersion(CUcontext handle, unsigned int* version) {
 }
 
 CUresult CUDAAPI cuCtxSynchronize() {
-  return in_context(
-      [](Driver& driver, Context& context) { return driver.scheduler.synchronize(*context.group()); });
+  return in_context([](Driver& driver, Context& context) { return synchronize_streams(driver, context); });
 }
 
 CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext handle) {
   return initialized([=](Driver& driver) {
     CUresult code = CUDA_SUCCESS;
     const auto context = named_or_current(driver, handle, code);
-    return context ? driver.scheduler.synchronize(*context->group()) : code;
+    return context ? synchronize_streams(driver, *context) : code;
   });
 }
 

@@ -8,8 +8,14 @@
 namespace fairgv::cuda {
 namespace {
 
+/// Allocating and freeing are not in any stream's order, so that a graph would not repeat them.
+CUresult refuse_in_capture(Driver& driver) {
+  return driver.captures.any() ? driver.captures.refuse_unsafe() : CUDA_SUCCESS;
+}
+
 CUresult allocate(Driver& driver, Context& context, CUdeviceptr* address, const MemoryWish& wish) {
   if (address == nullptr || wish.size == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult code = refuse_in_capture(driver); code != CUDA_SUCCESS) return code;
   std::shared_ptr<Allocation> allocation;
   if (const CUresult code = driver.allocate(context, wish, allocation); code != CUDA_SUCCESS) return code;
   *address = allocation->begin;
@@ -89,6 +95,7 @@ CUresult CUDAAPI cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::
     }
     const std::size_t row = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
     if (height > SIZE_MAX / row) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (const CUresult code = refuse_in_capture(driver); code != CUDA_SUCCESS) return code;
     MemoryWish wish{row * height};
     wish.rows = height;
     wish.width = width;
@@ -111,6 +118,7 @@ CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr* address, std::size_t size, unsig
 CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
   return in_any_context([=](Driver& driver, Context& context) {
     if (address == 0) return CUDA_SUCCESS;
+    if (const CUresult code = refuse_in_capture(driver); code != CUDA_SUCCESS) return code;
     const auto allocation = driver.memory.find_begin(address);
     const bool freeable = allocation && !allocation->is_host() && allocation->kind != MemoryKind::variable &&
                           !allocation->freed.exchange(true, std::memory_order_acq_rel);
@@ -147,6 +155,7 @@ CUresult CUDAAPI cuMemAllocHost(void** pointer, std::size_t size) {
 CUresult CUDAAPI cuMemFreeHost(void* pointer) {
   return in_any_context([=](Driver& driver, Context& context) {
     if (pointer == nullptr) return CUDA_SUCCESS;
+    if (const CUresult code = refuse_in_capture(driver); code != CUDA_SUCCESS) return code;
     const auto allocation = driver.memory.find_begin(address_of(pointer));
     if (!allocation || allocation->kind != MemoryKind::host ||
         allocation->freed.exchange(true, std::memory_order_acq_rel)) {

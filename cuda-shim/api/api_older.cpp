@@ -90,6 +90,102 @@ CUresult CUDAAPI cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCapture
   return cuStreamGetCaptureInfo_v3_ptsz(stream, status, id, graph, nodes, nullptr, count);
 }
 
+CUresult CUDAAPI cuStreamBeginCapture(CUstream stream) {
+  return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+CUresult CUDAAPI cuStreamBeginCapture_ptsz(CUstream stream) {
+  return cuStreamBeginCapture_v2_ptsz(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, size_t count,
+                                                   unsigned int flags) {
+  return cuStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, count, flags);
+}
+CUresult CUDAAPI cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode* nodes, size_t count,
+                                                        unsigned int flags) {
+  return cuStreamUpdateCaptureDependencies_v2_ptsz(stream, nodes, nullptr, count, flags);
+}
+
+namespace {
+
+CUDA_KERNEL_NODE_PARAMS_v2 newer(const CUDA_KERNEL_NODE_PARAMS_v1& p) {
+  return {p.func,      p.gridDimX,       p.gridDimY,     p.gridDimZ, p.blockDimX, p.blockDimY,
+          p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra,    nullptr,     nullptr};
+}
+
+}  // namespace
+
+CUresult CUDAAPI cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
+                                      size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto all = newer(*p);
+  return cuGraphAddKernelNode_v2(node, graph, before, count, &all);
+}
+CUresult CUDAAPI cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto all = newer(*p);
+  return cuGraphKernelNodeSetParams_v2(node, &all);
+}
+CUresult CUDAAPI cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node,
+                                                const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto all = newer(*p);
+  return cuGraphExecKernelNodeSetParams_v2(executable, node, &all);
+}
+CUresult CUDAAPI cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_KERNEL_NODE_PARAMS_v2 all{};
+  const CUresult code = cuGraphKernelNodeGetParams_v2(node, &all);
+  if (code == CUDA_SUCCESS) {
+    *p = {all.func,      all.gridDimX,  all.gridDimY,       all.gridDimZ,     all.blockDimX,
+          all.blockDimY, all.blockDimZ, all.sharedMemBytes, all.kernelParams, all.extra};
+  }
+  return code;
+}
+
+CUresult CUDAAPI cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before, size_t count,
+                                CUgraphNodeParams* p) {
+  return cuGraphAddNode_v2(node, graph, before, nullptr, count, p);
+}
+CUresult CUDAAPI cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
+  return cuGraphGetEdges_v2(graph, from, to, nullptr, count);
+}
+CUresult CUDAAPI cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
+  return cuGraphNodeGetDependencies_v2(node, nodes, nullptr, count);
+}
+CUresult CUDAAPI cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
+  return cuGraphNodeGetDependentNodes_v2(node, nodes, nullptr, count);
+}
+CUresult CUDAAPI cuGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                        size_t count) {
+  return cuGraphAddDependencies_v2(graph, from, to, nullptr, count);
+}
+CUresult CUDAAPI cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                           size_t count) {
+  return cuGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
+}
+
+CUresult CUDAAPI cuGraphInstantiate_v2(CUgraphExec* executable, CUgraph graph, CUgraphNode* error_node,
+                                       char* log, size_t log_bytes) {
+  CUDA_GRAPH_INSTANTIATE_PARAMS p{};
+  const CUresult code = cuGraphInstantiateWithParams(executable, graph, &p);
+  if (error_node != nullptr) *error_node = p.hErrNode_out;
+  if (log != nullptr && log_bytes != 0) log[0] = '\0';
+  return code;
+}
+CUresult CUDAAPI cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, CUgraphNode* error_node,
+                                    char* log, size_t log_bytes) {
+  return cuGraphInstantiate_v2(executable, graph, error_node, log, log_bytes);
+}
+
+CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphNode* error_node,
+                                   CUgraphExecUpdateResult* result) {
+  CUgraphExecUpdateResultInfo info{};
+  const CUresult code = cuGraphExecUpdate_v2(executable, graph, &info);
+  if (error_node != nullptr) *error_node = info.errorNode;
+  if (result != nullptr) *result = info.result;
+  return code;
+}
+
 CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
   return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }

@@ -32,6 +32,7 @@ CUresult elapsed(const Driver& driver, float* milliseconds, CUevent start_handle
   const auto end = driver.events.find(end_handle);
   if (!start || !end || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
     return CUDA_ERROR_INVALID_HANDLE;
+  if (start->is_captured() || end->is_captured()) return CUDA_ERROR_CAPTURED_EVENT;
   const auto first = start->recorded();
   const auto last = end->recorded();
   if (!first || !last) return CUDA_ERROR_INVALID_HANDLE;
@@ -57,6 +58,7 @@ CUresult CUDAAPI cuStreamDestroy(CUstream handle) {
   return in_any_context([=](Driver& driver, Context&) {
     const auto stream = driver.streams.take(handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    driver.captures.forget(*stream);
     driver.scheduler.forget(stream);
     return CUDA_SUCCESS;
   });
@@ -67,8 +69,7 @@ CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
     if (mode == nullptr || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    static thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    std::swap(current, *mode);
+    std::swap(thread_capture_mode(), *mode);
     return CUDA_SUCCESS;
   });
 }
@@ -93,6 +94,7 @@ CUresult CUDAAPI cuEventQuery(CUevent handle) {
   return in_context([=](Driver& driver, Context&) {
     const auto event = driver.events.find(handle);
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
+    if (const CUresult code = driver.captures.refuse(*event); code != CUDA_SUCCESS) return code;
     const auto marker = event->recorded();
     return !marker || marker->done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
@@ -102,6 +104,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent handle) {
   return in_context([=](Driver& driver, Context&) {
     const auto event = driver.events.find(handle);
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
+    if (const CUresult code = driver.captures.refuse(*event); code != CUDA_SUCCESS) return code;
     const auto marker = event->recorded();
     if (!marker) return CUDA_SUCCESS;
     marker->wait();

@@ -41,6 +41,9 @@ void move_bytes(const Place& to, const Place& from, const Extent& extent);
 constexpr std::size_t bytes_of(const Extent& extent) {
   return extent.width * extent.height * extent.depth;
 }
+constexpr bool is_empty(const Extent& extent) {
+  return extent.width == 0 || extent.height == 0 || extent.depth == 0;
+}
 /// Bytes from the first of a box to behind the last. Nothing: more than there can be.
 std::optional<std::size_t> span_of(const Extent& extent, std::size_t pitch, std::size_t slice);
 
@@ -78,6 +81,8 @@ struct Fill {
   std::size_t count = 0;
   std::size_t rows = 1;
 };
+CUresult check_fill(const Driver& driver, const Fill& fill);
+/// Checks it, and queues it unless it is empty.
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
 /// The engine's part of it: `fill` has been checked and is not empty.
 CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);

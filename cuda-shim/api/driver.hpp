@@ -19,6 +19,8 @@
 #include "context.hpp"
 #include "cuda.hpp"
 #include "engine.hpp"
+#include "graph/capture.hpp"
+#include "graph/graphs.hpp"
 #include "handle_table.hpp"
 #include "memory_table.hpp"
 #include "scheduler.hpp"
@@ -82,6 +84,8 @@ class Driver : public Engine {
   HandleTable<Linking> linkings;
   HandleTable<Array> arrays;
   HandleTable<Pool> pools;
+  Graphs graphs;
+  Captures captures{graphs};
 
  private:
   struct Primary {

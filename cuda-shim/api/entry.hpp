@@ -44,6 +44,14 @@ inline std::shared_ptr<Context> current_context(CUresult& code) {
   return code == CUDA_SUCCESS ? stack.back() : nullptr;
 }
 
+/// The context of a handle, or the current one where the handle is null.
+inline std::shared_ptr<Context> named_or_current(Driver& driver, CUcontext handle, CUresult& code) {
+  if (handle == nullptr) return current_context(code);
+  auto context = driver.contexts.find(handle);
+  code = context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  return context;
+}
+
 /// For calls on the current context: body(driver, context). A fault that sticks to the context is the answer.
 template <typename Body>
 CUresult in_context(const Body& body) noexcept {

@@ -66,6 +66,31 @@ CUresult check_shape(const Driver& driver, CUdevice device, const Function& func
   return CUDA_SUCCESS;
 }
 
+CUresult take_attribute(CUlaunchAttributeID which, const CUlaunchAttributeValue& value, LaunchShape& shape) {
+  switch (which) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      shape.priority = value.priority;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      shape.cooperative = value.cooperative != 0;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      shape.cluster[0] = value.clusterDim.x;
+      shape.cluster[1] = value.clusterDim.y;
+      shape.cluster[2] = value.clusterDim.z;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+      return CUDA_SUCCESS;  // leave to overlap, not a demand
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
 CUresult gather_parameters(const Function& function, void* const* parameters, void* const* extra,
                            std::vector<std::uint64_t>& block) {
   const std::uint64_t size = function.parameter_bytes();

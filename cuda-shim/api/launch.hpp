@@ -19,12 +19,16 @@ struct LaunchShape {
   std::uint64_t dynamic_shared = 0;  // bytes
   std::uint32_t cluster[3] = {1, 1, 1};
   bool cooperative = false;
+  int priority = 0;  // only told: a stream has one of its own
 };
 
 /// CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, ...: what cuLaunchKernel answers for such a
 /// shape.
 CUresult check_shape(const Driver& driver, CUdevice device, const Function& function,
                      const LaunchShape& shape);
+
+/// Attributes that ask for nothing that could be missing. What cannot be done is refused, not forgotten.
+CUresult take_attribute(CUlaunchAttributeID which, const CUlaunchAttributeValue& value, LaunchShape& shape);
 
 /// Copies the parameters out of either of the two ways to give them. The copy is whole words, at least one.
 CUresult gather_parameters(const Function& function, void* const* parameters, void* const* extra,

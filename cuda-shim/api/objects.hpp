@@ -11,7 +11,10 @@
 
 namespace fairgv::cuda {
 
-/// CUDA Driver API, "Event Management". What it stands for is the marker of its last record.
+struct CapturedRecord;
+
+/// CUDA Driver API, "Event Management". What it stands for is the marker of its last record, or, of a record
+/// in a stream that was being captured, a place in the graph (graph/capture.hpp).
 struct Event {
   Event(CUcontext context, unsigned of_creation) : owner(context), flags(of_creation) {}
   std::shared_ptr<Operation> recorded() const {
@@ -21,13 +24,25 @@ struct Event {
   void record(std::shared_ptr<Operation> operation) {
     const std::lock_guard guard(lock);
     marker = std::move(operation);
+    place.reset();
   }
+  void record(std::shared_ptr<const CapturedRecord> captured) {
+    const std::lock_guard guard(lock);
+    place = std::move(captured);
+  }
+  /// Null: its last record was no captured one.
+  std::shared_ptr<const CapturedRecord> captured() const {
+    const std::lock_guard guard(lock);
+    return place;
+  }
+  bool is_captured() const { return captured() != nullptr; }
   const CUcontext owner;
   const unsigned flags;
 
  private:
   mutable std::mutex lock;
   std::shared_ptr<Operation> marker;  // null: never recorded
+  std::shared_ptr<const CapturedRecord> place;
 };
 
 /// A CUDA array: plain rows in memory, which only copies see; there are no textures to read it.

@@ -2,6 +2,7 @@
 
 #include "bounds.hpp"
 #include "copy.hpp"
+#include "copy_sides.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -120,7 +121,49 @@ CUresult pitched_place(Driver& driver, const PitchedSide& side, const Extent& ex
   }
 }
 
-CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
+CUDA_MEMCPY3D describe_copy(const Place& to, const Place& from, const Extent& extent) {
+  CUDA_MEMCPY3D p{};
+  p.WidthInBytes = extent.width;
+  p.Height = extent.height;
+  p.Depth = extent.depth;
+  const auto type_of = [](const Place& place) {
+    if (place.array) return CU_MEMORYTYPE_ARRAY;
+    return place.side == Side::device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  };
+  const auto pitch_of = [&extent](const Place& place) {
+    return place.pitch == 0 ? extent.width : place.pitch;
+  };
+  const auto height_of = [&extent, &pitch_of](const Place& place) {
+    return place.slice == 0 ? extent.height : place.slice / pitch_of(place);
+  };
+  p.srcMemoryType = type_of(from);
+  p.dstMemoryType = type_of(to);
+  if (from.array) {
+    p.srcArray = reinterpret_cast<CUarray>(from.array.get());
+    p.srcXInBytes = from.x;
+    p.srcY = from.y;
+    p.srcZ = from.z;
+  } else {
+    p.srcHost = p.srcMemoryType == CU_MEMORYTYPE_HOST ? from.host() : nullptr;
+    p.srcDevice = p.srcMemoryType == CU_MEMORYTYPE_DEVICE ? from.address : 0;
+    p.srcPitch = pitch_of(from);
+    p.srcHeight = height_of(from);
+  }
+  if (to.array) {
+    p.dstArray = reinterpret_cast<CUarray>(to.array.get());
+    p.dstXInBytes = to.x;
+    p.dstY = to.y;
+    p.dstZ = to.z;
+  } else {
+    p.dstHost = p.dstMemoryType == CU_MEMORYTYPE_HOST ? to.host() : nullptr;
+    p.dstDevice = p.dstMemoryType == CU_MEMORYTYPE_DEVICE ? to.address : 0;
+    p.dstPitch = pitch_of(to);
+    p.dstHeight = height_of(to);
+  }
+  return p;
+}
+
+CUresult check_fill(const Driver& driver, const Fill& fill) {
   if (fill.count == 0 || fill.rows == 0) return CUDA_SUCCESS;
   std::size_t width = 0;
   if (__builtin_mul_overflow(fill.count, fill.element, &width)) return CUDA_ERROR_INVALID_VALUE;
@@ -128,8 +171,13 @@ CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill&
   if (fill.rows > 1 && (fill.pitch < width || fill.pitch % fill.element != 0))
     return CUDA_ERROR_INVALID_VALUE;
   const auto size = span_of({width, fill.rows, 1}, fill.pitch, 0);
-  if (!size || !driver.memory.covers(fill.address, *size)) return CUDA_ERROR_INVALID_VALUE;
-  return enqueue_fill(driver, stream, fill);
+  return size && driver.memory.covers(fill.address, *size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
+  if (fill.count == 0 || fill.rows == 0) return CUDA_SUCCESS;
+  const CUresult code = check_fill(driver, fill);
+  return code == CUDA_SUCCESS ? enqueue_fill(driver, stream, fill) : code;
 }
 
 }  // namespace fairgv::cuda

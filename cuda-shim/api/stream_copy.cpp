@@ -1,5 +1,5 @@
 // Entry points: linear copies (CUDA Driver API, "Memory Management"). Compiled twice: stream_entry.hpp.
-#include "copy.hpp"
+#include "command.hpp"
 #include "stream_entry.hpp"
 
 namespace fairgv::cuda {
@@ -11,11 +11,12 @@ CUresult linear_copy(FindPlace find_to, CUdeviceptr to, FindPlace find_from, CUd
                      std::size_t size, CUstream handle, bool async) noexcept {
   return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     if (size == 0) return CUDA_SUCCESS;
-    Place target;
-    Place source;
-    if (const CUresult code = find_to(driver, to, size, target); code != CUDA_SUCCESS) return code;
-    if (const CUresult code = find_from(driver, from, size, source); code != CUDA_SUCCESS) return code;
-    return copy(driver, stream, target, source, {size, 1, 1}, async);
+    CopyCommand command;
+    command.extent = {size, 1, 1};
+    command.async = async;
+    if (const CUresult code = find_to(driver, to, size, command.to); code != CUDA_SUCCESS) return code;
+    if (const CUresult code = find_from(driver, from, size, command.from); code != CUDA_SUCCESS) return code;
+    return put(driver, stream, std::move(command));
   });
 }
 
@@ -27,10 +28,11 @@ CUdeviceptr address(const void* pointer) {
 template <typename FindPlaces>
 CUresult row_copy(std::size_t size, CUstream handle, bool async, const FindPlaces& find) noexcept {
   return on_stream(handle, [&](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
-    Place to;
-    Place from;
-    const CUresult code = find(driver, to, from);
-    return code == CUDA_SUCCESS ? copy(driver, stream, to, from, {size, 1, 1}, async) : code;
+    CopyCommand command;
+    command.extent = {size, 1, 1};
+    command.async = async;
+    const CUresult code = find(driver, command.to, command.from);
+    return code == CUDA_SUCCESS ? put(driver, stream, std::move(command)) : code;
   });
 }
 

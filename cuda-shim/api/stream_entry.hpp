@@ -25,5 +25,17 @@ CUresult on_stream(CUstream handle, const Body& body) noexcept {
   });
 }
 
+/// The same for calls that wait for the stream, or put there what no graph can hold: they are an error while
+/// it is being captured. What else is put into a stream goes by put() (command.hpp).
+template <typename Body>
+CUresult on_uncaptured_stream(CUstream handle, const Body& body) noexcept {
+  return on_stream(handle, [&](Driver& driver, Context& context, const std::shared_ptr<Stream>& stream) {
+    if (driver.captures.any()) {
+      if (const CUresult code = driver.captures.refuse(stream); code != CUDA_SUCCESS) return code;
+    }
+    return static_cast<CUresult>(body(driver, context, stream));
+  });
+}
+
 }  // namespace
 }  // namespace fairgv::cuda

@@ -1,6 +1,6 @@
 // Entry points: memsets (CUDA Driver API, "cuMemsetD8" and its kin). Compiled twice: stream_entry.hpp. None
 // waits: on device memory the synchronous ones do not either ("API synchronization behavior").
-#include "copy.hpp"
+#include "command.hpp"
 #include "stream_entry.hpp"
 
 namespace fairgv::cuda {
@@ -8,11 +8,7 @@ namespace {
 
 CUresult fill_in(CUstream handle, const Fill& wish, bool async) noexcept {
   return on_stream(handle, [&](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
-    const CUresult code = fill(driver, stream, wish);
-    if (code != CUDA_SUCCESS || async) return code;
-    // The exception: pinned host memory, which the program reads without asking.
-    const auto allocation = driver.memory.find(wish.address);
-    return allocation && allocation->is_host() ? driver.scheduler.synchronize(stream) : CUDA_SUCCESS;
+    return put(driver, stream, FillCommand{wish, async});
   });
 }
 

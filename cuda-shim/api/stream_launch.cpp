@@ -1,6 +1,6 @@
 // Entry points: launches and host functions (CUDA Driver API, "Execution Control"). Compiled twice:
 // stream_entry.hpp.
-#include "launch.hpp"
+#include "command.hpp"
 #include "library.hpp"
 #include "stream_entry.hpp"
 
@@ -23,33 +23,9 @@ CUresult launch(CUfunction handle, const LaunchShape& shape, CUstream stream_han
         std::vector<std::uint64_t> block;
         code = gather_parameters(*function, parameters, extra, block);
         if (code != CUDA_SUCCESS) return code;
-        return enqueue_launch(driver, stream, std::move(function), shape, std::move(block));
+        CUkernel const kernel = function->handle() == handle ? nullptr : reinterpret_cast<CUkernel>(handle);
+        return put(driver, stream, LaunchCommand{std::move(function), shape, std::move(block), kernel});
       });
-}
-
-/// Attributes that ask for nothing that could be missing. What cannot be done is refused, not forgotten.
-CUresult take_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) {
-  const CUlaunchAttributeValue& value = attribute.value;
-  switch (attribute.id) {
-    case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      shape.cooperative = value.cooperative != 0;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      shape.cluster[0] = value.clusterDim.x;
-      shape.cluster[1] = value.clusterDim.y;
-      shape.cluster[2] = value.clusterDim.z;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-      return CUDA_SUCCESS;  // leave to overlap, not a demand
-    default:
-      return CUDA_ERROR_NOT_SUPPORTED;
-  }
 }
 
 }  // namespace
@@ -72,7 +48,9 @@ CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction funct
                     {config->blockDimX, config->blockDimY, config->blockDimZ},
                     config->sharedMemBytes};
   for (unsigned at = 0; at < config->numAttrs; ++at) {
-    if (const CUresult code = take_attribute(config->attrs[at], shape); code != CUDA_SUCCESS) return code;
+    if (const CUresult code = take_attribute(config->attrs[at].id, config->attrs[at].value, shape);
+        code != CUDA_SUCCESS)
+      return code;
   }
   return launch(function, shape, config->hStream, parameters, extra);
 }
@@ -89,20 +67,13 @@ CUresult CUDAAPI cuLaunchCooperativeKernel(CUfunction function, unsigned int gri
 CUresult CUDAAPI cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return driver.scheduler.run_on_host(
-        stream,
-        [=](CUresult) {
-          in_host_function() = true;
-          function(data);
-          in_host_function() = false;
-        },
-        false);
+    return put(driver, stream, HostCommand{function, data});
   });
 }
 
 CUresult CUDAAPI cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data,
                                      unsigned int flags) {
-  return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
+  return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     // It is called after a fault too, and told of it (cuStreamAddCallback).
     return driver.scheduler.run_on_host(

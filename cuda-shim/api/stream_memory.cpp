@@ -9,7 +9,7 @@ namespace {
 
 /// The memory is there at once, which is sooner than the stream's order asks for.
 CUresult allocate(CUdeviceptr* address, std::size_t size, CUmemoryPool* wanted, CUstream handle) noexcept {
-  return on_stream(handle, [=](Driver& driver, Context& context, const std::shared_ptr<Stream>&) {
+  return on_uncaptured_stream(handle, [=](Driver& driver, Context& context, const std::shared_ptr<Stream>&) {
     if (address == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
     const auto pool = wanted != nullptr ? driver.pools.find(*wanted) : driver.current_pool(context.device());
     if (!pool) return CUDA_ERROR_INVALID_VALUE;
@@ -42,7 +42,7 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t size,
 }
 
 CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
-  return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
+  return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     if (address == 0) return CUDA_SUCCESS;
     const auto allocation = driver.memory.find_begin(address);
     const bool freeable = allocation && !allocation->is_host() && allocation->kind != MemoryKind::variable &&
@@ -56,14 +56,14 @@ CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
 // Prefetching has nowhere to go: there is one memory. What is wrong about it is said all the same.
 CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr address, std::size_t size, CUmemLocation location,
                                     unsigned int flags, CUstream handle) {
-  return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {
+  return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {
     return flags != 0 ? CUDA_ERROR_INVALID_VALUE : check_managed_range(driver, address, size, location);
   });
 }
 
 CUresult CUDAAPI cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, std::size_t size,
                                         unsigned int flags) {
-  return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {
+  return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {
     const auto allocation = driver.memory.find_begin(address);
     const bool whole = allocation && (size == 0 || size == allocation->size);
     if (!whole || allocation->kind != MemoryKind::managed) return CUDA_ERROR_INVALID_VALUE;

@@ -1,28 +1,15 @@
 // Entry points: a stream's order and state, events recorded in it (CUDA Driver API, "Stream Management",
 // "Event Management"). Compiled twice: stream_entry.hpp.
-#include "objects.hpp"
+#include "command.hpp"
 #include "stream_entry.hpp"
 
 namespace fairgv::cuda {
 namespace {
 
-CUresult record(CUevent handle, CUstream stream_handle) noexcept {
+CUresult record(CUevent handle, CUstream stream_handle, bool external) noexcept {
   return on_stream(stream_handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
-    const auto event = driver.events.find(handle);
-    if (!event) return CUDA_ERROR_INVALID_HANDLE;
-    if (event->owner != stream->group()->owner()) return CUDA_ERROR_INVALID_HANDLE;
-    event->record(driver.scheduler.mark(stream));
-    return CUDA_SUCCESS;
-  });
-}
-
-/// No stream is ever captured.
-CUresult no_capture(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id) noexcept {
-  return on_stream(handle, [=](Driver&, Context&, const std::shared_ptr<Stream>&) {
-    if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (id != nullptr) *id = 0;
-    return CUDA_SUCCESS;
+    auto event = driver.events.find(handle);
+    return event ? put(driver, stream, RecordCommand{std::move(event), external}) : CUDA_ERROR_INVALID_HANDLE;
   });
 }
 
@@ -40,13 +27,13 @@ CUresult tell(CUstream handle, Value* value, const Read& read) noexcept {
 extern "C" {
 
 CUresult CUDAAPI cuStreamSynchronize(CUstream handle) {
-  return on_stream(handle, [](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
+  return on_uncaptured_stream(handle, [](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     return driver.scheduler.synchronize(stream);
   });
 }
 
 CUresult CUDAAPI cuStreamQuery(CUstream handle) {
-  return on_stream(handle, [](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
+  return on_uncaptured_stream(handle, [](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     return driver.scheduler.query(stream);
   });
 }
@@ -54,22 +41,19 @@ CUresult CUDAAPI cuStreamQuery(CUstream handle) {
 CUresult CUDAAPI cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
   return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     if ((flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) != 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto event = driver.events.find(event_handle);
+    auto event = driver.events.find(event_handle);
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
-    // An event that was never recorded holds nothing up.
-    const auto marker = event->recorded();
-    if (marker && !marker->done()) driver.scheduler.mark(stream, marker);
-    return CUDA_SUCCESS;
+    return put(driver, stream, WaitCommand{std::move(event), (flags & CU_EVENT_WAIT_EXTERNAL) != 0});
   });
 }
 
 CUresult CUDAAPI cuEventRecord(CUevent event, CUstream stream) {
-  return record(event, stream);
+  return record(event, stream, false);
 }
 
 CUresult CUDAAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
-  return (flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0 ? CUDA_ERROR_INVALID_VALUE
-                                                            : record(event, stream);
+  if ((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0) return CUDA_ERROR_INVALID_VALUE;
+  return record(event, stream, (flags & CU_EVENT_RECORD_EXTERNAL) != 0);
 }
 
 CUresult CUDAAPI cuStreamGetFlags(CUstream handle, unsigned int* flags) {
@@ -126,20 +110,6 @@ CUresult CUDAAPI cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
     // How a thread waits is a wish.
     return attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   });
-}
-
-CUresult CUDAAPI cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  return no_capture(handle, status, nullptr);
-}
-
-CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id,
-                                        CUgraph* graph, const CUgraphNode** nodes,
-                                        const CUgraphEdgeData** edges, std::size_t* count) {
-  if (graph != nullptr) *graph = nullptr;
-  if (nodes != nullptr) *nodes = nullptr;
-  if (edges != nullptr) *edges = nullptr;
-  if (count != nullptr) *count = 0;
-  return no_capture(handle, status, id);
 }
 
 }  // extern "C"

@@ -74,8 +74,8 @@ TEST(SoftCudaSymbols, AreFoundByNameVersionAndDefaultStream) {
 }
 
 TEST(SoftCudaSymbols, WhatIsNotServedSaysSo) {
-  CUgraph graph = nullptr;
-  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphCreate(&graph, 0));
+  CUmemGenericAllocationHandle memory = 0;
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuMemRelease(memory));
   const void* table = nullptr;
   const CUuuid id{};
   EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGetExportTable(&table, &id));

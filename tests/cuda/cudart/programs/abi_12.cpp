@@ -20,6 +20,20 @@ int cudaPointerGetAttributes(void* attributes, const void* pointer);
 int cudaThreadSynchronize();
 int cudaLaunchCooperativeKernelMultiDevice(void* list, unsigned int count, unsigned int flags);
 int cudaGetLastError();
+int cudaGraphCreate(void** graph, unsigned int flags);
+int cudaGraphAddEmptyNode(void** node, void* graph, void* const* before, std::size_t count);
+int cudaGraphAddDependencies(void* graph, void* const* from, void* const* to, std::size_t count);
+int cudaGraphGetEdges(void* graph, void** from, void** to, std::size_t* count);
+int cudaGraphNodeGetDependencies(void* node, void** before, std::size_t* count);
+int cudaGraphInstantiate(void** executable, void* graph, unsigned long long flags);
+int cudaGraphLaunch(void* executable, void* stream);
+int cudaGraphExecDestroy(void* executable);
+int cudaGraphDestroy(void* graph);
+int cudaStreamCreate(void** stream);
+int cudaStreamDestroy(void* stream);
+int cudaStreamBeginCapture(void* stream, int mode);
+int cudaStreamGetCaptureInfo(void* stream, int* status, unsigned long long* id);
+int cudaStreamEndCapture(void* stream, void** graph);
 }
 
 #define CHECK(condition)                                          \
@@ -48,6 +62,39 @@ int attribute(int which) {
   int value = 0;
   CHECK(cudaDeviceGetAttribute(&value, which, 0) == 0);
   return value;
+}
+
+// Calls that CUDA 13 gave the data of edges.
+void use_graphs() {
+  void* graph = nullptr;
+  void* nodes[2] = {};
+  CHECK(cudaGraphCreate(&graph, 0) == 0);
+  CHECK(cudaGraphAddEmptyNode(&nodes[0], graph, nullptr, 0) == 0);
+  CHECK(cudaGraphAddEmptyNode(&nodes[1], graph, nullptr, 0) == 0);
+  CHECK(cudaGraphAddDependencies(graph, &nodes[0], &nodes[1], 1) == 0);
+  void* from = nullptr;
+  void* to = nullptr;
+  std::size_t count = 1;
+  CHECK(cudaGraphGetEdges(graph, &from, &to, &count) == 0);
+  CHECK(count == 1 && from == nodes[0] && to == nodes[1]);
+  from = nullptr;
+  CHECK(cudaGraphNodeGetDependencies(nodes[1], &from, &count) == 0);
+  CHECK(count == 1 && from == nodes[0]);
+  void* executable = nullptr;
+  CHECK(cudaGraphInstantiate(&executable, graph, 0) == 0);
+  CHECK(cudaGraphLaunch(executable, nullptr) == 0);
+  CHECK(cudaGraphExecDestroy(executable) == 0);
+  CHECK(cudaGraphDestroy(graph) == 0);
+  void* stream = nullptr;
+  CHECK(cudaStreamCreate(&stream) == 0);
+  CHECK(cudaStreamBeginCapture(stream, 0) == 0);
+  int status = 0;
+  unsigned long long id = 0;
+  CHECK(cudaStreamGetCaptureInfo(stream, &status, &id) == 0);
+  CHECK(status == 1 && id != 0);
+  CHECK(cudaStreamEndCapture(stream, &graph) == 0);
+  CHECK(cudaGraphDestroy(graph) == 0);
+  CHECK(cudaStreamDestroy(stream) == 0);
 }
 
 int main() {
@@ -98,6 +145,7 @@ int main() {
   CHECK(cudaLaunchCooperativeKernelMultiDevice(nullptr, 0, 0) == kNotSupported);
   CHECK(cudaGetLastError() == kNotSupported);
   CHECK(cudaGetLastError() == 0);
+  use_graphs();
   std::printf("passed abi_12\n");
   return 0;
 }

@@ -1,0 +1,50 @@
+#include "command.hpp"
+
+#include "context.hpp"
+
+namespace fairgv::cuda {
+
+CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, LaunchCommand command) {
+  return enqueue_launch(driver, stream, std::move(command.function), command.shape,
+                        std::move(command.parameters));
+}
+
+CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const CopyCommand& command) {
+  return copy(driver, stream, command.to, command.from, command.extent, command.async);
+}
+
+CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const FillCommand& command) {
+  const CUresult code = fill(driver, stream, command.fill);
+  if (code != CUDA_SUCCESS || command.async) return code;
+  // On device memory no fill waits. The exception: pinned host memory, which the program reads without
+  // asking.
+  const auto allocation = driver.memory.find(command.fill.address);
+  return allocation && allocation->is_host() ? driver.scheduler.synchronize(stream) : CUDA_SUCCESS;
+}
+
+CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const HostCommand& command) {
+  return driver.scheduler.run_on_host(
+      stream,
+      [command](CUresult) {
+        in_host_function() = true;
+        command.function(command.data);
+        in_host_function() = false;
+      },
+      false);
+}
+
+CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const RecordCommand& command) {
+  if (command.event->owner != stream->group()->owner()) return CUDA_ERROR_INVALID_HANDLE;
+  command.event->record(driver.scheduler.mark(stream));
+  return CUDA_SUCCESS;
+}
+
+CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const WaitCommand& command) {
+  if (command.event->is_captured()) return CUDA_ERROR_CAPTURED_EVENT;
+  // An event that was never recorded holds nothing up.
+  const auto marker = command.event->recorded();
+  if (marker && !marker->done()) driver.scheduler.mark(stream, marker);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace fairgv::cuda

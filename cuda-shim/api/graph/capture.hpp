@@ -1,0 +1,141 @@
+// Captures under way: streams whose commands become nodes of a graph (CUDA Driver API, "Stream Management",
+// cuStreamBeginCapture; CUDA programming guide, "Stream Capture").
+//
+// A capture is begun in one stream. Others join it when they wait for an event that was recorded in it, and
+// are part of it until it ends. Each has tips: the nodes that the next one in it depends on. What must not be
+// done to a capture invalidates it: everything in its streams answers so until cuStreamEndCapture.
+//
+// A stream that is not being captured pays for all this with one look at a counter.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "cuda.hpp"
+
+namespace fairgv::cuda {
+
+class Driver;
+class Executable;
+class Graph;
+class Graphs;
+class Stream;
+class StreamGroup;
+struct CopyCommand;
+struct Event;
+struct FillCommand;
+struct GraphNode;
+struct HostCommand;
+struct LaunchCommand;
+struct RecordCommand;
+struct WaitCommand;
+
+struct CaptureBranch {
+  std::shared_ptr<Stream> stream;
+  std::vector<GraphNode*> tips;
+  /// What cuStreamGetCaptureInfo has handed out.
+  std::vector<CUgraphNode> told_tips;
+  std::vector<CUgraphEdgeData> told_edges;
+};
+
+struct CaptureSequence {
+  std::uint64_t id = 0;
+  std::shared_ptr<Graph> graph;
+  bool is_graph_given = false;  // by the program, whose it stays
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::thread::id thread;  // that began it
+  bool is_invalid = false;
+  bool is_over = false;
+  std::vector<CaptureBranch> branches;  // the first is where it began
+};
+
+/// What an event stands for that was recorded in a capture.
+struct CapturedRecord {
+  std::shared_ptr<CaptureSequence> sequence;
+  std::vector<GraphNode*> tips;  // of no meaning once the sequence is over
+};
+
+class Captures {
+ public:
+  explicit Captures(Graphs& graphs) : graphs_(graphs) {}
+
+  /// There are captures under way. Pairs with begin(): a thread that has been told of one sees it.
+  bool any() const { return count_.load(std::memory_order_acquire) != 0; }
+
+  /// Makes a command a node, if its stream is being captured (an event: if it has been). False: it is to be
+  /// enqueued. `code` is the answer otherwise.
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, LaunchCommand& command, CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const CopyCommand& command,
+            CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const FillCommand& command,
+            CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const HostCommand& command,
+            CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const RecordCommand& command,
+            CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const WaitCommand& command,
+            CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, Executable& launched, CUresult& code);
+
+  /// What a call answers that waits for a stream, or puts something there that no graph can hold.
+  CUresult refuse(const std::shared_ptr<Stream>& stream);
+  /// The same of all of a context's streams, and of an event.
+  CUresult refuse(const StreamGroup& group);
+  CUresult refuse(const Event& event);
+  /// What a call answers that is unsafe while something is captured (cuThreadExchangeStreamCaptureMode).
+  CUresult refuse_unsafe();
+
+  /// `graph`: to add to, behind the tips; null: a new one.
+  CUresult begin(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode,
+                 const std::shared_ptr<Graph>& graph, std::vector<GraphNode*> tips);
+  CUresult end(const std::shared_ptr<Stream>& stream, CUgraph& graph);
+
+  struct Info {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    std::uint64_t id = 0;
+    CUgraph graph = nullptr;
+    const CUgraphNode* tips = nullptr;
+    const CUgraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+  };
+  CUresult info(const std::shared_ptr<Stream>& stream, Info& info);
+  CUresult update_tips(const std::shared_ptr<Stream>& stream, const CUgraphNode* nodes, std::size_t count,
+                       bool replace);
+
+  /// Captures that were begun in the stream, or in one of the context's, are over.
+  void forget(const Stream& stream);
+  void forget(const StreamGroup& group);
+
+ private:
+  struct Found {
+    CaptureSequence* sequence = nullptr;
+    CaptureBranch* branch = nullptr;
+  };
+  using Sequences = std::vector<std::shared_ptr<CaptureSequence>>;
+
+  // With the lock of the graphs:
+  Found find(const Stream& stream) const;
+  bool is_implicit(const Stream& stream) const;
+  bool enter(const Stream& stream, Found& found, CUresult& code);
+  bool join(const std::shared_ptr<Stream>& stream, const WaitCommand& command, CUresult& code);
+  CUresult wait(const Found& found, const WaitCommand& command);
+  template <typename Command>
+  void add(const Found& found, Command&& work);
+  /// What a sequence has held, to be let go without the lock.
+  struct Remains {
+    std::shared_ptr<Graph> graph;
+    std::vector<CaptureBranch> branches;
+  };
+  Remains finish(CaptureSequence& sequence, bool keeps_graph);
+
+  Graphs& graphs_;
+  Sequences sequences_;  // guarded by the lock of the graphs
+  std::atomic<int> count_{0};
+};
+
+/// The calling thread's (cuThreadExchangeStreamCaptureMode).
+CUstreamCaptureMode& thread_capture_mode();
+
+}  // namespace fairgv::cuda

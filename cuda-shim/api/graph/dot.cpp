@@ -1,0 +1,56 @@
+#include "graph/dot.hpp"
+
+#include <fstream>
+#include <string>
+
+#include "graph/graph.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+std::string label(const GraphNode& node) {
+  struct Label {
+    std::string operator()(const EmptyNode&) const { return "empty"; }
+    std::string operator()(const LaunchCommand& launch) const {
+      const auto side = [](const std::uint32_t(&sides)[3]) {
+        return std::to_string(sides[0]) + "x" + std::to_string(sides[1]) + "x" + std::to_string(sides[2]);
+      };
+      return "kernel " + launch.function->name() + "\\n" + side(launch.shape.grid) + " blocks of " +
+             side(launch.shape.block);
+    }
+    std::string operator()(const CopyNode& node) const {
+      const CUDA_MEMCPY3D& p = node.copy;
+      return "memcpy\\n" + std::to_string(p.WidthInBytes) + "x" + std::to_string(p.Height) + "x" +
+             std::to_string(p.Depth) + " bytes";
+    }
+    std::string operator()(const FillCommand& command) const {
+      const Fill& fill = command.fill;
+      return "memset\\n" + std::to_string(fill.rows) + " rows of " +
+             std::to_string(fill.count * fill.element) + " bytes";
+    }
+    std::string operator()(const HostCommand&) const { return "host function"; }
+    std::string operator()(const ChildNode& child) const {
+      return "graph of " + std::to_string(child.graph->nodes().size()) + " nodes";
+    }
+    std::string operator()(const RecordCommand&) const { return "event record"; }
+    std::string operator()(const WaitCommand&) const { return "event wait"; }
+  };
+  return std::visit(Label{}, node.work);
+}
+
+}  // namespace
+
+bool write_dot(const Graph& graph, const char* path) {
+  std::ofstream file(path);
+  file << "digraph {\n";
+  for (const auto& node : graph.nodes()) {
+    file << "  node" << node->id << " [shape=box, label=\"" << label(*node) << "\"];\n";
+    for (const GraphNode* const from : node->dependencies)
+      file << "  node" << from->id << " -> node" << node->id << ";\n";
+  }
+  file << "}\n";
+  file.close();
+  return !file.fail();
+}
+
+}  // namespace fairgv::cuda

@@ -1,0 +1,271 @@
+#include "graph/executable.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "copy_sides.hpp"
+#include "graph/node_work.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+bool is_host(CUmemorytype type) {
+  return type == CU_MEMORYTYPE_HOST;
+}
+
+/// A unified address is of any memory but an array.
+bool same_kind(CUmemorytype one, CUmemorytype other) {
+  if (one == CU_MEMORYTYPE_ARRAY || other == CU_MEMORYTYPE_ARRAY) return one == other;
+  if (one == CU_MEMORYTYPE_UNIFIED || other == CU_MEMORYTYPE_UNIFIED) return true;
+  return is_host(one) == is_host(other);
+}
+
+/// Its context has not ended.
+bool is_of_a_context(const Driver& driver, const Stream& stream) {
+  const auto context = driver.contexts.find(stream.group()->owner());
+  return context && context->group() == stream.group();
+}
+
+/// What cuGraphExecUpdate and the calls for single nodes do not allow.
+CUgraphExecUpdateResult check_change(const LaunchCommand& before, const LaunchCommand& after) {
+  if (before.function->module().owner() != after.function->module().owner())
+    return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
+  return before.shape.cooperative == after.shape.cooperative ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                                                             : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+}
+
+CUgraphExecUpdateResult check_change(const CopyNode& before, const CopyNode& after) {
+  const CUDA_MEMCPY3D& one = before.copy;
+  const CUDA_MEMCPY3D& other = after.copy;
+  return same_kind(one.srcMemoryType, other.srcMemoryType) &&
+                 same_kind(one.dstMemoryType, other.dstMemoryType)
+             ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+             : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+CUgraphExecUpdateResult check_change(const FillCommand& before, const FillCommand& after) {
+  const Fill& one = before.fill;
+  const Fill& other = after.fill;
+  if (one.rows == 1 && other.rows == 1) return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+  const bool same = one.rows == other.rows && one.count == other.count && one.element == other.element &&
+                    one.pitch == other.pitch;
+  return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+/// All else may change.
+template <typename Same>
+CUgraphExecUpdateResult check_change(const Same&, const Same&) {
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+CUgraphExecUpdateResult check_change(const NodeWork& before, const NodeWork& after) {
+  if (before.index() != after.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+  return std::visit(
+      [&after](const auto& work) {
+        return check_change(work, std::get<std::decay_t<decltype(work)>>(after));
+      },
+      before);
+}
+
+}  // namespace
+
+bool Executable::plan(Graph& graph, GraphNode*& on_cycle) {
+  const auto order = topological_order(graph.dependencies());
+  if (order.on_cycle) {
+    on_cycle = graph.nodes()[*order.on_cycle].get();
+    return false;
+  }
+  for (const std::size_t number : order.nodes) {
+    GraphNode* const node = graph.nodes()[number].get();
+    nodes_.emplace(node->origin, node);
+    if (const auto* const child = std::get_if<ChildNode>(&node->work)) {
+      if (!plan(*child->graph, on_cycle)) return false;
+      continue;
+    }
+    step_numbers_.emplace(node, steps_.size());
+    steps_.push_back({node, true, {}});
+  }
+  return true;
+}
+
+std::shared_ptr<Executable> Executable::make(const Graph& graph, unsigned long long flags,
+                                             GraphNode*& on_cycle) {
+  auto made = std::make_shared<Executable>(flags);
+  made->graph_ = graph.copy();
+  GraphNode* copy_on_cycle = nullptr;
+  if (made->plan(*made->graph_, copy_on_cycle)) return made;
+  // Of a child graph's cycle no node of this graph is told.
+  for (const auto& node : graph.nodes()) {
+    if (node->id == copy_on_cycle->origin) on_cycle = node.get();
+  }
+  return nullptr;
+}
+
+CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPlaces& found) {
+  if (const auto* const launch = std::get_if<LaunchCommand>(&step.node->work)) {
+    return launch->function->module().owner() == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  }
+  if (const auto* const node = std::get_if<CopyNode>(&step.node->work)) {
+    const CUresult code = find_places(driver, node->copy, found.to, found.from, found.extent);
+    if (code != CUDA_SUCCESS || is_empty(found.extent)) return code;
+    return step.detour.prepare(driver, context, found.to, found.from, found.extent);
+  }
+  if (const auto* const fill = std::get_if<FillCommand>(&step.node->work))
+    return check_fill(driver, fill->fill);
+  if (const auto* const record = std::get_if<RecordCommand>(&step.node->work))
+    return record->event->owner == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  if (const auto* const wait = std::get_if<WaitCommand>(&step.node->work))
+    return wait->event->is_captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
+CUresult Executable::launch(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream) {
+  const std::lock_guard guard(lock_);
+  // Everything that can be wrong comes first: a launch is whole or not at all.
+  std::vector<FoundPlaces> places(steps_.size());
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    if (!steps_[at].is_enabled) continue;
+    const CUresult code = check(driver, context, steps_[at], places[at]);
+    if (code != CUDA_SUCCESS) return code;
+  }
+  if (last_stream_ && last_stream_ != stream && is_of_a_context(driver, *last_stream_)) {
+    const auto before = driver.scheduler.mark(last_stream_);
+    if (!before->done()) driver.scheduler.mark(stream, before);
+  }
+  last_stream_ = stream;
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    const auto enqueue_node = [&](const auto& work) -> CUresult {
+      using Kind = std::decay_t<decltype(work)>;
+      if constexpr (std::is_same_v<Kind, CopyNode>) {
+        const FoundPlaces& found = places[at];
+        if (is_empty(found.extent)) return CUDA_SUCCESS;
+        return steps_[at].detour.copy(driver, stream, found.to, found.from, found.extent);
+      } else if constexpr (std::is_same_v<Kind, EmptyNode> || std::is_same_v<Kind, ChildNode>) {
+        return CUDA_SUCCESS;
+      } else {
+        return enqueue(driver, stream, work);
+      }
+    };
+    if (!steps_[at].is_enabled) continue;
+    const CUresult code = std::visit(enqueue_node, steps_[at].node->work);
+    if (code != CUDA_SUCCESS) return code;
+  }
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<Graph> Executable::as_graph() {
+  const std::lock_guard guard(lock_);
+  // What is disabled is nothing for the length of the copy.
+  std::vector<std::pair<GraphNode*, NodeWork>> disabled;
+  for (const Step& step : steps_) {
+    if (!step.is_enabled) disabled.emplace_back(step.node, std::exchange(step.node->work, EmptyNode{}));
+  }
+  auto graph = graph_->copy();
+  for (auto& [node, work] : disabled) node->work = std::move(work);
+  return graph;
+}
+
+Executable::Update Executable::compare(const Graph& old_graph, const Graph& new_graph, Changes& changes) {
+  const auto& nodes = new_graph.nodes();
+  const Pairing pairs = pair_nodes(old_graph.dependencies(), new_graph.dependencies());
+  if (!pairs.corresponds) {
+    const auto node_of = [&nodes](const auto& number) { return number ? nodes[*number].get() : nullptr; };
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node_of(pairs.node), node_of(pairs.from)};
+  }
+  for (std::size_t at = 0; at < nodes.size(); ++at) {
+    GraphNode* const before = old_graph.nodes()[pairs.old_of_new[at]].get();
+    const auto result = check_change(before->work, nodes[at]->work);
+    if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return {result, nodes[at].get(), nullptr};
+    if (const auto* const child = std::get_if<ChildNode>(&before->work)) {
+      const auto inner = compare(*child->graph, *std::get<ChildNode>(nodes[at]->work).graph, changes);
+      if (inner.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return inner;
+    } else {
+      changes.emplace_back(before, nodes[at].get());
+    }
+  }
+  return {};
+}
+
+Executable::Update Executable::update(const Graph& graph) {
+  if (const auto order = topological_order(graph.dependencies()); order.on_cycle) {
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, graph.nodes()[*order.on_cycle].get(), nullptr};
+  }
+  const std::lock_guard guard(lock_);
+  Changes changes;
+  const Update result = compare(*graph_, graph, changes);
+  if (result.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
+  for (const auto& [node, like] : changes) node->work = like->work;
+  return result;
+}
+
+GraphNode* Executable::node_of(const GraphNode& original) {
+  const auto found = nodes_.find(original.id);
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
+Executable::Step* Executable::step_of(const GraphNode& original) {
+  const auto found = step_numbers_.find(node_of(original));
+  return found == step_numbers_.end() ? nullptr : &steps_[found->second];
+}
+
+CUresult Executable::set_work(const GraphNode& original, NodeWork work) {
+  const std::lock_guard guard(lock_);
+  const Step* const step = step_of(original);
+  if (step == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  keep_attributes(step->node->work, work);
+  if (check_change(step->node->work, work) != CU_GRAPH_EXEC_UPDATE_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
+  step->node->work = std::move(work);
+  return CUDA_SUCCESS;
+}
+
+CUresult Executable::set_child(const GraphNode& original, const Graph& graph) {
+  const std::lock_guard guard(lock_);
+  const GraphNode* const node = node_of(original);
+  const auto* const child = node != nullptr ? std::get_if<ChildNode>(&node->work) : nullptr;
+  if (child == nullptr || topological_order(graph.dependencies()).on_cycle) return CUDA_ERROR_INVALID_VALUE;
+  Changes changes;
+  if (compare(*child->graph, graph, changes).result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (const auto& [inner, like] : changes) inner->work = like->work;
+  return CUDA_SUCCESS;
+}
+
+CUresult Executable::set_enabled(const GraphNode& original, bool enabled) {
+  const std::lock_guard guard(lock_);
+  Step* const step = step_of(original);
+  if (step == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const NodeWork& work = step->node->work;
+  const bool can = std::holds_alternative<LaunchCommand>(work) || std::holds_alternative<CopyNode>(work) ||
+                   std::holds_alternative<FillCommand>(work);
+  if (!can) return CUDA_ERROR_INVALID_VALUE;
+  step->is_enabled = enabled;
+  return CUDA_SUCCESS;
+}
+
+CUresult Executable::enabled(const GraphNode& original, bool& enabled) {
+  const std::lock_guard guard(lock_);
+  const Step* const step = step_of(original);
+  if (step == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  enabled = step->is_enabled;
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+bool keeps_objects(const Graph& graph) {
+  return !graph.kept.empty() || std::ranges::any_of(graph.nodes(), [](const auto& node) {
+    const auto* const child = std::get_if<ChildNode>(&node->work);
+    return child != nullptr && keeps_objects(*child->graph);
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<Stream> Executable::needed_until_end_of(const Driver& driver) {
+  const std::lock_guard guard(lock_);
+  const bool holds = keeps_objects(*graph_) ||
+                     std::ranges::any_of(steps_, [](const Step& step) { return !step.detour.is_empty(); });
+  return holds && last_stream_ && is_of_a_context(driver, *last_stream_) ? last_stream_ : nullptr;
+}
+
+}  // namespace fairgv::cuda

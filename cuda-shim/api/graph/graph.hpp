@@ -1,0 +1,97 @@
+// A graph: nodes with what they do, and edges (CUDA Driver API, "Graph Management"). An object of this
+// process; nothing of it reaches the engine before it is launched. Guarded by the lock of Graphs, but for the
+// copy that an executable graph has (executable.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "command.hpp"
+#include "cuda.hpp"
+#include "graph/topology.hpp"
+
+namespace fairgv::cuda {
+
+class Graph;
+class UserObject;
+
+struct EmptyNode {};
+/// Addresses as the program said them: what is there is looked up at every launch, so that a graph holds no
+/// memory.
+struct CopyNode {
+  CUDA_MEMCPY3D copy{};
+};
+struct ChildNode {
+  std::shared_ptr<Graph> graph;
+};
+using NodeWork = std::variant<EmptyNode, LaunchCommand, CopyNode, FillCommand, HostCommand, ChildNode,
+                              RecordCommand, WaitCommand>;
+
+struct GraphNode {
+  CUgraphNode handle() { return reinterpret_cast<CUgraphNode>(this); }
+  CUgraphNodeType type() const;
+
+  std::uint64_t id = 0;      // unique in this process
+  std::uint64_t origin = 0;  // of the node that it is a copy of; 0: of none
+  Graph* graph = nullptr;    // that owns it
+  NodeWork work;
+  /// In the order in which the edges were made.
+  std::vector<GraphNode*> dependencies, dependents;
+  /// What cuGraphKernelNodeGetParams has handed out: pointers into `work`.
+  std::vector<void*> parameter_pointers;
+};
+
+class Graph {
+ public:
+  using Nodes = std::vector<std::shared_ptr<GraphNode>>;
+  /// References of a user object that the graph has.
+  struct Kept {
+    std::shared_ptr<UserObject> object;
+    unsigned count = 0;
+  };
+
+  CUgraph handle() { return reinterpret_cast<CUgraph>(this); }
+  /// In the order of adding.
+  const Nodes& nodes() const { return nodes_; }
+
+  /// The dependencies are nodes of this graph, none of them twice.
+  const std::shared_ptr<GraphNode>& add(NodeWork work, std::span<GraphNode* const> dependencies);
+  /// With its edges.
+  void remove(GraphNode& node);
+  /// False: that edge is there already, or is none. / It is not there.
+  static bool connect(GraphNode& from, GraphNode& to);
+  static bool disconnect(GraphNode& from, GraphNode& to);
+
+  /// With child graphs. Its nodes name those that they are copies of.
+  std::shared_ptr<Graph> copy() const;
+  Dependencies dependencies() const;
+
+  /// Set while it belongs to a node of another graph: then it is not the program's to destroy.
+  bool is_child = false;
+  /// Set while a capture adds to it.
+  bool is_captured_into = false;
+  std::vector<Kept> kept;
+
+ private:
+  Nodes nodes_;
+};
+
+/// A program's object that graphs keep (CUDA Driver API, "cuUserObjectCreate"). Its destructor is the
+/// program's function, so its last share must go while no lock is held.
+class UserObject {
+ public:
+  UserObject(void* object, CUhostFn destroy) : object_(object), destroy_(destroy) {}
+  ~UserObject();
+  UserObject(const UserObject&) = delete;
+  UserObject& operator=(const UserObject&) = delete;
+
+ private:
+  void* const object_;
+  const CUhostFn destroy_;
+};
+
+}  // namespace fairgv::cuda
