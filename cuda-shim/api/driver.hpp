@@ -32,6 +32,7 @@ class Linking;
 struct LibraryKernel;
 struct Event;
 struct Array;
+struct TextureObject;
 class Pool;
 
 inline constexpr int kDriverVersion = 13000;
@@ -81,6 +82,7 @@ class Driver : public Engine {
   HandleTable<LibraryKernel> kernels;
   HandleTable<Linking> linkings;
   HandleTable<Array> arrays;
+  HandleTable<TextureObject> textures, surfaces;  // by the engine's handles
   HandleTable<Pool> pools;
 
  private:
