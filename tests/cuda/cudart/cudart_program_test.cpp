@@ -76,6 +76,16 @@ TEST_F(CudartProgram, MemoryOfEveryKindHoldsWhatKernelsAndCopiesWrite) {
                 {"vector_add", "symbols", "managed", "pitched", "boxes", "arrays", "host_memory", "pools"});
 }
 
+TEST_F(CudartProgram, TexturesAndSurfacesReadAndWriteArraysOfEveryKind) {
+  expect_passes("textures",
+                {"array_2d", "bytes_as_numbers", "pitched", "volumes", "layers", "cubemaps", "gathering",
+                 "surfaces", "volume_surfaces", "copies", "order", "descriptions", "errors"});
+}
+
+TEST_F(CudartProgram, AnAccessOutsideASurfaceSticks) {
+  expect_passes("textures outside", {"outside"});
+}
+
 TEST_F(CudartProgram, LaunchesStreamsEventsAndErrorsAreAsDocumented) {
   expect_passes("execution", {"launches", "callbacks", "events", "functions", "devices", "errors", "threads",
                               "libraries", "reset"});
