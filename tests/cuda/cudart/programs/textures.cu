@@ -661,6 +661,43 @@ void errors() {
   (void)cudaGetLastError();
 }
 
+size_t free_memory() {
+  size_t free = 0, total = 0;
+  OK(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+// For a tenant with a limit of 64 MiB: an array counts what it holds, until nothing reads it any more.
+void quota() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float4>();
+  const size_t one = 1024 * 256 * 16, before = free_memory();
+  CHECK(before <= 64 << 20);
+  std::vector<cudaArray_t> arrays;
+  cudaArray_t array = nullptr;
+  while (cudaMallocArray(&array, &format, 1024, 256) == cudaSuccess) {
+    arrays.push_back(array);
+    CHECK(free_memory() == before - arrays.size() * one && arrays.size() < 17);
+  }
+  CHECK_CODE(cudaErrorMemoryAllocation, cudaGetLastError());
+  CHECK(arrays.size() == before / one);
+  // Nothing is charged for what was refused, or is impossible.
+  CHECK_CODE(cudaErrorMemoryAllocation,
+             cudaMalloc3DArray(&array, &format, make_cudaExtent(16384, 16384, 16384), 0));
+  CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&array, &format, 1 << 30, 1 << 30));
+  (void)cudaGetLastError();
+  const cudaTextureObject_t t =
+      texture(of_array(arrays[0]), sampling(cudaAddressModeClamp, cudaFilterModePoint, false));
+  const size_t left = free_memory();
+  OK(cudaFreeArray(arrays[1]));
+  CHECK(free_memory() == left + one);
+  OK(cudaFreeArray(arrays[0]));
+  CHECK(free_memory() == left + one);  // a texture still reads it
+  OK(cudaDestroyTextureObject(t));
+  CHECK(free_memory() == left + 2 * one);
+  for (size_t i = 2; i < arrays.size(); ++i) OK(cudaFreeArray(arrays[i]));
+  CHECK(free_memory() == before);
+}
+
 __global__ void write_outside(cudaSurfaceObject_t s) {
   surf2Dwrite(1, s, 16 * 4, 0);
 }
@@ -694,8 +731,9 @@ int main(int argc, char** argv) {
                         {"order", order},
                         {"descriptions", descriptions},
                         {"errors", errors},
+                        {"quota", quota},
                         {"outside", outside}};
-  // What sticks is run by its name only.
+  // What sticks, and what needs a limit, is run by its name only.
   const int all = sizeof cases / sizeof *cases;
-  return run_cases(cases, argc == 1 ? all - 1 : all, argc, argv);
+  return run_cases(cases, argc == 1 ? all - 2 : all, argc, argv);
 }
