@@ -158,6 +158,10 @@ __global__ void fetch_byte(cudaTextureObject_t t, unsigned char* out, int count)
   if (i < count) out[i] = tex1Dfetch<unsigned char>(t, i);
 }
 
+bool is_near(float got, unsigned char byte) {
+  return std::fabs(got - byte / 255.0f) < 1e-6f;
+}
+
 // Bytes told as numbers in [0, 1], in an array of one dimension and in linear memory.
 void bytes_as_numbers() {
   const int width = 100, count = 500;
@@ -171,12 +175,11 @@ void bytes_as_numbers() {
   cudaTextureObject_t t = texture(of_array(array), desc);
   Results<float4> out(count);
   sample_1d<<<(count + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), count);
+  std::vector<float4> got = out.get();
   for (int i = 0; i < count; ++i) {
     const uchar4 texel = texels[inside(std::floor(i * 0.25f - 2), width, cudaAddressModeClamp)];
-    const float4 got = out.get()[i];
-    CHECK(got.x == texel.x / 255.0f && got.y == texel.y / 255.0f && got.z == texel.z / 255.0f &&
-          got.w == texel.w / 255.0f);
-    if (i == 20) i = count - 20;  // every get() copies
+    CHECK(is_near(got[i].x, texel.x) && is_near(got[i].y, texel.y) && is_near(got[i].z, texel.z) &&
+          is_near(got[i].w, texel.w));
   }
   OK(cudaDestroyTextureObject(t));
 
@@ -191,11 +194,11 @@ void bytes_as_numbers() {
   t = texture(linear, desc);
   const int around = width + 10;  // what lies outside is 0
   fetch<<<(around + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), around);
-  const std::vector<float4> got = out.get();
+  got = out.get();
   for (int i = 0; i < around; ++i) {
     const bool there = i >= 5 && i < width + 5;
     const uchar4 texel = there ? texels[i - 5] : make_uchar4(0, 0, 0, 0);
-    CHECK(got[i].x == texel.x / 255.0f && got[i].w == texel.w / 255.0f);
+    CHECK(is_near(got[i].x, texel.x) && is_near(got[i].w, texel.w));
   }
   OK(cudaDestroyTextureObject(t));
   linear.res.linear.desc = cudaCreateChannelDesc<unsigned char>();
@@ -593,6 +596,7 @@ void refused(const cudaResourceDesc& resource, const cudaTextureDesc& desc) {
   (void)cudaGetLastError();
 }
 
+// With handles that were made up or are no more: not for drivers that take every handle for good.
 void errors() {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
   cudaArray_t array = nullptr;
