@@ -1,6 +1,7 @@
 #include "texture.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "context.hpp"
@@ -9,6 +10,12 @@
 
 namespace fairgv::cuda {
 namespace {
+
+/// Of an enumeration into which a program may have put any number.
+template <typename Enumeration>
+unsigned number_of(const Enumeration& value) {
+  return std::bit_cast<unsigned>(value);
+}
 
 /// The formats of views, three by three: with one, two and four channels.
 constexpr CUarray_format kViewFormats[] = {CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,
@@ -87,7 +94,7 @@ CUresult check_view(const TextureObject& object) {
   if (!object.array) return CUDA_ERROR_INVALID_VALUE;
   const CUDA_RESOURCE_VIEW_DESC& view = *object.view;
   const CUDA_ARRAY3D_DESCRIPTOR& array = object.array->description;
-  if (view.format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7) return CUDA_ERROR_INVALID_VALUE;
+  if (number_of(view.format) > CU_RES_VIEW_FORMAT_UNSIGNED_BC7) return CUDA_ERROR_INVALID_VALUE;
   if (view.format > CU_RES_VIEW_FORMAT_FLOAT_4X32) return CUDA_ERROR_NOT_SUPPORTED;  // block-compressed
   if (view.format != CU_RES_VIEW_FORMAT_NONE &&
       format_of_view(view.format).bytes() != object.array->element_bytes) {
@@ -107,13 +114,13 @@ CUresult check_sampling(const TextureObject& object) {
   constexpr unsigned kKnown = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                               CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
   const CUDA_TEXTURE_DESC& sampling = object.sampling;
-  const auto is_mode = [](CUaddress_mode mode) {
-    return mode >= CU_TR_ADDRESS_MODE_WRAP && mode <= CU_TR_ADDRESS_MODE_BORDER;
+  const auto is_mode = [](const CUaddress_mode& mode) {
+    return number_of(mode) <= CU_TR_ADDRESS_MODE_BORDER;
   };
-  const bool known =
-      std::all_of(std::begin(sampling.addressMode), std::end(sampling.addressMode), is_mode) &&
-      (sampling.filterMode == CU_TR_FILTER_MODE_POINT || sampling.filterMode == CU_TR_FILTER_MODE_LINEAR) &&
-      (sampling.flags & ~kKnown) == 0;
+  const bool known = std::all_of(std::begin(sampling.addressMode), std::end(sampling.addressMode), is_mode) &&
+                     number_of(sampling.filterMode) <= CU_TR_FILTER_MODE_LINEAR &&
+                     number_of(sampling.mipmapFilterMode) <= CU_TR_FILTER_MODE_LINEAR &&
+                     (sampling.flags & ~kKnown) == 0;
   if (!known) return CUDA_ERROR_INVALID_VALUE;
   const bool cubemap = object.array && (object.array->description.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
   if ((sampling.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !cubemap) return CUDA_ERROR_INVALID_VALUE;
@@ -154,7 +161,7 @@ bool reads_float(const TextureObject& object) {
 CUresult check_texture(const Driver& driver, const Context& context, TextureObject& object) {
   if (object.resource.flags != 0) return CUDA_ERROR_INVALID_VALUE;
   CUresult code = CUDA_ERROR_INVALID_VALUE;
-  switch (object.resource.resType) {
+  switch (number_of(object.resource.resType)) {
     case CU_RESOURCE_TYPE_ARRAY:
       code = check_array(driver, object);
       break;
@@ -175,7 +182,7 @@ CUresult check_texture(const Driver& driver, const Context& context, TextureObje
 }
 
 CUresult check_surface(const Driver& driver, TextureObject& object) {
-  if (object.resource.flags != 0 || object.resource.resType != CU_RESOURCE_TYPE_ARRAY)
+  if (object.resource.flags != 0 || number_of(object.resource.resType) != CU_RESOURCE_TYPE_ARRAY)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult code = check_array(driver, object); code != CUDA_SUCCESS) return code;
   const bool made_for_it = (object.array->description.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0;

@@ -184,6 +184,12 @@ TEST_F(Textures, NothingButObjectsIsAnObject) {
   wrong.resType = std::bit_cast<CUresourcetype>(17);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, wrong, plain));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, sampling(0x8000)));
+  CUDA_TEXTURE_DESC odd_mode = plain;
+  odd_mode.addressMode[2] = std::bit_cast<CUaddress_mode>(4);
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, odd_mode));
+  CUDA_TEXTURE_DESC odd_filter = plain;
+  odd_filter.filterMode = std::bit_cast<CUfilter_mode>(2);
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, odd_filter));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, sampling(CU_TRSF_SEAMLESS_CUBEMAP)));
 
   ASSERT_OK(make(&texture, resource, plain));

@@ -605,7 +605,6 @@ void errors() {
   refused(of_array(nullptr), plain);
   refused(of_array(reinterpret_cast<cudaArray_t>(&array)), plain);
   refused(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));  // of integers
-  refused(of_array(array), sampling(static_cast<cudaTextureAddressMode>(9), cudaFilterModePoint, false));
   // A surface takes an array that was made for it.
   const cudaResourceDesc resource = of_array(array);
   cudaSurfaceObject_t s = 0;
