@@ -1,7 +1,7 @@
 #include "texture.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <iterator>
 
 #include "context.hpp"
@@ -14,7 +14,10 @@ namespace {
 /// Of an enumeration into which a program may have put any number.
 template <typename Enumeration>
 unsigned number_of(const Enumeration& value) {
-  return std::bit_cast<unsigned>(value);
+  unsigned number = 0;
+  static_assert(sizeof value == sizeof number);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 /// The formats of views, three by three: with one, two and four channels.

@@ -36,6 +36,13 @@ CUDA_TEXTURE_DESC sampling(unsigned flags = 0, CUfilter_mode filter = CU_TR_FILT
   return described;
 }
 
+/// A number that need be none of the enumeration's.
+template <typename Enumeration>
+void put(Enumeration& field, unsigned number) {
+  static_assert(sizeof field == sizeof number);
+  std::memcpy(&field, &number, sizeof number);
+}
+
 CUresult make(CUtexObject* texture, const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& described,
               const CUDA_RESOURCE_VIEW_DESC* view = nullptr) {
   return cuTexObjectCreate(texture, &resource, &described, view);
@@ -181,14 +188,14 @@ TEST_F(Textures, NothingButObjectsIsAnObject) {
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, wrong, plain));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuSurfObjectCreate(&surface, &wrong));
   wrong.flags = 0;
-  wrong.resType = std::bit_cast<CUresourcetype>(17);
+  put(wrong.resType, 17);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, wrong, plain));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, sampling(0x8000)));
   CUDA_TEXTURE_DESC odd_mode = plain;
-  odd_mode.addressMode[2] = std::bit_cast<CUaddress_mode>(4);
+  put(odd_mode.addressMode[2], 4);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, odd_mode));
   CUDA_TEXTURE_DESC odd_filter = plain;
-  odd_filter.filterMode = std::bit_cast<CUfilter_mode>(2);
+  put(odd_filter.filterMode, 2);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, odd_filter));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, make(&texture, resource, sampling(CU_TRSF_SEAMLESS_CUBEMAP)));
 
