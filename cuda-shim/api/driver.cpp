@@ -110,6 +110,9 @@ bool Driver::end_context(Context& context) {
   for (const auto& module : modules.take_if(belongs)) module->unload();
   events.take_if([handle](const Event& event) { return event.owner == handle; });
   streams.take_if([handle](const Stream& stream) { return stream.group()->owner() == handle; });
+  const auto reads = [handle](const TextureObject& object) { return object.owner == handle; };
+  textures.take_if(reads);
+  surfaces.take_if(reads);
   arrays.take_if([handle](const Array& array) { return array.owner == handle; });
   memory.remove_all_of(handle);
   close_group(*context.group());

@@ -34,6 +34,7 @@ class Linking;
 struct LibraryKernel;
 struct Event;
 struct Array;
+struct TextureObject;
 class Pool;
 
 inline constexpr int kDriverVersion = 13000;
@@ -83,6 +84,7 @@ class Driver : public Engine {
   HandleTable<LibraryKernel> kernels;
   HandleTable<Linking> linkings;
   HandleTable<Array> arrays;
+  HandleTable<TextureObject> textures, surfaces;  // by the engine's handles
   HandleTable<Pool> pools;
   Graphs graphs;
   Captures captures{graphs};

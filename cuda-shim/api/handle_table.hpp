@@ -1,6 +1,6 @@
-// Handles that a program holds, and what they stand for. A handle is the object's address, but it is never
-// followed before it has been found here: a stale or made-up handle is an error code, not a crash. Any thread
-// may call.
+// Handles that a program holds, and what they stand for. A handle is mostly the object's address, but it is
+// never followed before it has been found here: a stale or made-up handle is an error code, not a crash. Any
+// thread may call.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,13 @@ class HandleTable {
     const std::unique_lock guard(lock_);
     objects_.emplace(handle, std::move(object));
     return handle;
+  }
+
+  /// The same under a handle that is not the object's address. Whoever calls has seen to it that no other
+  /// object has it.
+  void add_as(const void* handle, std::shared_ptr<Object> object) {
+    const std::unique_lock guard(lock_);
+    objects_.insert_or_assign(handle, std::move(object));
   }
 
   /// Null: no such handle.

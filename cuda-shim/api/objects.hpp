@@ -1,9 +1,10 @@
-// The small objects behind handles: events, arrays, pools of memory.
+// The small objects behind handles: events, arrays, texture and surface objects, pools of memory.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "cuda.hpp"
 #include "scheduler.hpp"
@@ -45,7 +46,7 @@ struct Event {
   std::shared_ptr<const CapturedRecord> place;
 };
 
-/// A CUDA array: plain rows in memory, which only copies see; there are no textures to read it.
+/// A CUDA array. How its elements lie in memory is the engine's business.
 struct Array {
   CUcontext owner = nullptr;
   CUDA_ARRAY3D_DESCRIPTOR description{};
@@ -54,6 +55,17 @@ struct Array {
   std::size_t rows = 1;       // at least one, of each layer
   std::size_t layers = 1;     // at least one
   ArrayStorage storage;
+};
+
+/// A texture object or a surface object: memory, and how kernels read it. What the program said, checked.
+struct TextureObject {
+  CUcontext owner = nullptr;
+  CUDA_RESOURCE_DESC resource{};
+  CUDA_TEXTURE_DESC sampling{};                 // of a texture
+  std::optional<CUDA_RESOURCE_VIEW_DESC> view;  // of a texture
+  std::shared_ptr<Array> array;                 // lives as long as what reads it; null: other memory
+  CUdeviceptr address = 0;                      // of other memory, as the device has it
+  TextureStorage storage;                       // the engine's; it has the handle
 };
 
 /// CUDA Driver API, "Stream Ordered Memory Allocator". Memory goes back to the device as soon as it is freed,

@@ -18,6 +18,7 @@ class Context;
 struct Allocation;
 struct Array;
 struct MemoryWish;
+struct TextureObject;
 
 inline constexpr const char* kEngineName = "fairgv";
 
@@ -61,6 +62,9 @@ class Engine {
 
   CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation);
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array);
+  /// Of checked objects (texture.hpp).
+  CUresult make_texture(Context& context, TextureObject& object);
+  CUresult make_surface(Context& context, TextureObject& object);
   /// The device's address of what is at `host` in an allocation. CUDA_ERROR_NOT_SUPPORTED: of registered
   /// memory, which the worker does not see.
   CUresult device_address(const Allocation& allocation, std::uint64_t host, CUdeviceptr& address) const;

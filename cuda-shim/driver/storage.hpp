@@ -82,4 +82,16 @@ class WorkersObject {
 
 using ArrayStorage = WorkersObject;
 
+/// A texture or surface object, and what the worker's driver calls it, which kernels get.
+class TextureStorage {
+ public:
+  TextureStorage() = default;
+  TextureStorage(WorkersObject object, std::uint64_t handle) : object_(std::move(object)), handle_(handle) {}
+  std::uint64_t handle() const { return handle_; }
+
+ private:
+  WorkersObject object_;
+  std::uint64_t handle_ = 0;
+};
+
 }  // namespace fairgv::cuda

@@ -16,6 +16,7 @@
 #include "runtime/wire/calls/cuda/contexts.hpp"
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
+#include "runtime/wire/calls/cuda/textures.hpp"
 
 namespace fairgv::wire::cuda {
 
@@ -23,6 +24,7 @@ namespace fairgv::wire::cuda {
 using SharedCalls =
     TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, EnqueueBarrier, EnqueueHostWork, EndAccess>;
 
-using AllCalls = wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls>::Type;
+using AllCalls =
+    wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls, TextureCalls>::Type;
 
 }  // namespace fairgv::wire::cuda

@@ -19,6 +19,7 @@ class Context;
 struct Allocation;
 struct Array;
 struct MemoryWish;
+struct TextureObject;
 
 inline constexpr const char* kEngineName = "fairgv softcuda";
 
@@ -53,6 +54,9 @@ class Engine {
 
   CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation);
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array);
+  /// Of checked objects (texture.hpp).
+  CUresult make_texture(Context& context, TextureObject& object);
+  CUresult make_surface(Context& context, TextureObject& object);
   /// All memory is the device's, where it is.
   CUresult device_address(const Allocation&, std::uint64_t host, CUdeviceptr& address) const {
     address = host;

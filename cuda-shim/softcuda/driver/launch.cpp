@@ -43,6 +43,7 @@ CUresult verdict(const RuntimeBlock& block) {
     case TrapKind::kDeadlock:
       return CUDA_ERROR_LAUNCH_TIMEOUT;  // a GPU would wait for ever, or until its watchdog
     case TrapKind::kScratch:
+    case TrapKind::kSurface:
       break;
   }
   return CUDA_ERROR_LAUNCH_FAILED;

@@ -24,6 +24,7 @@ inline constexpr std::uint32_t kLargestGrid[3] = {0x7fffffff, 65535, 65535};
 inline constexpr std::uint32_t kLargestBlockSide[3] = {1024, 1024, 64};
 inline constexpr std::uint32_t kLargestParameterBytes = 4096;
 inline constexpr std::uint64_t kTextureAlignment = 512;
+inline constexpr std::uint64_t kTexturePitchAlignment = 32;
 
 inline std::uint32_t largest_block(const DeviceFacts& facts) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(facts.largest_block, 1024));

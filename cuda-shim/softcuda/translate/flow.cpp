@@ -32,12 +32,12 @@ void add_registers(const Argument& argument, std::vector<int>& into) {
 }
 
 bool has_result(const FlatInstruction& i) {
-  constexpr std::array<std::string_view, 22> kWithout = {
+  constexpr std::array<std::string_view, 23> kWithout = {
       "st",         "red",     "bra",           "brx",          "ret",
       "exit",       "trap",    "brkpt",         "bar",          "barrier",
       "membar",     "fence",   "nanosleep",     "prefetch",     "prefetchu",
       "pmevent",    "discard", "applypriority", "call.vprintf", "call.__assertfail",
-      "setmaxnreg", "cp"};
+      "setmaxnreg", "cp",      "sust"};
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
   return !is_one_of(i.name, kWithout);
 }

@@ -82,6 +82,9 @@ void ModuleSymbols::fail(int line, const std::string& what, const std::string& m
 
 void ModuleSymbols::declare(const Variable& variable, int line) {
   const std::string what = "." + variable.space + " ." + variable.type + " " + variable.name;
+  if (variable.type.ends_with("ref"))  // .texref, .samplerref, .surfref
+    return fail(line, what,
+                "texture and surface references are not supported: use texture and surface objects");
   if (!scalar_type(variable.type)) return fail(line, what, "variables of this type are not supported");
   if (!is_power_of_two(alignment_of(variable)) || alignment_of(variable) > 4096) {
     return fail(line, what, "no alignment");

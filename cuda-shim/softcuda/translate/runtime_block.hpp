@@ -14,6 +14,7 @@ enum class TrapKind : std::uint32_t {
   kAssert = 2,    // __assertfail: CUDA_ERROR_ASSERT
   kDeadlock = 3,  // no thread of a block can go on
   kScratch = 4,   // a stepped kernel found no scratch memory, or too little
+  kSurface = 5,   // an access outside a surface that asked for a trap: CUDA_ERROR_LAUNCH_FAILED
 };
 
 struct RuntimeBlock {

@@ -1,5 +1,7 @@
 #include "cuda-shim/softcuda/translate/translate.hpp"
 
+#include <algorithm>
+
 #include "cuda-shim/softcuda/translate/flatten.hpp"
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
 #include "cuda-shim/softcuda/translate/prelude_text.hpp"
@@ -23,11 +25,11 @@ std::string prelude(const std::vector<KernelInfo>& kernels) {
   std::string text;
   for (const std::string_view part : {kPreludeBase, kPreludeInteger, kPreludeFloat, kPreludeAtomic})
     text += part;
-  for (const KernelInfo& kernel : kernels) {
-    if (!kernel.stepped) continue;
-    text += kPreludeStepped;
-    break;
-  }
+  const auto any = [&kernels](bool KernelInfo::*uses) {
+    return std::any_of(kernels.begin(), kernels.end(), [uses](const KernelInfo& each) { return each.*uses; });
+  };
+  if (any(&KernelInfo::stepped)) text += kPreludeStepped;
+  if (any(&KernelInfo::uses_images)) text += kPreludeImage;
   return text;
 }
 

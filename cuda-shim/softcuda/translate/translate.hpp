@@ -46,6 +46,7 @@ struct KernelInfo {
   std::uint32_t constant_bytes = 0;
   bool uses_barrier = false;
   bool uses_warp = false;
+  bool uses_images = false;  // textures or surfaces
   /// The threads of a block are run by one work-item, from one synchronisation to the next. Such a launch
   /// needs, for every block that runs at the same time, scratch_bytes_fixed + threads per block *
   /// scratch_bytes_per_thread.

@@ -119,6 +119,14 @@ void dot_product(Writer& w, const FlatInstruction& i) {
   w.result(word, text + ")");
 }
 
+// vabsdiff4.dtype.atype.btype.add, vabsdiff2: of the video instructions, what programs in CUDA use by name.
+void sum_of_differences(Writer& w, const FlatInstruction& i) {
+  if (!i.has("add") || i.has("sat")) return w.refuse("only the .add form is supported");
+  w.result(kWord, fmt::format("fgv_{}({}, {}, {}, {}, {})", i.name, w.operand(1, kWord),
+                              w.type(2).is_signed() ? 1 : 0, w.operand(2, kWord),
+                              w.type(1).is_signed() ? 1 : 0, w.operand(3, kWord)));
+}
+
 bool plain_integer(Writer& w, const FlatInstruction& i, ScalarType type) {
   const ScalarType u = unsigned_of(type);
   if (type.packed && i.name != "min" && i.name != "max") {
@@ -153,6 +161,7 @@ bool plain_integer(Writer& w, const FlatInstruction& i, ScalarType type) {
 
 bool write_integer(Writer& w, const FlatInstruction& i) {
   if (i.name == "dp4a" || i.name == "dp2a") return dot_product(w, i), true;
+  if (i.name == "vabsdiff4" || i.name == "vabsdiff2") return sum_of_differences(w, i), true;
   if (i.words.empty()) return false;
   const auto type = scalar_type(i.words.back());
   if (!type || !type->is_integer() || type->bits > 64) return false;

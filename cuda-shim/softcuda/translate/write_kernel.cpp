@@ -103,7 +103,7 @@ class KernelWriter {
   }
 
   void write_unguarded(Writer& w, const FlatInstruction& i) {
-    if (control(w, i) || synchronisation(w, i) || device_call(w, i)) return;
+    if (control(w, i) || synchronisation(w, i) || device_call(w, i) || image(w, i)) return;
     // Before a sum is written its operands are still what they were.
     if (i.name == "add") w.follow_pointer(i);
     const bool done = write_move(w, i) || write_memory(w, i) || write_integer(w, i) || write_bits(w, i) ||
@@ -181,6 +181,13 @@ class KernelWriter {
     } else {
       return false;
     }
+    return true;
+  }
+
+  bool image(Writer& w, const FlatInstruction& i) {
+    if (!is_image_instruction(i)) return false;
+    info_.uses_images = true;
+    write_image(w, i, leave());
     return true;
   }
 

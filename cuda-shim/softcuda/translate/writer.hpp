@@ -94,4 +94,8 @@ bool write_move(Writer& writer, const FlatInstruction& instruction);
 bool write_memory(Writer& writer, const FlatInstruction& instruction);
 bool write_atomic(Writer& writer, const FlatInstruction& instruction);
 
+/// Textures and surfaces, which need prelude/image.cl. `leave`: the statement that ends the thread.
+bool is_image_instruction(const FlatInstruction& instruction);
+void write_image(Writer& writer, const FlatInstruction& instruction, const std::string& leave);
+
 }  // namespace fairgv::softcuda

@@ -74,6 +74,10 @@ class Backend {
   Result<void> handle(const wire::cuda::UnpinArena& call);
   Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
 
+  // texture_calls.cpp
+  Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateTexture& call);
+  Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateSurface& call);
+
   // copy_calls.cpp
   Result<void> handle(const wire::cuda::Copy& call);
   Result<void> handle(const wire::cuda::Fill& call);

@@ -30,4 +30,14 @@ Array::~Array() {
   context->driver.cuArrayDestroy(handle);
 }
 
+Texture::~Texture() {
+  if (!is_made || use(context->driver, context->handle) != CUDA_SUCCESS) return;
+  context->driver.cuTexObjectDestroy(handle);
+}
+
+Surface::~Surface() {
+  if (!is_made || use(context->driver, context->handle) != CUDA_SUCCESS) return;
+  context->driver.cuSurfObjectDestroy(handle);
+}
+
 }  // namespace fairgv::vgpu::cuda

@@ -25,7 +25,7 @@
 
 namespace fairgv::vgpu::cuda {
 
-enum class ObjectKind { context, stream, module, function, array, linked };
+enum class ObjectKind { context, stream, module, function, array, texture, surface, linked };
 
 class Object {
  public:
@@ -132,6 +132,25 @@ struct Array final : ObjectOf<Array, ObjectKind::array> {
   std::shared_ptr<Context> context;
   CUarray handle = nullptr;
   MemoryCharge charge;
+};
+
+/// A texture object; `handle` may be any number once it is made.
+struct Texture final : ObjectOf<Texture, ObjectKind::texture> {
+  static constexpr std::string_view kName = "texture object";
+  ~Texture() override;
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Array> array;  // that it reads; null: other memory
+  CUtexObject handle = 0;
+  bool is_made = false;
+};
+
+struct Surface final : ObjectOf<Surface, ObjectKind::surface> {
+  static constexpr std::string_view kName = "surface object";
+  ~Surface() override;
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Array> array;
+  CUsurfObject handle = 0;
+  bool is_made = false;
 };
 
 /// What a link on the slow lane makes.

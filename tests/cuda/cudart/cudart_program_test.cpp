@@ -76,6 +76,25 @@ TEST_F(CudartProgram, MemoryOfEveryKindHoldsWhatKernelsAndCopiesWrite) {
                 {"vector_add", "symbols", "managed", "pitched", "boxes", "arrays", "host_memory", "pools"});
 }
 
+TEST_F(CudartProgram, TexturesAndSurfacesReadAndWriteArraysOfEveryKind) {
+  expect_passes(
+      "textures array_2d bytes_as_numbers pitched volumes layers cubemaps gathering surfaces "
+      "volume_surfaces copies order descriptions",
+      {"array_2d", "bytes_as_numbers", "pitched", "volumes", "layers", "cubemaps", "gathering", "surfaces",
+       "volume_surfaces", "copies", "order", "descriptions"});
+}
+
+TEST_F(CudartProgram, WhatIsNoTextureIsRefusedWithItsDocumentedCode) {
+  const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
+  if (which != nullptr && std::strcmp(which, "system") == 0)
+    GTEST_SKIP() << "NVIDIA's driver follows handles that are none";
+  expect_passes("textures errors", {"errors"});
+}
+
+TEST_F(CudartProgram, AnAccessOutsideASurfaceSticks) {
+  expect_passes("textures outside", {"outside"});
+}
+
 TEST_F(CudartProgram, LaunchesStreamsEventsAndErrorsAreAsDocumented) {
   expect_passes("execution", {"launches", "callbacks", "events", "functions", "devices", "errors", "threads",
                               "libraries", "reset"});

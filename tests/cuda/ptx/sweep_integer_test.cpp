@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "tests/cuda/ptx/sweep.hpp"
 #include "tests/harness/seed.hpp"
@@ -308,6 +309,17 @@ void add_special(std::vector<Form>& forms) {
   forms.push_back({"dp4a.s32.u32 %d32, %a32, %b32, %c32;", 32, [](const Inputs& in) -> u64 {
                      i64 sum = i32(in.c);
                      for (unsigned n = 0; n < 32; n += 8) sum += i64{i8(in.a >> n)} * u8(in.b >> n);
+                     return u32(sum);
+                   }});
+  forms.push_back({"vabsdiff4.u32.u32.u32.add %d32, %a32, %b32, %c32;", 32, [](const Inputs& in) -> u64 {
+                     i64 sum = u32(in.c);
+                     for (unsigned n = 0; n < 32; n += 8) sum += std::abs(i64{u8(in.a >> n)} - u8(in.b >> n));
+                     return u32(sum);
+                   }});
+  forms.push_back({"vabsdiff2.s32.s32.s32.add %d32, %a32, %b32, %c32;", 32, [](const Inputs& in) -> u64 {
+                     i64 sum = u32(in.c);
+                     for (unsigned n = 0; n < 32; n += 16)
+                       sum += std::abs(i64{i16(in.a >> n)} - i16(in.b >> n));
                      return u32(sum);
                    }});
   forms.push_back({"dp2a.hi.u32.s32 %d32, %a32, %b32, %c32;", 32, [](const Inputs& in) -> u64 {

@@ -69,3 +69,11 @@ extern "C" __global__ void fixed_shared(int* out) {
   __syncthreads();
   out[threadIdx.x] = block[blockDim.x - 1 - threadIdx.x];
 }
+
+extern "C" __global__ void read_texture(cudaTextureObject_t texture, float4* out, float step) {
+  out[threadIdx.x] = tex2D<float4>(texture, (threadIdx.x + 0.5f) * step, 0.5f * step);
+}
+
+extern "C" __global__ void write_surface(cudaSurfaceObject_t surface, int value) {
+  surf2Dwrite(value + static_cast<int>(threadIdx.x), surface, static_cast<int>(threadIdx.x) * 4, 0);
+}

@@ -107,6 +107,19 @@ static uint fgv_dp4a(uint a, uint a_signed, uint b, uint b_signed, uint c) {
   for (uint i = 0; i < 4; ++i) c += (uint)(fgv_byte(a, i, a_signed) * fgv_byte(b, i, b_signed));
   return c;
 }
+static uint fgv_half(uint x, uint i, uint is_signed) {
+  const uint half_word = (x >> (16 * i)) & 0xffff;
+  return is_signed != 0 ? (uint)(int)(short)half_word : half_word;
+}
+// Sums of the absolute differences of four bytes or two halves, and c.
+static uint fgv_vabsdiff4(uint a, uint a_signed, uint b, uint b_signed, uint c) {
+  for (uint i = 0; i < 4; ++i) c += abs(fgv_byte(a, i, a_signed) - fgv_byte(b, i, b_signed));
+  return c;
+}
+static uint fgv_vabsdiff2(uint a, uint a_signed, uint b, uint b_signed, uint c) {
+  for (uint i = 0; i < 2; ++i) c += abs((int)fgv_half(a, i, a_signed) - (int)fgv_half(b, i, b_signed));
+  return c;
+}
 static uint fgv_dp2a(uint a, uint a_signed, uint b, uint b_signed, uint c, uint high) {
   for (uint i = 0; i < 2; ++i) {
     const uint half_word = (a >> (16 * i)) & 0xffff;

@@ -38,10 +38,22 @@ constexpr std::size_t channel_bytes(CUarray_format format) {
   switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
     case CU_AD_FORMAT_SIGNED_INT8:
+    case CU_AD_FORMAT_UNORM_INT8X1:
+    case CU_AD_FORMAT_UNORM_INT8X2:
+    case CU_AD_FORMAT_UNORM_INT8X4:
+    case CU_AD_FORMAT_SNORM_INT8X1:
+    case CU_AD_FORMAT_SNORM_INT8X2:
+    case CU_AD_FORMAT_SNORM_INT8X4:
       return 1;
     case CU_AD_FORMAT_UNSIGNED_INT16:
     case CU_AD_FORMAT_SIGNED_INT16:
     case CU_AD_FORMAT_HALF:
+    case CU_AD_FORMAT_UNORM_INT16X1:
+    case CU_AD_FORMAT_UNORM_INT16X2:
+    case CU_AD_FORMAT_UNORM_INT16X4:
+    case CU_AD_FORMAT_SNORM_INT16X1:
+    case CU_AD_FORMAT_SNORM_INT16X2:
+    case CU_AD_FORMAT_SNORM_INT16X4:
       return 2;
     case CU_AD_FORMAT_UNSIGNED_INT32:
     case CU_AD_FORMAT_SIGNED_INT32:
@@ -50,6 +62,14 @@ constexpr std::size_t channel_bytes(CUarray_format format) {
     default:
       return 0;
   }
+}
+
+/// The channels that a format says by itself. 0: as many as the descriptor says.
+constexpr unsigned channels_of(CUarray_format format) {
+  // UNORM_INT8X1, X2, X4, UNORM_INT16X1 ... SNORM_INT16X4 follow each other.
+  if (format < CU_AD_FORMAT_UNORM_INT8X1 || format > CU_AD_FORMAT_SNORM_INT16X4) return 0;
+  constexpr unsigned kChannels[] = {1, 2, 4};
+  return kChannels[(static_cast<unsigned>(format) - CU_AD_FORMAT_UNORM_INT8X1) % 3];
 }
 
 }  // namespace fairgv::wire::cuda

@@ -1,0 +1,94 @@
+// Texture and surface objects, made by the worker's driver. Their handles are the one thing that is asked
+// for.
+#include <algorithm>
+#include <iterator>
+
+#include "texture.hpp"
+
+#include "engine.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+wire::cuda::TextureMemory memory_of(const TextureObject& object) {
+  wire::cuda::TextureMemory memory;
+  memory.kind = static_cast<std::uint32_t>(object.resource.resType);
+  if (object.array) {
+    memory.address = object.array->storage.id().raw;
+    return memory;
+  }
+  memory.address = object.address;
+  if (object.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+    const auto& linear = object.resource.res.linear;
+    memory.format = static_cast<std::uint32_t>(linear.format);
+    memory.channels = linear.numChannels;
+    memory.bytes = linear.sizeInBytes;
+    return memory;
+  }
+  const auto& pitched = object.resource.res.pitch2D;
+  memory.format = static_cast<std::uint32_t>(pitched.format);
+  memory.channels = pitched.numChannels;
+  memory.width = pitched.width;
+  memory.height = pitched.height;
+  memory.pitch = pitched.pitchInBytes;
+  return memory;
+}
+
+wire::cuda::TextureSampling sampling_of(const CUDA_TEXTURE_DESC& said) {
+  wire::cuda::TextureSampling sampling;
+  std::transform(std::begin(said.addressMode), std::end(said.addressMode), std::begin(sampling.address_modes),
+                 [](CUaddress_mode mode) { return static_cast<std::uint32_t>(mode); });
+  sampling.filter = static_cast<std::uint32_t>(said.filterMode);
+  sampling.mipmap_filter = static_cast<std::uint32_t>(said.mipmapFilterMode);
+  sampling.flags = said.flags;
+  sampling.most_anisotropy = said.maxAnisotropy;
+  sampling.level_bias = said.mipmapLevelBias;
+  sampling.least_level = said.minMipmapLevelClamp;
+  sampling.most_level = said.maxMipmapLevelClamp;
+  std::copy(std::begin(said.borderColor), std::end(said.borderColor), std::begin(sampling.border));
+  return sampling;
+}
+
+wire::cuda::TextureView view_of(const CUDA_RESOURCE_VIEW_DESC& said) {
+  wire::cuda::TextureView view;
+  view.is_given = 1;
+  view.format = static_cast<std::uint32_t>(said.format);
+  view.width = said.width;
+  view.height = said.height;
+  view.depth = said.depth;
+  view.first_level = said.firstMipmapLevel;
+  view.last_level = said.lastMipmapLevel;
+  view.first_layer = said.firstLayer;
+  view.last_layer = said.lastLayer;
+  return view;
+}
+
+/// Sends a call whose id is a new one's.
+template <class Call>
+CUresult make(Connection& connection, Context& context, Call call, TextureStorage& storage) {
+  call.id = connection.session().new_object();
+  call.context = context.group()->context();
+  const auto reply = connection.call(call);
+  if (!reply) return connection.fault();
+  if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
+  storage = TextureStorage(WorkersObject(context.group(), call.id), reply->handle);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult Engine::make_texture(Context& context, TextureObject& object) {
+  wire::cuda::CreateTexture call;
+  call.memory = memory_of(object);
+  call.sampling = sampling_of(object.sampling);
+  if (object.view) call.view = view_of(*object.view);
+  return make(connection, context, call, object.storage);
+}
+
+CUresult Engine::make_surface(Context& context, TextureObject& object) {
+  wire::cuda::CreateSurface call;
+  call.array = object.array->storage.id();
+  return make(connection, context, call, object.storage);
+}
+
+}  // namespace fairgv::cuda

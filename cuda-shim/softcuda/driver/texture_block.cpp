@@ -1,0 +1,144 @@
+// What kernels read of texture and surface objects.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "cuda-shim/softcuda/translate/image_block.hpp"
+#include "engine.hpp"
+#include "texture.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+using softcuda::AddressMode;
+using softcuda::ChannelFormat;
+using softcuda::ImageBlock;
+
+static_assert(static_cast<int>(AddressMode::kWrap) == CU_TR_ADDRESS_MODE_WRAP);
+static_assert(static_cast<int>(AddressMode::kClamp) == CU_TR_ADDRESS_MODE_CLAMP);
+static_assert(static_cast<int>(AddressMode::kMirror) == CU_TR_ADDRESS_MODE_MIRROR);
+static_assert(static_cast<int>(AddressMode::kBorder) == CU_TR_ADDRESS_MODE_BORDER);
+
+/// Of 8 and 16 bits: `normalized`, or as it is.
+ChannelFormat channel_format(CUarray_format format, bool normalized, bool srgb) {
+  switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+      if (!normalized) return ChannelFormat::kUnsigned8;
+      return srgb ? ChannelFormat::kSrgb8 : ChannelFormat::kNormalized8;
+    case CU_AD_FORMAT_SIGNED_INT8:
+      return normalized ? ChannelFormat::kNormalizedS8 : ChannelFormat::kSigned8;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+      return normalized ? ChannelFormat::kNormalized16 : ChannelFormat::kUnsigned16;
+    case CU_AD_FORMAT_SIGNED_INT16:
+      return normalized ? ChannelFormat::kNormalizedS16 : ChannelFormat::kSigned16;
+    case CU_AD_FORMAT_HALF:
+      return ChannelFormat::kHalf;
+    case CU_AD_FORMAT_UNORM_INT8X1:
+    case CU_AD_FORMAT_UNORM_INT8X2:
+    case CU_AD_FORMAT_UNORM_INT8X4:
+      return srgb ? ChannelFormat::kSrgb8 : ChannelFormat::kNormalized8;
+    case CU_AD_FORMAT_SNORM_INT8X1:
+    case CU_AD_FORMAT_SNORM_INT8X2:
+    case CU_AD_FORMAT_SNORM_INT8X4:
+      return ChannelFormat::kNormalizedS8;
+    case CU_AD_FORMAT_UNORM_INT16X1:
+    case CU_AD_FORMAT_UNORM_INT16X2:
+    case CU_AD_FORMAT_UNORM_INT16X4:
+      return ChannelFormat::kNormalized16;
+    case CU_AD_FORMAT_SNORM_INT16X1:
+    case CU_AD_FORMAT_SNORM_INT16X2:
+    case CU_AD_FORMAT_SNORM_INT16X4:
+      return ChannelFormat::kNormalizedS16;
+    default:
+      return ChannelFormat::kWord;
+  }
+}
+
+std::uint32_t whole(std::size_t extent) {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(1, extent));
+}
+
+void place_array(const TextureObject& object, ImageBlock& block) {
+  const Array& array = *object.array;
+  block.address = array.storage.address();
+  block.row_bytes = array.row_bytes;
+  block.slice_bytes = array.row_bytes * array.rows;
+  block.width = whole(array.description.Width);
+  block.height = whole(array.rows);
+  block.depth = whole(array.layers);
+  if (!object.view || (array.description.Flags & CUDA_ARRAY3D_LAYERED) == 0) return;
+  block.address += object.view->firstLayer * block.slice_bytes;
+  block.depth = object.view->lastLayer - object.view->firstLayer + 1;
+}
+
+void place_memory(const TextureObject& object, ImageBlock& block) {
+  block.address = object.address;
+  if (object.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+    block.width = whole(object.resource.res.linear.sizeInBytes / block.texel_bytes);
+    return;
+  }
+  const auto& pitched = object.resource.res.pitch2D;
+  block.row_bytes = pitched.pitchInBytes;
+  block.width = whole(pitched.width);
+  block.height = whole(pitched.height);
+}
+
+void describe_sampling(const TextureObject& object, ImageBlock& block) {
+  const CUDA_TEXTURE_DESC& sampling = object.sampling;
+  const bool normalized = (sampling.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  if (normalized) block.flags |= ImageBlock::kNormalizedCoordinates;
+  if (object.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+    // There nothing is filtered, and what lies outside is 0.
+    std::fill(std::begin(block.modes), std::end(block.modes),
+              static_cast<std::uint32_t>(AddressMode::kBorder));
+    return;
+  }
+  if (sampling.filterMode == CU_TR_FILTER_MODE_LINEAR) block.flags |= ImageBlock::kLinearFilter;
+  for (std::size_t dimension = 0; dimension < 3; ++dimension) {
+    const CUaddress_mode wished = sampling.addressMode[dimension];
+    const bool repeats = wished == CU_TR_ADDRESS_MODE_WRAP || wished == CU_TR_ADDRESS_MODE_MIRROR;
+    block.modes[dimension] =
+        static_cast<std::uint32_t>(repeats && !normalized ? CU_TR_ADDRESS_MODE_CLAMP : wished);
+  }
+  for (std::size_t channel = 0; channel < 4; ++channel)
+    block.border[channel] = std::bit_cast<std::uint32_t>(sampling.borderColor[channel]);
+}
+
+CUresult write_block(const OpenClDevice& device, const ImageBlock& block, TextureObject& object) {
+  DeviceMemory memory = device.allocate(sizeof block);
+  if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  std::memcpy(memory.data(), &block, sizeof block);
+  object.storage = TextureStorage(std::move(memory));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult Engine::make_texture(Context&, TextureObject& object) {
+  if ((object.sampling.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  const TexelFormat format = format_of(object);
+  ImageBlock block;
+  block.texel_bytes = static_cast<std::uint32_t>(format.bytes());
+  block.channels = format.channels;
+  const bool normalized = !format.is_float() && reads_float(object);
+  const bool srgb = (object.sampling.flags & CU_TRSF_SRGB) != 0;
+  block.format = static_cast<std::uint32_t>(channel_format(format.format, normalized, srgb));
+  if (object.array) {
+    place_array(object, block);
+  } else {
+    place_memory(object, block);
+  }
+  describe_sampling(object, block);
+  return write_block(*opencl, block, object);
+}
+
+CUresult Engine::make_surface(Context&, TextureObject& object) {
+  const TexelFormat format = format_of(object);
+  ImageBlock block;
+  block.texel_bytes = static_cast<std::uint32_t>(format.bytes());
+  block.channels = format.channels;
+  place_array(object, block);
+  return write_block(*opencl, block, object);
+}
+
+}  // namespace fairgv::cuda

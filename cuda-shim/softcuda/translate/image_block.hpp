@@ -1,0 +1,48 @@
+// What a texture or surface object is to a kernel: its 64-bit handle is the address of this block. The driver
+// writes it when the object is made; prelude/image.cl declares the same struct in OpenCL C.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fairgv::softcuda {
+
+/// How a channel in memory becomes the 32 bits that a fetch gives.
+enum class ChannelFormat : std::uint32_t {
+  kWord = 0,  // as it is: 32-bit integers and float
+  kUnsigned8,
+  kSigned8,
+  kUnsigned16,
+  kSigned16,
+  kHalf,          // to float
+  kNormalized8,   // to [0, 1]
+  kNormalizedS8,  // to [-1, 1]
+  kNormalized16,
+  kNormalizedS16,
+  kSrgb8,  // to linear [0, 1]; the fourth channel as kNormalized8
+};
+
+/// What happens to a texel's index outside its dimension. The numbers are CUaddress_mode's.
+enum class AddressMode : std::uint32_t { kWrap = 0, kClamp = 1, kMirror = 2, kBorder = 3 };
+
+struct ImageBlock {
+  static constexpr std::uint32_t kNormalizedCoordinates = 1;
+  static constexpr std::uint32_t kLinearFilter = 2;
+
+  std::uint64_t address = 0;                       // of the first texel
+  std::uint64_t row_bytes = 0;                     // from row to row
+  std::uint64_t slice_bytes = 0;                   // from slice to slice, or layer to layer
+  std::uint32_t width = 1, height = 1, depth = 1;  // texels; depth: slices, layers or faces; none is 0
+  std::uint32_t texel_bytes = 0;
+  std::uint32_t channels = 0;  // 1, 2, 4
+  std::uint32_t format = 0;    // ChannelFormat
+  std::uint32_t flags = 0;
+  std::uint32_t modes[3] = {1, 1, 1};      // AddressMode, by dimension
+  std::uint32_t border[4] = {0, 0, 0, 0};  // the 32 bits of each channel
+};
+
+static_assert(sizeof(ImageBlock) == 80);
+static_assert(offsetof(ImageBlock, width) == 24);
+static_assert(offsetof(ImageBlock, modes) == 52);
+
+}  // namespace fairgv::softcuda

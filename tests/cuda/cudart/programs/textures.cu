@@ -1,0 +1,742 @@
+// Textures and surfaces over arrays of every kind, linear and pitched memory, and copies in all directions.
+// What is expected is computed on the host; coordinates and values are such that linear filters are exact.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+constexpr int kBlock = 32;
+
+cudaTextureDesc sampling(cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalized,
+                         cudaTextureReadMode read = cudaReadModeElementType) {
+  cudaTextureDesc desc = {};
+  for (cudaTextureAddressMode& each : desc.addressMode) each = mode;
+  desc.filterMode = filter;
+  desc.normalizedCoords = normalized;
+  desc.readMode = read;
+  desc.borderColor[0] = -7;
+  return desc;
+}
+
+cudaResourceDesc of_array(cudaArray_t array) {
+  cudaResourceDesc desc = {};
+  desc.resType = cudaResourceTypeArray;
+  desc.res.array.array = array;
+  return desc;
+}
+
+cudaTextureObject_t texture(const cudaResourceDesc& resource, const cudaTextureDesc& desc) {
+  cudaTextureObject_t object = 0;
+  OK(cudaCreateTextureObject(&object, &resource, &desc, nullptr));
+  return object;
+}
+
+cudaSurfaceObject_t surface(cudaArray_t array) {
+  const cudaResourceDesc resource = of_array(array);
+  cudaSurfaceObject_t object = 0;
+  OK(cudaCreateSurfaceObject(&object, &resource));
+  return object;
+}
+
+// Device memory with a host's view of it.
+template <class T>
+class Results {
+ public:
+  explicit Results(int count) : host_(count) { OK(cudaMalloc(&device_, count * sizeof(T))); }
+  ~Results() { cudaFree(device_); }
+  T* device() { return device_; }
+  const std::vector<T>& get() {
+    OK(cudaMemcpy(host_.data(), device_, host_.size() * sizeof(T), cudaMemcpyDeviceToHost));
+    return host_;
+  }
+
+ private:
+  T* device_ = nullptr;
+  std::vector<T> host_;
+};
+
+// ---- one and two dimensions
+
+__global__ void sample_2d(cudaTextureObject_t t, float* out, int count, float scale, float step) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count * count) return;
+  const float x = (i % count - count / 2) * step, y = (i / count - count / 2) * step;
+  out[i] = tex2D<float>(t, x * scale, y * scale);
+}
+
+// A texel's index anywhere, to one inside, or -1 for the border.
+int inside(int i, int n, cudaTextureAddressMode mode) {
+  switch (mode) {
+    case cudaAddressModeWrap:
+      return ((i % n) + n) % n;
+    case cudaAddressModeMirror: {
+      const int rest = ((i % (2 * n)) + 2 * n) % (2 * n);
+      return rest < n ? rest : 2 * n - 1 - rest;
+    }
+    case cudaAddressModeClamp:
+      return std::min(std::max(i, 0), n - 1);
+    default:
+      return i < 0 || i >= n ? -1 : i;
+  }
+}
+
+struct Grid {
+  int width, height;
+  std::vector<float> texels;
+  float at(int i, int j, cudaTextureAddressMode mode) const {
+    const int x = inside(i, width, mode), y = inside(j, height, mode);
+    return x < 0 || y < 0 ? -7 : texels[y * width + x];
+  }
+  float sample(float x, float y, cudaTextureAddressMode mode, cudaTextureFilterMode filter) const {
+    if (filter == cudaFilterModePoint) return at(std::floor(x), std::floor(y), mode);
+    const float i = std::floor(x - 0.5f), j = std::floor(y - 0.5f);
+    const float a = x - 0.5f - i, b = y - 0.5f - j;
+    return (1 - a) * (1 - b) * at(i, j, mode) + a * (1 - b) * at(i + 1, j, mode) +
+           (1 - a) * b * at(i, j + 1, mode) + a * b * at(i + 1, j + 1, mode);
+  }
+};
+
+Grid made_grid(int width, int height) {
+  Grid grid{width, height, std::vector<float>(width * height)};
+  for (int i = 0; i < width * height; ++i) grid.texels[i] = (i * 37) % 101;
+  return grid;
+}
+
+void array_2d() {
+  const Grid grid = made_grid(16, 8);
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  OK(cudaMallocArray(&array, &format, grid.width, grid.height));
+  const size_t row = grid.width * sizeof(float);
+  OK(cudaMemcpy2DToArray(array, 0, 0, grid.texels.data(), row, row, grid.height, cudaMemcpyHostToDevice));
+  const int count = 160;
+  const float step = 0.25f;
+  Results<float> out(count * count);
+  for (const cudaTextureAddressMode mode :
+       {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder}) {
+    for (const cudaTextureFilterMode filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
+      for (const bool normalized : {false, true}) {
+        // The same scale for both extents: x beyond one period, y beyond two.
+        const cudaTextureObject_t t = texture(of_array(array), sampling(mode, filter, normalized));
+        const float scale = normalized ? 1.0f / 16 : 1.0f;
+        sample_2d<<<(count * count + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), count, scale, step);
+        OK(cudaGetLastError());
+        const std::vector<float>& got = out.get();
+        const bool repeats = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+        const cudaTextureAddressMode seen = repeats && !normalized ? cudaAddressModeClamp : mode;
+        for (int i = 0; i < count * count; ++i) {
+          const float x = (i % count - count / 2) * step;
+          const float y = (i / count - count / 2) * step * (normalized ? 8.0f / 16 : 1.0f);
+          const float expected = grid.sample(x, y, seen, filter);
+          if (got[i] != expected)
+            std::printf("%d %d %d: %g %g is %g\n", mode, filter, normalized, x, y, got[i]);
+          CHECK(got[i] == expected);
+        }
+        OK(cudaDestroyTextureObject(t));
+      }
+    }
+  }
+  OK(cudaFreeArray(array));
+}
+
+__global__ void sample_1d(cudaTextureObject_t t, float4* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = tex1D<float4>(t, i * 0.25f - 2);
+}
+
+__global__ void fetch(cudaTextureObject_t t, float4* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = tex1Dfetch<float4>(t, i - 5);
+}
+
+__global__ void fetch_byte(cudaTextureObject_t t, unsigned char* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = tex1Dfetch<unsigned char>(t, i);
+}
+
+bool is_near(float got, unsigned char byte) {
+  return std::fabs(got - byte / 255.0f) < 1e-6f;
+}
+
+// Bytes told as numbers in [0, 1], in an array of one dimension and in linear memory.
+void bytes_as_numbers() {
+  const int width = 100, count = 500;
+  std::vector<uchar4> texels(width);
+  for (int i = 0; i < width; ++i) texels[i] = make_uchar4(i, 255 - i, 3 * i, i % 2 ? 255 : 0);
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<uchar4>();
+  cudaArray_t array = nullptr;
+  OK(cudaMallocArray(&array, &format, width));
+  OK(cudaMemcpy2DToArray(array, 0, 0, texels.data(), width * 4, width * 4, 1, cudaMemcpyHostToDevice));
+  const auto desc = sampling(cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeNormalizedFloat);
+  cudaTextureObject_t t = texture(of_array(array), desc);
+  Results<float4> out(count);
+  sample_1d<<<(count + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), count);
+  std::vector<float4> got = out.get();
+  for (int i = 0; i < count; ++i) {
+    const uchar4 texel = texels[inside(std::floor(i * 0.25f - 2), width, cudaAddressModeClamp)];
+    CHECK(is_near(got[i].x, texel.x) && is_near(got[i].y, texel.y) && is_near(got[i].z, texel.z) &&
+          is_near(got[i].w, texel.w));
+  }
+  OK(cudaDestroyTextureObject(t));
+
+  uchar4* memory = nullptr;
+  OK(cudaMalloc(&memory, width * 4));
+  OK(cudaMemcpy(memory, texels.data(), width * 4, cudaMemcpyHostToDevice));
+  cudaResourceDesc linear = {};
+  linear.resType = cudaResourceTypeLinear;
+  linear.res.linear.devPtr = memory;
+  linear.res.linear.desc = format;
+  linear.res.linear.sizeInBytes = width * 4;
+  t = texture(linear, desc);
+  const int around = width + 10;  // what lies outside is 0
+  fetch<<<(around + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), around);
+  got = out.get();
+  for (int i = 0; i < around; ++i) {
+    const bool there = i >= 5 && i < width + 5;
+    const uchar4 texel = there ? texels[i - 5] : make_uchar4(0, 0, 0, 0);
+    CHECK(is_near(got[i].x, texel.x) && is_near(got[i].w, texel.w));
+  }
+  OK(cudaDestroyTextureObject(t));
+  linear.res.linear.desc = cudaCreateChannelDesc<unsigned char>();
+  t = texture(linear, sampling(cudaAddressModeClamp, cudaFilterModePoint, false));
+  Results<unsigned char> bytes(width * 4);
+  fetch_byte<<<(width * 4 + kBlock - 1) / kBlock, kBlock>>>(t, bytes.device(), width * 4);
+  CHECK(std::memcmp(bytes.get().data(), texels.data(), width * 4) == 0);
+  OK(cudaDestroyTextureObject(t));
+  OK(cudaFree(memory));
+  OK(cudaFreeArray(array));
+}
+
+void pitched() {
+  const Grid grid = made_grid(19, 11);
+  float* memory = nullptr;
+  size_t pitch = 0;
+  OK(cudaMallocPitch(&memory, &pitch, grid.width * sizeof(float), grid.height));
+  const size_t row = grid.width * sizeof(float);
+  OK(cudaMemcpy2D(memory, pitch, grid.texels.data(), row, row, grid.height, cudaMemcpyHostToDevice));
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D.devPtr = memory;
+  resource.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+  resource.res.pitch2D.width = grid.width;
+  resource.res.pitch2D.height = grid.height;
+  resource.res.pitch2D.pitchInBytes = pitch;
+  const int count = 100;
+  Results<float> out(count * count);
+  for (const cudaTextureFilterMode filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
+    const cudaTextureObject_t t = texture(resource, sampling(cudaAddressModeClamp, filter, false));
+    sample_2d<<<(count * count + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), count, 1, 0.5f);
+    const std::vector<float>& got = out.get();
+    for (int i = 0; i < count * count; ++i) {
+      const float x = (i % count - count / 2) * 0.5f, y = (i / count - count / 2) * 0.5f;
+      CHECK(got[i] == grid.sample(x, y, cudaAddressModeClamp, filter));
+    }
+    OK(cudaDestroyTextureObject(t));
+  }
+  OK(cudaFree(memory));
+}
+
+// ---- volumes and layers
+
+__global__ void sample_3d(cudaTextureObject_t t, float* out, int width, int height, int depth) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= width * height * depth) return;
+  out[i] = tex3D<float>(t, i % width + 0.5f, i / width % height + 0.5f, i / (width * height) + 1.0f);
+}
+
+cudaArray_t filled_3d(const std::vector<float>& texels, cudaExtent extent, unsigned flags) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  OK(cudaMalloc3DArray(&array, &format, extent, flags));
+  cudaMemcpy3DParms copy = {};
+  const size_t rows = std::max<size_t>(1, extent.height);
+  copy.srcPtr = make_cudaPitchedPtr(const_cast<float*>(texels.data()), extent.width * sizeof(float),
+                                    extent.width, rows);
+  copy.dstArray = array;
+  copy.extent = make_cudaExtent(extent.width, rows, extent.depth);
+  copy.kind = cudaMemcpyHostToDevice;
+  OK(cudaMemcpy3D(&copy));
+  return array;
+}
+
+void volumes() {
+  const int width = 9, height = 5, depth = 7, count = width * height * depth;
+  std::vector<float> texels(count);
+  for (int i = 0; i < count; ++i) texels[i] = i * 13 % 64;
+  cudaArray_t array = filled_3d(texels, make_cudaExtent(width, height, depth), cudaArrayDefault);
+  const cudaTextureObject_t t =
+      texture(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));
+  Results<float> out(count);
+  sample_3d<<<(count + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), width, height, depth);
+  const std::vector<float>& got = out.get();
+  for (int i = 0; i < count; ++i) {
+    const int above = i + width * height < count ? i + width * height : i;
+    CHECK(got[i] == 0.5f * texels[i] + 0.5f * texels[above]);  // half-way between two slices
+  }
+  OK(cudaDestroyTextureObject(t));
+  OK(cudaFreeArray(array));
+}
+
+__global__ void sample_layers(cudaTextureObject_t t, float* out, int width, int height, int layers,
+                              bool flat) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= width * height * layers) return;
+  const float x = i % width + 0.5f, y = i / width % height + 0.5f;
+  const int layer = i / (width * height);
+  out[i] = flat ? tex1DLayered<float>(t, x, layer) : tex2DLayered<float>(t, x, y, layer);
+}
+
+void layers() {
+  const int width = 8, layers = 5;
+  for (const int height : {1, 6}) {
+    const int count = width * height * layers;
+    std::vector<float> texels(count);
+    for (int i = 0; i < count; ++i) texels[i] = i;
+    const bool flat = height == 1;
+    cudaArray_t array =
+        filled_3d(texels, make_cudaExtent(width, flat ? 0 : height, layers), cudaArrayLayered);
+    // A filter does not reach into the next layer.
+    const cudaTextureObject_t t =
+        texture(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));
+    Results<float> out(count);
+    sample_layers<<<(count + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), width, height, layers, flat);
+    CHECK(out.get() == texels);
+    OK(cudaDestroyTextureObject(t));
+    OK(cudaFreeArray(array));
+  }
+}
+
+__global__ void look_around(cudaTextureObject_t t, float* out) {
+  const float3 ways[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+  const float3 way = ways[blockIdx.x];
+  out[blockIdx.x] = texCubemap<float>(t, way.x, way.y, way.z);
+  // Off the middle of the face +x: to its right and below, where z and y are less.
+  if (blockIdx.x == 0) out[6] = texCubemap<float>(t, 1, -0.5f, -0.5f);
+}
+
+void cubemaps() {
+  const int width = 2;
+  std::vector<float> texels(width * width * 6);
+  for (int i = 0; i < width * width * 6; ++i) texels[i] = i;
+  cudaArray_t array = filled_3d(texels, make_cudaExtent(width, width, 6), cudaArrayCubemap);
+  const cudaTextureObject_t t =
+      texture(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, true));
+  Results<float> out(7);
+  look_around<<<6, 1>>>(t, out.device());
+  const std::vector<float>& got = out.get();
+  for (int face = 0; face < 6; ++face) CHECK(got[face] == face * 4 + 1.5f);
+  CHECK(got[6] == 3);
+  OK(cudaDestroyTextureObject(t));
+  OK(cudaFreeArray(array));
+}
+
+__global__ void gather(cudaTextureObject_t t, float4* out) {
+  out[0] = tex2Dgather<float4>(t, 2, 3, 0);
+  out[1] = tex2Dgather<float4>(t, 2, 3, 1);
+}
+
+void gathering() {
+  const int width = 4, height = 4;
+  std::vector<float2> texels(width * height);
+  for (int i = 0; i < width * height; ++i) texels[i] = make_float2(i, -i);
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
+  cudaArray_t array = nullptr;
+  OK(cudaMallocArray(&array, &format, width, height, cudaArrayTextureGather));
+  const size_t row = width * sizeof(float2);
+  OK(cudaMemcpy2DToArray(array, 0, 0, texels.data(), row, row, height, cudaMemcpyHostToDevice));
+  const cudaTextureObject_t t =
+      texture(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModePoint, false));
+  Results<float4> out(2);
+  gather<<<1, 1>>>(t, out.device());
+  const std::vector<float4> got = out.get();
+  // Texels (1, 3), (2, 3), (2, 2), (1, 2).
+  CHECK(got[0].x == 13 && got[0].y == 14 && got[0].z == 10 && got[0].w == 9);
+  CHECK(got[1].x == -13 && got[1].y == -14 && got[1].z == -10 && got[1].w == -9);
+  OK(cudaDestroyTextureObject(t));
+  OK(cudaFreeArray(array));
+}
+
+// ---- surfaces
+
+__global__ void double_all(cudaSurfaceObject_t s, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+  if (x >= width || y >= height) return;
+  surf2Dwrite(2 * surf2Dread<float>(s, x * 4, y), s, x * 4, y);
+}
+
+__global__ void beside(cudaSurfaceObject_t s, float* out, int width) {
+  out[0] = surf2Dread<float>(s, -4, 0, cudaBoundaryModeZero);
+  out[1] = surf2Dread<float>(s, width * 4, -3, cudaBoundaryModeClamp);
+  surf2Dwrite(99.0f, s, width * 4, 0, cudaBoundaryModeZero);
+  surf2Dwrite(77.0f, s, width * 4 + 40, 1, cudaBoundaryModeClamp);
+}
+
+void surfaces() {
+  const Grid grid = made_grid(200, 30);
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  OK(cudaMallocArray(&array, &format, grid.width, grid.height, cudaArraySurfaceLoadStore));
+  const size_t row = grid.width * sizeof(float);
+  OK(cudaMemcpy2DToArray(array, 0, 0, grid.texels.data(), row, row, grid.height, cudaMemcpyHostToDevice));
+  const cudaSurfaceObject_t s = surface(array);
+  for (int times = 0; times < 3; ++times)
+    double_all<<<dim3((grid.width + kBlock - 1) / kBlock, grid.height), kBlock>>>(s, grid.width, grid.height);
+  Results<float> out(2);
+  beside<<<1, 1>>>(s, out.device(), grid.width);
+  CHECK(out.get()[0] == 0 && out.get()[1] == 8 * grid.texels[grid.width - 1]);
+  std::vector<float> back(grid.texels.size());
+  OK(cudaMemcpy2DFromArray(back.data(), row, array, 0, 0, row, grid.height, cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < back.size(); ++i)
+    CHECK(back[i] == (i == 2u * grid.width - 1 ? 77 : 8 * grid.texels[i]));
+  OK(cudaDestroySurfaceObject(s));
+  OK(cudaFreeArray(array));
+}
+
+__global__ void write_volume(cudaSurfaceObject_t s, int width, int height, int depth) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= width * height * depth) return;
+  surf3Dwrite(make_short2(i, -i), s, i % width * 4, i / width % height, i / (width * height));
+}
+__global__ void write_layers(cudaSurfaceObject_t s, int width, int height, int depth) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= width * height * depth) return;
+  const short2 old = surf2DLayeredread<short2>(s, i % width * 4, i / width % height, i / (width * height));
+  surf2DLayeredwrite(make_short2(i, old.y - i), s, i % width * 4, i / width % height, i / (width * height));
+}
+
+void volume_surfaces() {
+  const int width = 33, height = 9, depth = 5, count = width * height * depth;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<short2>();
+  for (const bool layered : {false, true}) {
+    cudaArray_t array = nullptr;
+    const cudaExtent extent = make_cudaExtent(width, height, depth);
+    OK(cudaMalloc3DArray(&array, &format, extent,
+                         cudaArraySurfaceLoadStore | (layered ? cudaArrayLayered : 0)));
+    std::vector<short2> zeros(count, make_short2(0, 0)), back(count);
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(zeros.data(), width * sizeof(short2), width, height);
+    copy.dstArray = array;
+    copy.extent = extent;
+    copy.kind = cudaMemcpyHostToDevice;
+    OK(cudaMemcpy3D(&copy));
+    const cudaSurfaceObject_t s = surface(array);
+    auto* const kernel = layered ? write_layers : write_volume;
+    kernel<<<(count + kBlock - 1) / kBlock, kBlock>>>(s, width, height, depth);
+    copy = {};
+    copy.srcArray = array;
+    copy.dstPtr = make_cudaPitchedPtr(back.data(), width * sizeof(short2), width, height);
+    copy.extent = extent;
+    copy.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3D(&copy));
+    for (int i = 0; i < count; ++i) CHECK(back[i].x == i && back[i].y == -i);
+    OK(cudaDestroySurfaceObject(s));
+    OK(cudaFreeArray(array));
+  }
+}
+
+// ---- copies and order
+
+void copies() {
+  const int width = 64, height = 16, bytes = width * height * 4;
+  const size_t row = width * 4;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t first = nullptr, second = nullptr;
+  OK(cudaMallocArray(&first, &format, width, height));
+  OK(cudaMallocArray(&second, &format, width, height));
+  int *pinned = nullptr, *linear = nullptr;
+  OK(cudaMallocHost(&pinned, bytes));
+  OK(cudaMalloc(&linear, bytes));
+  std::vector<int> pageable(width * height), registered(width * height);
+  OK(cudaHostRegister(registered.data(), bytes, cudaHostRegisterDefault));
+  for (int i = 0; i < width * height; ++i) pageable[i] = pinned[i] = i * 3;
+  cudaStream_t stream = nullptr;
+  OK(cudaStreamCreate(&stream));
+  // Pinned host, array, array, device, array, registered host; in a stream, and nobody waits in between.
+  OK(cudaMemcpy2DToArrayAsync(first, 0, 0, pinned, row, row, height, cudaMemcpyHostToDevice, stream));
+  OK(cudaMemcpy2DFromArrayAsync(linear, row, first, 0, 0, row, height, cudaMemcpyDeviceToDevice, stream));
+  OK(cudaMemsetAsync(linear, 0xff, 4, stream));
+  OK(cudaMemcpy2DToArrayAsync(second, 0, 0, linear, row, row, height, cudaMemcpyDeviceToDevice, stream));
+  OK(cudaMemcpy2DFromArrayAsync(registered.data(), row, second, 0, 0, row, height, cudaMemcpyDeviceToHost,
+                                stream));
+  OK(cudaStreamSynchronize(stream));
+  for (int i = 0; i < width * height; ++i) CHECK(registered[i] == (i == 0 ? -1 : i * 3));
+  // A box of one array into another, at other places.
+  OK(cudaMemcpy2DArrayToArray(second, 8, 2, first, 16, 4, 24, 5));
+  std::vector<int> back(width * height);
+  OK(cudaMemcpy2DFromArray(back.data(), row, second, 0, 0, row, height, cudaMemcpyDeviceToHost));
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const bool moved = x >= 2 && x < 8 && y >= 2 && y < 7;
+      const int from = moved ? (y + 2) * width + x + 2 : y * width + x;
+      CHECK(back[y * width + x] == (from == 0 ? -1 : from * 3));
+    }
+  }
+  // Pageable memory, of which only a part is rows.
+  OK(cudaMemcpy2DToArray(first, 8, 3, pageable.data(), 80, 40, 10, cudaMemcpyHostToDevice));
+  OK(cudaMemcpy2DFromArray(back.data(), 44, first, 8, 3, 40, 10, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 100; ++i) CHECK(back[i / 10 * 11 + i % 10] == (i / 10 * 20 + i % 10) * 3);
+  CHECK_CODE(cudaErrorInvalidValue,
+             cudaMemcpy2DToArray(first, 4, 0, pageable.data(), row, row, height, cudaMemcpyHostToDevice));
+  CHECK_CODE(cudaErrorInvalidValue,
+             cudaMemcpy2DFromArray(back.data(), row, first, 0, 1, row, height, cudaMemcpyDeviceToHost));
+  (void)cudaGetLastError();
+  OK(cudaStreamDestroy(stream));
+  OK(cudaHostUnregister(registered.data()));
+  OK(cudaFreeHost(pinned));
+  OK(cudaFree(linear));
+  OK(cudaFreeArray(first));
+  OK(cudaFreeArray(second));
+}
+
+__global__ void add_one(cudaTextureObject_t from, cudaSurfaceObject_t to, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+  if (x < width && y < height) surf2Dwrite(tex2D<int>(from, x, y) + 1, to, x * 4, y);
+}
+
+// What one launch writes through a surface the next reads through a texture, to and fro.
+void order() {
+  const int width = 300, height = 20, rounds = 20;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t arrays[2];
+  cudaTextureObject_t textures[2];
+  cudaSurfaceObject_t surfaces[2];
+  for (int i = 0; i < 2; ++i) {
+    OK(cudaMallocArray(&arrays[i], &format, width, height, cudaArraySurfaceLoadStore));
+    textures[i] = texture(of_array(arrays[i]), sampling(cudaAddressModeClamp, cudaFilterModePoint, false));
+    surfaces[i] = surface(arrays[i]);
+  }
+  const size_t row = width * sizeof(int);
+  std::vector<int> values(width * height);
+  for (int i = 0; i < width * height; ++i) values[i] = i;
+  OK(cudaMemcpy2DToArray(arrays[0], 0, 0, values.data(), row, row, height, cudaMemcpyHostToDevice));
+  cudaStream_t stream = nullptr;
+  OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  OK(cudaDeviceSynchronize());
+  for (int i = 0; i < rounds; ++i) {
+    add_one<<<dim3((width + kBlock - 1) / kBlock, height), kBlock, 0, stream>>>(
+        textures[i % 2], surfaces[(i + 1) % 2], width, height);
+  }
+  OK(cudaStreamSynchronize(stream));
+  std::vector<int> back(width * height);
+  OK(cudaMemcpy2DFromArray(back.data(), row, arrays[0], 0, 0, row, height, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < width * height; ++i) CHECK(back[i] == values[i] + rounds);
+  for (int i = 0; i < 2; ++i) {
+    // The array first: what reads it still may.
+    OK(cudaFreeArray(arrays[i]));
+    OK(cudaDestroyTextureObject(textures[i]));
+    OK(cudaDestroySurfaceObject(surfaces[i]));
+  }
+  OK(cudaStreamDestroy(stream));
+}
+
+// ---- what is said of them, and what is refused
+
+__global__ void read_view(cudaTextureObject_t t, float* out) {
+  out[0] = tex2DLayered<float>(t, 1, 0, 0);
+  out[1] = tex2DLayered<float>(t, 1, 0, 9);  // the last one
+}
+
+void descriptions() {
+  const int width = 4, layers = 6;
+  std::vector<float> texels(width * width * layers);
+  for (size_t i = 0; i < texels.size(); ++i) texels[i] = i;
+  cudaArray_t array = filled_3d(texels, make_cudaExtent(width, width, layers), cudaArrayLayered);
+  cudaChannelFormatDesc format;
+  cudaExtent extent;
+  unsigned flags = 0;
+  OK(cudaArrayGetInfo(&format, &extent, &flags, array));
+  CHECK(format.x == 32 && extent.width == 4 && extent.height == 4 && extent.depth == 6 &&
+        flags == cudaArrayLayered);
+  const cudaResourceDesc resource = of_array(array);
+  cudaTextureDesc desc = sampling(cudaAddressModeBorder, cudaFilterModePoint, false);
+  desc.maxAnisotropy = 4;
+  cudaResourceViewDesc view = {};
+  view.format = cudaResViewFormatFloat1;
+  view.width = view.height = width;
+  view.depth = layers;
+  view.firstLayer = 2;
+  view.lastLayer = 4;
+  cudaTextureObject_t t = 0;
+  OK(cudaCreateTextureObject(&t, &resource, &desc, &view));
+  cudaResourceDesc told_resource;
+  cudaTextureDesc told;
+  cudaResourceViewDesc told_view;
+  OK(cudaGetTextureObjectResourceDesc(&told_resource, t));
+  OK(cudaGetTextureObjectTextureDesc(&told, t));
+  OK(cudaGetTextureObjectResourceViewDesc(&told_view, t));
+  CHECK(told_resource.resType == cudaResourceTypeArray && told_resource.res.array.array == array);
+  CHECK(told.addressMode[1] == cudaAddressModeBorder && told.maxAnisotropy == 4 &&
+        told.borderColor[0] == -7 && told.readMode == cudaReadModeElementType && told.normalizedCoords == 0);
+  CHECK(told_view.firstLayer == 2 && told_view.lastLayer == 4 && told_view.width == 4);
+  Results<float> out(2);
+  read_view<<<1, 1>>>(t, out.device());
+  CHECK(out.get()[0] == 2 * 16 + 1 && out.get()[1] == 4 * 16 + 1);
+  OK(cudaDestroyTextureObject(t));
+  t = texture(resource, desc);
+  CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectResourceViewDesc(&told_view, t));
+  (void)cudaGetLastError();
+  OK(cudaDestroyTextureObject(t));
+  size_t most = 0;
+  const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>();
+  OK(cudaDeviceGetTexture1DLinearMaxWidth(&most, &bytes, 0));
+  cudaDeviceProp properties;
+  OK(cudaGetDeviceProperties(&properties, 0));
+  CHECK(most >= 1 << 27 && properties.maxTexture2D[0] >= 65536 && properties.maxSurface2D[0] >= 32768 &&
+        properties.maxTexture3D[2] >= 2048 && properties.textureAlignment > 0);
+  OK(cudaFreeArray(array));
+}
+
+void refused(const cudaResourceDesc& resource, const cudaTextureDesc& desc) {
+  cudaTextureObject_t t = 0;
+  CHECK_CODE(cudaErrorInvalidValue, cudaCreateTextureObject(&t, &resource, &desc, nullptr));
+  (void)cudaGetLastError();
+}
+
+// With handles that were made up or are no more: not for drivers that take every handle for good.
+void errors() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t array = nullptr;
+  OK(cudaMallocArray(&array, &format, 16, 16));
+  const auto plain = sampling(cudaAddressModeClamp, cudaFilterModePoint, false);
+  refused(of_array(nullptr), plain);
+  refused(of_array(reinterpret_cast<cudaArray_t>(&array)), plain);
+  refused(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));  // of integers
+  // A surface takes an array that was made for it.
+  const cudaResourceDesc resource = of_array(array);
+  cudaSurfaceObject_t s = 0;
+  CHECK_CODE(cudaErrorInvalidValue, cudaCreateSurfaceObject(&s, &resource));
+  CHECK_CODE(cudaErrorInvalidValue, cudaDestroySurfaceObject(12345));
+  CHECK_CODE(cudaErrorInvalidValue, cudaDestroyTextureObject(12345));
+  cudaTextureObject_t t = texture(resource, plain);
+  OK(cudaDestroyTextureObject(t));
+  CHECK_CODE(cudaErrorInvalidValue, cudaDestroyTextureObject(t));
+  cudaTextureDesc told;
+  CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectTextureDesc(&told, t));
+  // Memory: not aligned, longer than what was allocated, at nothing, with a pitch too short.
+  int* memory = nullptr;
+  OK(cudaMalloc(&memory, 4096));
+  cudaResourceDesc linear = {};
+  linear.resType = cudaResourceTypeLinear;
+  linear.res.linear.desc = format;
+  linear.res.linear.sizeInBytes = 1024;
+  linear.res.linear.devPtr = memory + 1;
+  refused(linear, plain);
+  linear.res.linear.devPtr = nullptr;
+  refused(linear, plain);
+  linear.res.linear.devPtr = memory;
+  linear.res.linear.sizeInBytes = 1 << 20;
+  refused(linear, plain);
+  linear.res.linear.sizeInBytes = 2;  // not one element
+  refused(linear, plain);
+  cudaResourceDesc pitched = {};
+  pitched.resType = cudaResourceTypePitch2D;
+  pitched.res.pitch2D.devPtr = memory;
+  pitched.res.pitch2D.desc = format;
+  pitched.res.pitch2D.width = 16;
+  pitched.res.pitch2D.height = 8;
+  pitched.res.pitch2D.pitchInBytes = 32;
+  refused(pitched, plain);
+  pitched.res.pitch2D.pitchInBytes = 1024;
+  refused(pitched, plain);  // the last row lies outside
+  OK(cudaFree(memory));
+  // Arrays: none of nothing, none beyond the device's largest, no mipmaps; and freed once.
+  cudaArray_t bad = nullptr;
+  CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 0, 16));
+  CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 1 << 20, 16));
+  CHECK_CODE(cudaErrorInvalidValue,
+             cudaMalloc3DArray(&bad, &format, make_cudaExtent(8, 4, 6), cudaArrayCubemap));
+  CHECK_CODE(cudaErrorInvalidValue,
+             cudaMalloc3DArray(&bad, &format, make_cudaExtent(8, 8, 6), cudaArrayTextureGather));
+  cudaMipmappedArray_t mipmapped = nullptr;
+  const cudaError_t mipmaps =
+      cudaMallocMipmappedArray(&mipmapped, &format, make_cudaExtent(8, 8, 0), 2, cudaArrayDefault);
+  CHECK(mipmaps == cudaErrorNotSupported || mipmaps == cudaSuccess);
+  if (mipmaps == cudaSuccess) OK(cudaFreeMipmappedArray(mipmapped));
+  OK(cudaFreeArray(array));
+  CHECK_CODE(cudaErrorInvalidResourceHandle, cudaFreeArray(array));
+  refused(of_array(array), plain);
+  int value = 0;
+  CHECK(cudaMemcpy2DFromArray(&value, 4, array, 0, 0, 4, 1, cudaMemcpyDeviceToHost) != cudaSuccess);
+  (void)cudaGetLastError();
+}
+
+size_t free_memory() {
+  size_t free = 0, total = 0;
+  OK(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+// For a tenant with a limit of 64 MiB: an array counts what it holds, until nothing reads it any more.
+void quota() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float4>();
+  const size_t one = 1024 * 256 * 16, before = free_memory();
+  CHECK(before <= 64 << 20);
+  std::vector<cudaArray_t> arrays;
+  cudaArray_t array = nullptr;
+  while (cudaMallocArray(&array, &format, 1024, 256) == cudaSuccess) {
+    arrays.push_back(array);
+    CHECK(free_memory() == before - arrays.size() * one && arrays.size() < 17);
+  }
+  CHECK_CODE(cudaErrorMemoryAllocation, cudaGetLastError());
+  CHECK(arrays.size() == before / one);
+  // Nothing is charged for what was refused, or is impossible.
+  CHECK_CODE(cudaErrorMemoryAllocation,
+             cudaMalloc3DArray(&array, &format, make_cudaExtent(16384, 16384, 16384), 0));
+  CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&array, &format, 1 << 30, 1 << 30));
+  (void)cudaGetLastError();
+  const cudaTextureObject_t t =
+      texture(of_array(arrays[0]), sampling(cudaAddressModeClamp, cudaFilterModePoint, false));
+  const size_t left = free_memory();
+  OK(cudaFreeArray(arrays[1]));
+  CHECK(free_memory() == left + one);
+  OK(cudaFreeArray(arrays[0]));
+  CHECK(free_memory() == left + one);  // a texture still reads it
+  OK(cudaDestroyTextureObject(t));
+  CHECK(free_memory() == left + 2 * one);
+  for (size_t i = 2; i < arrays.size(); ++i) OK(cudaFreeArray(arrays[i]));
+  CHECK(free_memory() == before);
+}
+
+__global__ void write_outside(cudaSurfaceObject_t s) {
+  surf2Dwrite(1, s, 16 * 4, 0);
+}
+
+// Sticks: run it alone.
+void outside() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t array = nullptr;
+  OK(cudaMallocArray(&array, &format, 16, 16, cudaArraySurfaceLoadStore));
+  const cudaSurfaceObject_t s = surface(array);
+  write_outside<<<1, 1>>>(s);
+  const cudaError_t code = cudaDeviceSynchronize();
+  CHECK(code != cudaSuccess);
+  int* memory = nullptr;
+  CHECK_CODE(code, cudaMalloc(&memory, 4));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Case cases[] = {{"array_2d", array_2d},
+                        {"bytes_as_numbers", bytes_as_numbers},
+                        {"pitched", pitched},
+                        {"volumes", volumes},
+                        {"layers", layers},
+                        {"cubemaps", cubemaps},
+                        {"gathering", gathering},
+                        {"surfaces", surfaces},
+                        {"volume_surfaces", volume_surfaces},
+                        {"copies", copies},
+                        {"order", order},
+                        {"descriptions", descriptions},
+                        {"errors", errors},
+                        {"quota", quota},
+                        {"outside", outside}};
+  // What sticks, and what needs a limit, is run by its name only.
+  const int all = sizeof cases / sizeof *cases;
+  return run_cases(cases, argc == 1 ? all - 2 : all, argc, argv);
+}
