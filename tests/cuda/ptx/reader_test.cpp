@@ -159,7 +159,7 @@ std::string refusal(const std::string& statement) {
 
 TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
   const char* refused[] = {
-      "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];",
+      "sured.b.1d.add.u32.trap [%rd1, {%r1}], %r2;",
       "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};",
       "add.rz.f64 %rd1, %rd2, %rd3;",
       "mov.u32 %r1, %pm0;",
