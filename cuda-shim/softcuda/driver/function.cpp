@@ -56,7 +56,8 @@ CUresult Function::attribute(CUfunction_attribute which, int& value) const {
       value = static_cast<int>(kRegistersPerThread);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      value = static_cast<int>(module.ptx_major * 10 + module.ptx_minor);
+      // Not the language's version: CUB picks its kernels by this.
+      value = static_cast<int>(module.architecture);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       value = static_cast<int>(kComputeMajor * 10 + kComputeMinor);

@@ -1,6 +1,7 @@
 #include "cuda-shim/softcuda/translate/translate.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "cuda-shim/softcuda/translate/flatten.hpp"
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
@@ -31,6 +32,17 @@ std::string prelude(const std::vector<KernelInfo>& kernels) {
   if (any(&KernelInfo::stepped)) text += kPreludeStepped;
   if (any(&KernelInfo::uses_images)) text += kPreludeImage;
   return text;
+}
+
+// 75 of "sm_75" and "compute_75", 90 of "sm_90a".
+std::uint32_t architecture_of(const slicing::ptx::Module& module) {
+  std::uint32_t number = 0;
+  if (module.targets.empty()) return number;
+  const std::string& target = module.targets.front();
+  const std::string_view digits =
+      std::string_view(target).substr(std::min(target.find('_') + 1, target.size()));
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
 }
 
 }  // namespace
@@ -67,9 +79,7 @@ Translation translate(std::string_view ptx) {
   result.variables = symbols.variables();
   result.data = symbols.data();
   result.relocations = symbols.relocations();
-  result.target = module.targets.empty() ? "" : module.targets[0];
-  result.ptx_major = module.version_major;
-  result.ptx_minor = module.version_minor;
+  result.architecture = architecture_of(module);
   return result;
 }
 

@@ -81,9 +81,7 @@ struct TranslatedModule {
   std::vector<VariableInfo> variables;
   std::vector<std::byte> data;  // initial image of the data segment; relocations are not applied
   std::vector<Relocation> relocations;
-  std::string target;  // "sm_75"
-  std::uint32_t ptx_major = 0;
-  std::uint32_t ptx_minor = 0;
+  std::uint32_t architecture = 0;  // that it was compiled for: 75 of "sm_75"; 0: not said
 };
 
 struct TranslationError {

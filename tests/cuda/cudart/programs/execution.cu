@@ -158,6 +158,7 @@ static void functions() {
   OK(cudaFuncGetAttributes(&attributes, bounded));
   CHECK(attributes.maxThreadsPerBlock >= 1 && attributes.maxThreadsPerBlock <= 128);
   CHECK(attributes.sharedSizeBytes == 0);
+  CHECK(attributes.ptxVersion == 75);  // that it is compiled for, and not the version of PTX
   int blocks = 0;
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 64, 0));
   CHECK(blocks >= 1);
