@@ -86,8 +86,7 @@ TEST(Help, OfEveryCommandEndsWithStatusZeroAndSaysWhatItIsFor) {
 
 TEST(Help, AnUnknownOptionIsNamedInOneLineAndStatusTwo) {
   std::vector<std::string> commands = all_commands();
-  commands.insert(commands.end(),
-                  {"fairgv", "fairgvd", "fairgv config check", "fairgv sim", "fairgv bench share"});
+  commands.insert(commands.end(), {"fairgv", "fairgvd", "fairgv config check", "fairgv sim"});
   for (const std::string& command : commands) {
     const Shown refused = in_shell(command + " --no-such-option");
     EXPECT_EQ(refused.status, 2) << command;
