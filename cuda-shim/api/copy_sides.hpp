@@ -28,7 +28,7 @@ PitchedSide target_of(const Parameters& p) {
   return side;
 }
 
-/// What a description stands for now. An extent of nothing has no places.
+/// The memory that a description means at this moment. An extent of nothing has no places.
 template <typename Parameters>
 CUresult find_places(Driver& driver, const Parameters& p, Place& to, Place& from, Extent& extent) {
   extent = {p.WidthInBytes, p.Height, 1};

@@ -96,75 +96,63 @@ void Captures::add(const Found& found, Command&& work) {
   found.branch->tips = {node.get()};
 }
 
-bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, LaunchCommand& command, CUresult& code) {
+template <typename Act>
+bool Captures::in_capture(const Stream& stream, CUresult& code, Act act) {
   const std::lock_guard guard(graphs_.lock);
   Found found;
-  if (!enter(*stream, found, code)) return false;
-  if (found.sequence != nullptr) add(found, std::move(command));
+  if (!enter(stream, found, code)) return false;
+  if (found.sequence != nullptr) act(found);
   return true;
+}
+
+bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, LaunchCommand& command, CUresult& code) {
+  return in_capture(*stream, code, [&](const Found& found) { add(found, std::move(command)); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const CopyCommand& command,
                     CUresult& code) {
-  const std::lock_guard guard(graphs_.lock);
-  Found found;
-  if (!enter(*stream, found, code)) return false;
-  if (found.sequence == nullptr) return true;
-  if (!command.async) {
-    code = invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  } else {
-    add(found, CopyNode{describe_copy(command.to, command.from, command.extent)});
-  }
-  return true;
+  return in_capture(*stream, code, [&](const Found& found) {
+    if (!command.async) {
+      code = invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    } else {
+      add(found, CopyNode{describe_copy(command.to, command.from, command.extent)});
+    }
+  });
 }
 
 bool Captures::take(Driver& driver, const std::shared_ptr<Stream>& stream, const FillCommand& command,
                     CUresult& code) {
-  const std::lock_guard guard(graphs_.lock);
-  Found found;
-  if (!enter(*stream, found, code)) return false;
-  if (found.sequence == nullptr) return true;
-  if (!command.async) {
-    code = invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  } else if (code = check_fill(driver, command.fill); code == CUDA_SUCCESS) {
-    add(found, command);
-  }
-  return true;
+  return in_capture(*stream, code, [&](const Found& found) {
+    if (!command.async) {
+      code = invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    } else if (code = check_fill(driver, command.fill); code == CUDA_SUCCESS) {
+      add(found, command);
+    }
+  });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const HostCommand& command,
                     CUresult& code) {
-  const std::lock_guard guard(graphs_.lock);
-  Found found;
-  if (!enter(*stream, found, code)) return false;
-  if (found.sequence != nullptr) add(found, command);
-  return true;
+  return in_capture(*stream, code, [&](const Found& found) { add(found, command); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, Executable& launched, CUresult& code) {
-  const std::lock_guard guard(graphs_.lock);
-  Found found;
-  if (!enter(*stream, found, code)) return false;
-  if (found.sequence != nullptr) add(found, ChildNode{launched.as_graph()});
-  return true;
+  return in_capture(*stream, code, [&](const Found& found) { add(found, ChildNode{launched.as_graph()}); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const RecordCommand& command,
                     CUresult& code) {
-  const std::lock_guard guard(graphs_.lock);
-  Found found;
-  if (!enter(*stream, found, code)) return false;
-  if (found.sequence == nullptr) return true;
-  if (command.event->owner != stream->group()->owner()) {
-    code = CUDA_ERROR_INVALID_HANDLE;
-  } else if (command.external) {
-    add(found, command);
-  } else {
-    auto sequence = *std::ranges::find(sequences_, found.sequence, [](const auto& s) { return s.get(); });
-    command.event->record(
-        std::make_shared<const CapturedRecord>(CapturedRecord{std::move(sequence), found.branch->tips}));
-  }
-  return true;
+  return in_capture(*stream, code, [&](const Found& found) {
+    if (command.event->owner != stream->group()->owner()) {
+      code = CUDA_ERROR_INVALID_HANDLE;
+    } else if (command.external) {
+      add(found, command);
+    } else {
+      auto sequence = *std::ranges::find(sequences_, found.sequence, [](const auto& s) { return s.get(); });
+      command.event->record(
+          std::make_shared<const CapturedRecord>(CapturedRecord{std::move(sequence), found.branch->tips}));
+    }
+  });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const WaitCommand& command,

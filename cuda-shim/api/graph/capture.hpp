@@ -115,6 +115,11 @@ class Captures {
   };
   using Sequences = std::vector<std::shared_ptr<CaptureSequence>>;
 
+  /// What take() does: acts on the stream's capture if there is a valid one, and `code` is good before. Takes
+  /// the lock of the graphs.
+  template <typename Act>
+  bool in_capture(const Stream& stream, CUresult& code, Act act);
+
   // With the lock of the graphs:
   Found find(const Stream& stream) const;
   bool is_implicit(const Stream& stream) const;

@@ -58,7 +58,7 @@ class Executable {
     bool is_enabled = true;
     Detour detour;  // of a copy
   };
-  /// What a copy's addresses stand for now.
+  /// What a copy's addresses mean at this launch.
   struct FoundPlaces {
     Place to, from;
     Extent extent;
