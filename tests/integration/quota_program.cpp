@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -38,8 +39,11 @@ struct Device {
   }
 };
 
-void say(const char* format, auto... values) {
-  std::printf(format, values...);
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  std::vprintf(format, values);
+  va_end(values);
   std::fflush(stdout);
 }
 

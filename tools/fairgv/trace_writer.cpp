@@ -1,6 +1,6 @@
 #include "tools/fairgv/trace_writer.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>

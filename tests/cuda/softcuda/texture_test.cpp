@@ -12,10 +12,10 @@
 
 namespace {
 
-constexpr unsigned kWidth = 16;
+constexpr unsigned kTexels = 16;
 
 CUarray made_array(CUarray_format format, unsigned channels, unsigned flags = 0, std::size_t height = 1) {
-  const CUDA_ARRAY3D_DESCRIPTOR wish{kWidth, height, 0, format, channels, flags};
+  const CUDA_ARRAY3D_DESCRIPTOR wish{kTexels, height, 0, format, channels, flags};
   CUarray array = nullptr;
   EXPECT_OK(cuArray3DCreate(&array, &wish));
   return array;
@@ -54,9 +54,9 @@ class Textures : public WithModule {
  protected:
   /// The first row of a texture, as the bits that a fetch gives.
   std::vector<std::uint32_t> read(CUtexObject texture, float step = 1) {
-    const CUdeviceptr out = allocate(kWidth * 16);
-    EXPECT_OK(launch("read_texture", 1, kWidth, nullptr, texture, out, step));
-    auto words = download<std::uint32_t>(out, kWidth * 4);
+    const CUdeviceptr out = allocate(kTexels * 16);
+    EXPECT_OK(launch("read_texture", 1, kTexels, nullptr, texture, out, step));
+    auto words = download<std::uint32_t>(out, kTexels * 4);
     EXPECT_OK(cuMemFree(out));
     return words;
   }
@@ -67,13 +67,13 @@ class Textures : public WithModule {
   void expect_channels(CUarray_format format, unsigned channels, unsigned flags, const Expected& expected) {
     std::mt19937 random(seed_);
     const CUarray array = made_array(format, channels);
-    std::vector<Channel> row(kWidth * channels);
+    std::vector<Channel> row(kTexels * channels);
     for (Channel& each : row) each = static_cast<Channel>(random());
     EXPECT_OK(cuMemcpyHtoA(array, 0, row.data(), row.size() * sizeof(Channel)));
     CUtexObject texture = 0;
     ASSERT_OK(make(&texture, of_array(array), sampling(flags)));
     const auto words = read(texture);
-    for (unsigned x = 0; x < kWidth; ++x) {
+    for (unsigned x = 0; x < kTexels; ++x) {
       for (unsigned c = 0; c < channels; ++c) {
         const auto wanted = expected(row[x * channels + c]);
         SCOPED_TRACE(testing::Message() << "format " << format << ", " << channels << " channels, flags "
@@ -121,7 +121,7 @@ TEST_F(Textures, EveryFormatIsReadAsItsFlagsSay) {
 
 TEST_F(Textures, AStandardColourIsReadAsLinearAndItsFourthChannelAsItIs) {
   const CUarray array = made_array(CU_AD_FORMAT_UNSIGNED_INT8, 4);
-  std::vector<std::uint8_t> row(kWidth * 4);
+  std::vector<std::uint8_t> row(kTexels * 4);
   for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<std::uint8_t>(i * 4);
   EXPECT_OK(cuMemcpyHtoA(array, 0, row.data(), row.size()));
   CUtexObject texture = 0;
@@ -138,11 +138,11 @@ TEST_F(Textures, AStandardColourIsReadAsLinearAndItsFourthChannelAsItIs) {
 
 TEST_F(Textures, AViewReadsAnArrayInAnotherFormatOfTheSameSize) {
   const CUarray array = made_array(CU_AD_FORMAT_UNSIGNED_INT32, 1);
-  std::vector<std::uint32_t> row(kWidth, 0x80ff4000);
-  EXPECT_OK(cuMemcpyHtoA(array, 0, row.data(), kWidth * 4));
+  std::vector<std::uint32_t> row(kTexels, 0x80ff4000);
+  EXPECT_OK(cuMemcpyHtoA(array, 0, row.data(), kTexels * 4));
   CUDA_RESOURCE_VIEW_DESC view{};
   view.format = CU_RES_VIEW_FORMAT_UINT_4X8;
-  view.width = kWidth;
+  view.width = kTexels;
   view.height = 1;
   CUtexObject texture = 0;
   ASSERT_OK(make(&texture, of_array(array), sampling(CU_TRSF_READ_AS_INTEGER), &view));
@@ -161,7 +161,7 @@ TEST_F(Textures, AViewReadsAnArrayInAnotherFormatOfTheSameSize) {
   other.format = CU_RES_VIEW_FORMAT_UINT_2X8;  // half as large
   refused(other);
   other = view;
-  other.width = kWidth / 2;
+  other.width = kTexels / 2;
   refused(other);
   other = view;
   other.lastLayer = 1;
@@ -232,9 +232,9 @@ TEST_F(Textures, AnArrayThatIsDestroyedIsStillReadByWhatWasMadeOfIt) {
   const CUDA_RESOURCE_DESC resource = of_array(array);
   ASSERT_OK(cuSurfObjectCreate(&surface, &resource));
   EXPECT_OK(cuArrayDestroy(array));
-  EXPECT_OK(launch("write_surface", 1, kWidth, nullptr, surface, 100));
-  const auto words = read(texture, 1.0F / kWidth);
-  for (unsigned x = 0; x < kWidth; ++x) EXPECT_EQ(100 + x, words[x * 4]);
+  EXPECT_OK(launch("write_surface", 1, kTexels, nullptr, surface, 100));
+  const auto words = read(texture, 1.0F / kTexels);
+  for (unsigned x = 0; x < kTexels; ++x) EXPECT_EQ(100 + x, words[x * 4]);
   EXPECT_OK(cuSurfObjectDestroy(surface));
   EXPECT_OK(cuTexObjectDestroy(texture));
 }
