@@ -58,8 +58,14 @@ class Connection {
   /// All that was enqueued has ended, as far as the caller knows.
   void settled() { has_work_.store(false, std::memory_order_relaxed); }
 
-  /// To be called before the program may learn that a command has ended: brings what kernels printed.
-  void settle() { session_->kernel_output().drain(); }
+  /// To be called before the program may learn that a command has ended: brings what kernels printed, and
+  /// what host work wrote.
+  void settle() {
+    session_->kernel_output().drain();
+    (void)host_work_.load(std::memory_order_acquire);
+  }
+  /// Host work has written what it has to, and its end is told to the worker next.
+  void note_host_work() { host_work_.fetch_add(1, std::memory_order_release); }
   /// Waits for the end of an event, and settles.
   std::int32_t wait(wire::EventId event);
 
@@ -80,6 +86,9 @@ class Connection {
 
   const std::unique_ptr<session::ClientSession> session_;
   std::atomic<bool> has_work_{false};
+  /// How many pieces of host work have run: released by them, acquired by who learns of an end. That an end
+  /// comes after the work is the worker's doing, which nothing in this process shows.
+  std::atomic<std::uint64_t> host_work_{0};
   /// The code of a lost session, set once; relaxed: it stands for itself.
   std::atomic<int> loss_{CUDA_SUCCESS};
   /// How many late errors the program has been told of; relaxed: compared and exchanged alone.

@@ -161,6 +161,7 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::func
         const bool granted = status == session::kRunning;
         const CUresult fault = connection.fault();
         if (despite_fault || (granted && fault == CUDA_SUCCESS)) function(fault);
+        connection.note_host_work();
         if (!granted || !connection.send(wire::EndAccess{work->event()})) return;
         connection.session().set_local_status(work->event(), session::kComplete);
       });
