@@ -9,7 +9,9 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "runtime/ring/handle.hpp"
 #include "tests/bench/support/alternation.hpp"
@@ -18,6 +20,7 @@
 #include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/scratch_file.hpp"
+#include "tests/harness/process_cpu.hpp"
 #include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench {
@@ -31,24 +34,36 @@ struct Settings {
   double period_s = 1;
 };
 
-/// The bytes of one page; 0 if it did not come whole.
-std::size_t scrape(const std::string& path) {
+/// The CPU time that the daemon, which is at the other end, has used.
+std::optional<double> cpu_of_peer(int socket) {
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return {};
+  return cpu_seconds(peer.pid);
+}
+
+/// The CPU time that the daemon took for one page; nothing if it did not come whole.
+std::optional<double> scrape(const std::string& path) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   path.copy(name.sun_path, sizeof(name.sun_path) - 1);
   const void* const address = &name;
   const ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd || ::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)) != 0) return 0;
+  if (!fd || ::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)) != 0) return {};
+  const auto before = cpu_of_peer(fd.get());
+  if (!before) return {};
   constexpr std::string_view kRequest = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  if (::send(fd.get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) return 0;
+  if (::send(fd.get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) return {};
   std::array<char, 65'536> piece{};
   std::string begin;
-  std::size_t bytes = 0;
   for (;;) {
     const ssize_t length = ::recv(fd.get(), piece.data(), piece.size(), 0);
-    if (length <= 0) return length == 0 && begin.starts_with("HTTP/1.1 200 ") ? bytes : 0;
+    if (length < 0 || (length == 0 && !begin.starts_with("HTTP/1.1 200 "))) return {};
+    if (length == 0) {
+      const auto after = cpu_of_peer(fd.get());
+      return after ? std::optional(*after - *before) : std::nullopt;
+    }
     if (begin.empty()) begin.assign(piece.data(), static_cast<std::size_t>(length));
-    bytes += static_cast<std::size_t>(length);
   }
 }
 
@@ -75,7 +90,8 @@ class Scraper {
     }
     changed_.notify_one();
   }
-  std::uint64_t pages() const {
+  /// The CPU time that the daemon took for each page, in seconds.
+  std::vector<double> pages() const {
     const std::lock_guard lock(mutex_);
     return pages_;
   }
@@ -93,9 +109,13 @@ class Scraper {
         continue;
       }
       lock.unlock();
-      const bool came = scrape(path_) > 0;
+      const auto page = scrape(path_);
       lock.lock();
-      ++(came ? pages_ : failures_);
+      if (page) {
+        pages_.push_back(*page);
+      } else {
+        ++failures_;
+      }
       const auto next = std::chrono::system_clock::now() +
                         std::chrono::duration_cast<std::chrono::system_clock::duration>(period_);
       changed_.wait_until(lock, next, [this] { return ending_ || !active_; });
@@ -108,7 +128,7 @@ class Scraper {
   std::condition_variable changed_;
   bool active_ = false;
   bool ending_ = false;
-  std::uint64_t pages_ = 0;
+  std::vector<double> pages_;
   std::uint64_t failures_ = 0;
   std::thread thread_;  // last: it uses all the others
 };
@@ -128,11 +148,16 @@ Result<std::string> measure(const Settings& settings, const Tenancy& tenancy, co
   std::vector<double> costs;
   for (const Turns& turn : turns.value()) costs.push_back(100 * (turn.first / turn.second - 1));
   const Estimate mean = estimate_of(costs);
-  progress.print_row(fmt::format("{:<16}{:>8}{:>+12.2f} %{:>22}{:>20}", what, scraper.pages(), median(costs),
+  const std::vector<double> pages = scraper.pages();
+  if (pages.empty()) return Error{"nothing was scraped: turns are too short"};
+  const double page_us = 1e6 * estimate_of(pages).mean;
+  progress.print_row(fmt::format("{:<16}{:>8}{:>+12.2f} %{:>22}{:>20}{:>14.1f}{:>10.3f} %", what,
+                                 pages.size(), median(costs),
                                  fmt::format("{:+.2f} +- {:.2f} %", mean.mean, mean.within),
-                                 fmt::format("{:+.1f} to {:+.1f}", smallest(costs), largest(costs))));
-  return fmt::format("{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", what, settings.turns, scraper.pages(),
-                     median(costs), mean.mean, mean.within, smallest(costs), largest(costs));
+                                 fmt::format("{:+.1f} to {:+.1f}", smallest(costs), largest(costs)), page_us,
+                                 page_us * 1e-4 / settings.period_s));
+  return fmt::format("{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.2f}", what, settings.turns, pages.size(),
+                     median(costs), mean.mean, mean.within, smallest(costs), largest(costs), page_us);
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
@@ -143,10 +168,12 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!tenancy) return tenancy.error();
   fmt::print(
       "A program's time while its daemon is scraped every {:g} s over that while it is not, in {} pairs of "
-      "turns of {:g} s\n\n{:<16}{:>8}{:>14}{:>22}{:>20}\n",
-      settings.period_s, settings.turns, settings.turn_s, "", "pages", "median", "mean", "lowest-highest");
+      "turns of {:g} s;\nand the CPU time that the daemon took for a page, also as a part of one core\n\n"
+      "{:<16}{:>8}{:>14}{:>22}{:>20}{:>14}{:>12}\n",
+      settings.period_s, settings.turns, settings.turn_s, "", "pages", "median", "mean", "lowest-highest",
+      "page, us", "of a core");
   ProgressLine progress(4 * static_cast<std::size_t>(settings.turns));
-  Findings found{"case,pairs,pages,median_percent,mean_percent,within,lowest,highest", {}};
+  Findings found{"case,pairs,pages,median_percent,mean_percent,within,lowest,highest,page_us", {}};
   auto alone = measure(settings, tenancy.value(), socket.path(), iterations.value(), "alone", progress);
   if (!alone) return alone.error();
   found.rows.push_back(alone.value());

@@ -170,10 +170,11 @@ TEST_F(SystemExperiments, WhatScrapingCostsIsTabled) {
   const auto table = table_of({"scrape", "--turns", "2", "--turn-seconds", "0.2", "--period", "0.05"});
   ASSERT_EQ(table.size(), 3U);
   EXPECT_EQ(table[0], (Row{"case", "pairs", "pages", "median_percent", "mean_percent", "within", "lowest",
-                           "highest"}));
+                           "highest", "page_us"}));
   for (const std::size_t row : {1U, 2U}) {
-    ASSERT_EQ(table[row].size(), 8U);
+    ASSERT_EQ(table[row].size(), 9U);
     EXPECT_GT(std::stod(table[row][2]), 2) << "it was not scraped";
+    EXPECT_GT(std::stod(table[row][8]), 0) << "another process' CPU time was read";
     EXPECT_LE(std::stod(table[row][6]), std::stod(table[row][7]));
   }
 }
