@@ -17,9 +17,10 @@
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/mean_kernel.hpp"
 #include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::accounting_experiment {
 namespace {
 
 using namespace harness;
@@ -176,11 +177,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return table.take();
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("accounting", "The device time FairGV charges beside the driver's event timestamps");
   Settings settings;
   experiment.setting("--kernels", settings.kernels, 40, "Kernels of each program and run")
@@ -198,3 +195,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"accounting", run};
+
+}  // namespace
+}  // namespace fairgv::bench::accounting_experiment

@@ -4,11 +4,12 @@
 
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::api_experiment {
 namespace {
 
 using namespace harness;
@@ -74,15 +75,17 @@ Result<void> run_benchmark(int pairs, const Output& output) {
   return write_csv(output, 0, "call,driver_ns,fairgv_ns,ratio", print(table.value(), pairs));
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Cost of one call of the most used entry points beside the driver alone", "fairgv bench api"};
   int pairs = 7;
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
-  fairgv::bench::Output output;
-  fairgv::bench::declare_csv(app, output);
-  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, output));
+  Output output;
+  declare_csv(app, output);
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  return exit_code(app, run_benchmark(pairs, output));
 }
+
+const Registration registration{"api", run};
+
+}  // namespace
+}  // namespace fairgv::bench::api_experiment

@@ -6,8 +6,9 @@
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/registration.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::conserve_experiment {
 namespace {
 
 using namespace harness;
@@ -93,11 +94,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("conserve",
                         "How busy the device is when one of two programs sleeps most of its time, by policy");
   Settings settings;
@@ -112,3 +109,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"conserve", run};
+
+}  // namespace
+}  // namespace fairgv::bench::conserve_experiment

@@ -7,11 +7,12 @@
 
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/process_cpu.hpp"
 #include "tests/harness/statistics.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::crowd_experiment {
 namespace {
 
 using namespace harness;
@@ -129,11 +130,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return print_result(settings, throughputs.value(), after->used - before->used, after->at - before->at);
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("crowd", "Many tenants of equal weight at once, and idle ones beside them");
   Settings settings;
   experiment.options()
@@ -151,3 +148,8 @@ int main(int argc, char** argv) {
     return run_benchmark(settings, placement);
   });
 }
+
+const Registration registration{"crowd", run};
+
+}  // namespace
+}  // namespace fairgv::bench::crowd_experiment

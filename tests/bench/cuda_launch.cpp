@@ -8,10 +8,11 @@
 
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::cuda_launch_experiment {
 namespace {
 
 using namespace harness;
@@ -110,11 +111,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return report(figures, progress);
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment(
       "cuda-launch",
       "What a CUDA launch costs beside an OpenCL one through FairGV and beside the driver alone");
@@ -125,3 +122,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"cuda-launch", run};
+
+}  // namespace
+}  // namespace fairgv::bench::cuda_launch_experiment

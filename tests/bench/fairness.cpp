@@ -14,24 +14,29 @@
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/share_view.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::fairness_experiment {
 namespace {
 
 using namespace harness;
 
-#if FAIRGV_TENANTS == 3
-constexpr const char* kName = "fair3";
-const std::vector<std::uint32_t> kWeights{1, 2, 3};
-const std::vector<std::string> kPrograms{"matrixMul", "hotspot", "BlackScholes", "srad"};
-constexpr double kPaper = 0.99;  // FairGV's Min-Max Ratio at least, figure 8
-#else
-constexpr const char* kName = "fair6";
-const std::vector<std::uint32_t> kWeights{1, 2, 2, 3, 3, 4};
-const std::vector<std::string> kPrograms{"BlackScholes", "srad"};
-constexpr double kPaper = 0.97;  // figure 9
-#endif
+/// What the paper has a figure of.
+struct Tenants {
+  std::string name;  // of the experiment
+  std::vector<std::uint32_t> weights;
+  std::vector<std::string> programs;
+  double paper;  // FairGV's Min-Max Ratio is at least this
+};
+
+Tenants figure_8() {
+  return {"fair3", {1, 2, 3}, {"matrixMul", "hotspot", "BlackScholes", "srad"}, 0.99};
+}
+
+Tenants figure_9() {
+  return {"fair6", {1, 2, 2, 3, 3, 4}, {"BlackScholes", "srad"}, 0.97};
+}
 
 // The run alone has no turns that could be cut off at its ends: it may be shorter.
 constexpr double kAlonePart = 1.0 / 3;
@@ -41,9 +46,10 @@ constexpr double kAlonePart = 1.0 / 3;
 constexpr double kWindow = 15;
 
 struct Settings {
+  Tenants tenants;
   std::vector<std::string> policies{"fair",        "fifo",      "round-robin",
                                     "credit-poll", "credit-hs", "strict-cosched"};
-  std::vector<std::string> programs = kPrograms;
+  std::vector<std::string> programs = tenants.programs;
   Api api = Api::kOpenCl;
   PairSettings pairs{.seconds = kWindow};
 };
@@ -56,10 +62,11 @@ struct Cell {
 };
 
 /// `alone`: for each tenant, what its program does on the driver alone.
-Fairness fairness_of(const std::vector<double>& together, const std::vector<double>& alone) {
-  std::vector<Tenant> tenants(together.size());
+Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<double>& together,
+                     const std::vector<double>& alone) {
+  std::vector<Tenant> tenants(weights.size());
   for (std::size_t i = 0; i < tenants.size(); ++i) {
-    tenants[i].weight = kWeights[i];
+    tenants[i].weight = weights[i];
     tenants[i].together = together[i];
     tenants[i].alone = alone[i];
   }
@@ -87,21 +94,23 @@ std::vector<double> means_of(const std::vector<double>& before, const std::vecto
   return means;
 }
 
-Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name, Api api,
-                     const PairSettings& settings) {
+Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name,
+                     const Settings& settings) {
+  const std::vector<std::uint32_t>& weights = settings.tenants.weights;
+  const double seconds = settings.pairs.seconds;
   std::vector<Program> programs;
-  for (std::size_t i = 0; i < kWeights.size(); ++i) {
-    programs.push_back({beside("workloads/" + workload_of(api, name, i))});
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    programs.push_back({beside("workloads/" + workload_of(settings.api, name, i))});
   }
   std::vector<double> ratios, overheads;
-  auto before = measure_alone(runs, programs, kAlonePart * settings.seconds);
-  for (int i = 0; i < settings.pairs; ++i) {
+  auto before = measure_alone(runs, programs, kAlonePart * seconds);
+  for (int i = 0; i < settings.pairs.pairs; ++i) {
     if (!before) return before.error();
-    const auto together = runs.together(policy, programs, settings.seconds, kWeights);
+    const auto together = runs.together(policy, programs, seconds, weights);
     if (!together) return together.error();
-    const auto after = measure_alone(runs, programs, kAlonePart * settings.seconds);
+    const auto after = measure_alone(runs, programs, kAlonePart * seconds);
     if (!after) return after.error();
-    const Fairness fairness = fairness_of(together.value(), means_of(before.value(), after.value()));
+    const Fairness fairness = fairness_of(weights, together.value(), means_of(before.value(), after.value()));
     ratios.push_back(fairness.min_max_ratio);
     overheads.push_back(fairness.overhead);
     before = after;
@@ -128,17 +137,17 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) bars.push_back({cell.policy, cell.program, cell.min_max_ratio});
   return bars_by_policy(
       settings.policies, bars,
-      fmt::format("set yrange [0:1.05]; set ylabel 'Min-Max Ratio'; set title '{}: weights {}'", kName,
-                  fmt::join(kWeights, ":")),
-      fmt::format("{} title 'paper, FairGV'", kPaper));
+      fmt::format("set yrange [0:1.05]; set ylabel 'Min-Max Ratio'; set title '{}: weights {}'",
+                  settings.tenants.name, fmt::join(settings.tenants.weights, ":")),
+      fmt::format("{} title 'paper, FairGV'", settings.tenants.paper));
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
       "Min-Max Ratio (1 = exactly by weight) and overhead, each the median and lowest-highest of {}\n"
       "Weights {}; the paper's FairGV: at least {}\n\n{:<14}{:<16}{:>22}{:>22}\n",
-      settings.pairs.pairs, fmt::join(kWeights, ","), kPaper, "program", "policy", "Min-Max Ratio",
-      "overhead");
+      settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
+      "policy", "Min-Max Ratio", "overhead");
   std::fflush(stdout);
   auto runs = Runs::start(placement);
   if (!runs) return runs.error();
@@ -147,7 +156,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const std::string& program : settings.programs) {
     for (const std::string& policy : settings.policies) {
       progress.step(fmt::format("{}, {}", program, policy));
-      const auto cell = measure(runs.value(), policy, program, settings.api, settings.pairs);
+      const auto cell = measure(runs.value(), policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
       progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}", program, policy, shown(cell->min_max_ratio),
@@ -159,14 +168,10 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
-  Experiment experiment(kName,
+int run(const Tenants& tenants, int argc, char** argv) {
+  Experiment experiment(tenants.name,
                         "Fairness and overhead of every scheduling policy, tenants of different weight");
-  Settings settings;
+  Settings settings{.tenants = tenants};
   experiment.options()
       .add_option("--programs", settings.programs, "Workloads; all tenants run the same")
       ->delimiter(',')
@@ -178,3 +183,10 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+// One program, two experiments.
+const Registration three{"fair3", [](int argc, char** argv) { return run(figure_8(), argc, argv); }};
+const Registration six{"fair6", [](int argc, char** argv) { return run(figure_9(), argc, argv); }};
+
+}  // namespace
+}  // namespace fairgv::bench::fairness_experiment

@@ -14,10 +14,11 @@
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/output.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::hostile_experiment {
 namespace {
 
 using namespace harness;
@@ -196,11 +197,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("hostile", "What a program notices of a neighbour that scribbles over all it shares");
   Settings settings;
   experiment.setting("--rounds", settings.rounds, 50, "Rounds of scribbling, all together, at least")
@@ -214,3 +211,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"hostile", run};
+
+}  // namespace
+}  // namespace fairgv::bench::hostile_experiment

@@ -5,9 +5,10 @@
 
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::latency_experiment {
 namespace {
 
 using namespace harness;
@@ -94,11 +95,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("latency", "How long a waking tenant waits for its first command under load");
   Settings settings;
   experiment.setting("--wakes", settings.wakes, 20, "How often the program sleeps and wakes")
@@ -111,3 +108,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"latency", run};
+
+}  // namespace
+}  // namespace fairgv::bench::latency_experiment

@@ -4,11 +4,12 @@
 
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::launch_experiment {
 namespace {
 
 using namespace harness;
@@ -61,18 +62,20 @@ Result<void> run_benchmark(int pairs, int count, const Output& output) {
                     print_row("launch and finish, us", alone.finish_us, ours.finish_us)});
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Launch rate and launch latency beside the driver alone", "fairgv bench launch"};
   int pairs = 5;
   int count = 20'000;
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
   app.add_option("--count", count, "Launches per run (a tenth of it with finish)")
       ->check(CLI::Range(100, 10'000'000));
-  fairgv::bench::Output output;
-  fairgv::bench::declare_csv(app, output);
-  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, count, output));
+  Output output;
+  declare_csv(app, output);
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  return exit_code(app, run_benchmark(pairs, count, output));
 }
+
+const Registration registration{"launch", run};
+
+}  // namespace
+}  // namespace fairgv::bench::launch_experiment

@@ -16,12 +16,13 @@
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/bench/support/sliced.hpp"
 #include "tests/harness/executions.hpp"
 #include "tests/harness/measured.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::long_kernel_experiment {
 namespace {
 
 using namespace harness;
@@ -236,11 +237,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("long-kernel",
                         "A kernel that lasts a minute beside short ones of another tenant, sliced and not");
   Settings settings;
@@ -251,3 +248,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"long-kernel", run};
+
+}  // namespace
+}  // namespace fairgv::bench::long_kernel_experiment

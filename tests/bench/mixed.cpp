@@ -9,8 +9,9 @@
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/registration.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::mixed_experiment {
 namespace {
 
 using namespace harness;
@@ -129,11 +130,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("mixed",
                         "A program's run time beside a neighbour with short or long kernels, by policy");
   Settings settings;
@@ -153,3 +150,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"mixed", run};
+
+}  // namespace
+}  // namespace fairgv::bench::mixed_experiment

@@ -9,9 +9,10 @@
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::overhead_experiment {
 namespace {
 
 using namespace harness;
@@ -179,11 +180,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("overhead",
                         "Standalone overhead: each workload through FairGV beside the driver alone");
   Settings settings;
@@ -202,3 +199,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"overhead", run};
+
+}  // namespace
+}  // namespace fairgv::bench::overhead_experiment

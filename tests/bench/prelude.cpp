@@ -13,11 +13,12 @@
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/runs.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/bench/support/sliced.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::prelude_experiment {
 namespace {
 
 using namespace harness;
@@ -152,11 +153,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("prelude", "What programs that are never sliced pay for slicing");
   Settings settings;
   experiment.options()
@@ -175,3 +172,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"prelude", run};
+
+}  // namespace
+}  // namespace fairgv::bench::prelude_experiment

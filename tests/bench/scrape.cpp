@@ -19,11 +19,12 @@
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/harness/process_cpu.hpp"
 #include "tests/harness/statistics.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::scrape_experiment {
 namespace {
 
 using namespace harness;
@@ -187,11 +188,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("scrape", "What programs pay while metrics are scraped every second");
   Settings settings;
   experiment.setting("--turns", settings.turns, 4, "Pairs of turns, scraped and in peace")
@@ -204,3 +201,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"scrape", run};
+
+}  // namespace
+}  // namespace fairgv::bench::scrape_experiment

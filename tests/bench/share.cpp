@@ -11,12 +11,13 @@
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/share_view.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::share_experiment {
 namespace {
 
 using namespace harness;
@@ -233,22 +234,18 @@ Result<void> run_benchmark(const Settings& settings) {
   return write_table(settings, tenants, fairness);
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Tenants with weights share one device, measured by their own throughput",
                "fairgv bench share"};
-  fairgv::bench::Settings settings;
+  Settings settings;
   app.add_option("--weights", settings.weights, "One tenant per weight")
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000));
   app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")
       ->delimiter(',')
-      ->check(fairgv::bench::known_workload);
-  fairgv::bench::declare_api(app, settings.api, true);
-  app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)")
-      ->check(fairgv::bench::known_policy);
+      ->check(known_workload);
+  declare_api(app, settings.api, true);
+  app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)")->check(known_policy);
   app.add_option("--seconds", settings.seconds, "Length of the shared window")
       ->check(CLI::Range(1.0, 3'600.0));
   app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
@@ -256,9 +253,14 @@ int main(int argc, char** argv) {
   app.add_option("--kernel-us", settings.kernel_us,
                  "How long the programs' launches shall take alone, in microseconds (default: their own)")
       ->check(CLI::Range(1, 1'000'000));
-  fairgv::bench::declare_device_cores(app, settings.device_cores);
-  fairgv::bench::declare_csv(app, settings.output);
+  declare_device_cores(app, settings.device_cores);
+  declare_csv(app, settings.output);
   app.add_option("--json", settings.json_file, "Also write the result to this file");
-  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(settings));
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  return exit_code(app, run_benchmark(settings));
 }
+
+const Registration registration{"share", run};
+
+}  // namespace
+}  // namespace fairgv::bench::share_experiment

@@ -17,9 +17,10 @@
 #include "slicing/planner.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/sliced.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::slicing_experiment {
 namespace {
 
 using namespace harness;
@@ -206,11 +207,7 @@ std::string known_grid(const std::string& text) {
   return std::stoull(text) % 4 == 0 ? "" : "a grid has a multiple of 4 work-groups in each dimension";
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("slicing", "What it costs to run a long launch in parts, by the size of the parts");
   Settings settings;
   experiment
@@ -231,3 +228,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"slicing", run};
+
+}  // namespace
+}  // namespace fairgv::bench::slicing_experiment

@@ -18,10 +18,11 @@
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::storm_experiment {
 namespace {
 
 using namespace harness;
@@ -91,7 +92,7 @@ struct Holdings {
   std::size_t descriptors = 0, memory_files = 0, children = 0, shared_memory = 0;
 
   static Holdings of(pid_t daemon) {
-    return {entries(fmt::format("/proc/{}/fd", daemon)), bench::memory_files(daemon),
+    return {entries(fmt::format("/proc/{}/fd", daemon)), storm_experiment::memory_files(daemon),
             children_of(daemon).size(), entries("/dev/shm")};
   }
   bool operator==(const Holdings&) const = default;
@@ -404,11 +405,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("storm", "One fault after the other while tenants compute, and what is left of it");
   Settings settings;
   settings.seed = std::random_device{}();
@@ -421,3 +418,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"storm", run};
+
+}  // namespace
+}  // namespace fairgv::bench::storm_experiment

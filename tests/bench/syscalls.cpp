@@ -7,10 +7,11 @@
 
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/tenancy.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::syscalls_experiment {
 namespace {
 
 using namespace harness;
@@ -55,15 +56,17 @@ Result<void> run_benchmark(int launches, const Output& output) {
   return write_csv(output, 0, "client,launches,calls,calls_of_three_times,per_launch", rows);
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"System calls per launch of a client in its steady state (strace)", "fairgv bench syscalls"};
   int launches = 20'000;
   app.add_option("--launches", launches, "Launches of the shorter run")->check(CLI::Range(100, 10'000'000));
-  fairgv::bench::Output output;
-  fairgv::bench::declare_csv(app, output);
-  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(launches, output));
+  Output output;
+  declare_csv(app, output);
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  return exit_code(app, run_benchmark(launches, output));
 }
+
+const Registration registration{"syscalls", run};
+
+}  // namespace
+}  // namespace fairgv::bench::syscalls_experiment

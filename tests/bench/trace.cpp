@@ -13,9 +13,10 @@
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::trace_experiment {
 namespace {
 
 using namespace harness;
@@ -124,11 +125,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("trace", "What a program pays while fairgv trace records it");
   Settings settings;
   experiment.setting("--kernel-us", settings.kernel_us, {285}, "Kernel lengths, in microseconds")
@@ -142,3 +139,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"trace", run};
+
+}  // namespace
+}  // namespace fairgv::bench::trace_experiment

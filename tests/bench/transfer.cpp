@@ -4,11 +4,12 @@
 
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
+#include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::transfer_experiment {
 namespace {
 
 using namespace harness;
@@ -77,17 +78,19 @@ Result<void> run_benchmark(int pairs, std::uint64_t largest, const Output& outpu
   return write_csv(output, 0, "operation,kib,driver_us,fairgv_us,ratio", print(rows, pairs));
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Reads, writes and maps of buffers beside the driver alone", "fairgv bench transfer"};
   int pairs = 5;
   std::uint64_t largest_kib = 262'144;
   app.add_option("--pairs", pairs, "Pairs of runs")->check(CLI::Range(1, 1'000));
   app.add_option("--largest", largest_kib, "The largest transfer, in KiB")->check(CLI::Range(4, 1 << 22));
-  fairgv::bench::Output output;
-  fairgv::bench::declare_csv(app, output);
-  if (const auto code = fairgv::bench::parse_command_line(app, argc, argv)) return *code;
-  return fairgv::bench::exit_code(app, fairgv::bench::run_benchmark(pairs, largest_kib * 1024, output));
+  Output output;
+  declare_csv(app, output);
+  if (const auto code = parse_command_line(app, argc, argv)) return *code;
+  return exit_code(app, run_benchmark(pairs, largest_kib * 1024, output));
 }
+
+const Registration registration{"transfer", run};
+
+}  // namespace
+}  // namespace fairgv::bench::transfer_experiment

@@ -10,8 +10,9 @@
 
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/registration.hpp"
 
-namespace fairgv::bench {
+namespace fairgv::bench::unfair_experiment {
 namespace {
 
 using namespace harness;
@@ -138,11 +139,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-}  // namespace
-}  // namespace fairgv::bench
-
-int main(int argc, char** argv) {
-  using namespace fairgv::bench;
+int run(int argc, char** argv) {
   Experiment experiment("unfair", "Three tenants, one of them greedy: first come, first served, and fair");
   Settings settings;
   declare_policies(experiment, settings.policies);
@@ -151,3 +148,8 @@ int main(int argc, char** argv) {
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }
+
+const Registration registration{"unfair", run};
+
+}  // namespace
+}  // namespace fairgv::bench::unfair_experiment
