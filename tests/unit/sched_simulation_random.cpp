@@ -9,6 +9,7 @@
 #include "sched/policies/fair.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/simulator/simulation.hpp"
+#include "tests/harness/sanitized.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::sched {
@@ -16,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kPopulations = 40;
+constexpr int kPopulations = harness::rounds(40);
 
 double ns(Duration time) {
   return static_cast<double>(time.count());
@@ -128,7 +129,7 @@ TEST_F(SimulationRandom, AMeasuredTurnIsNoLongerThanSamplingAllows) {
 }
 
 TEST_F(SimulationRandom, SharesConvergeToTheWeights) {
-  for (int population = 0; population < 5; ++population) {
+  for (int population = 0; population < harness::rounds(8); ++population) {
     SimulationSettings chosen = all_saturating();
     chosen.length = 300s;
     const SimulationResult result = simulate(chosen);
@@ -161,7 +162,7 @@ TEST_F(SimulationRandom, NobodyGainsBySleepingSplittingOrLongKernels) {
 }
 
 TEST_F(SimulationRandom, SplittingIntoSessionsDoesNotChangeTheShare) {
-  for (int population = 0; population < 10; ++population) {
+  for (int population = 0; population < harness::rounds(10); ++population) {
     SimulationSettings chosen = all_saturating();
     chosen.length = 100s;
     const double whole = ns(simulate(chosen).devices[0].tenants[0].used);
