@@ -41,7 +41,9 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinal
 TEST_F(OpenClTest, ALaunchWithGroupsThatCannotBeIsNotRecorded) {
   const auto kernel = make_kernel("scale");
   const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
-  scale(queue, kernel, buffer, 2.0F, 16);  // leaves the kernel with its arguments
+  const EventId launched = client.new_event();
+  scale(queue, kernel, buffer, 2.0F, 16, launched);  // leaves the kernel with its arguments
+  ASSERT_EQ(end(launched), CL_SUCCESS);
   for (const wire::Extent3 local : {wire::Extent3{5, 0, 0}, wire::Extent3{1 << 20, 0, 0}}) {
     const auto recorded = record_fill_and_copy(make_buffer(std::vector<float>(16, 0.0F)), 64);
     wire::RecordKernel call = launch_in(recorded, kernel);
