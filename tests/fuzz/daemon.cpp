@@ -20,10 +20,29 @@
 namespace fairgv::fuzz {
 namespace {
 
+/// Where the daemon's files are, while this process lives.
+class Folder {
+ public:
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  static std::filesystem::path make() {
+    std::string name = std::filesystem::temp_directory_path() / "fairgv-fuzz-XXXXXX";
+    expect(::mkdtemp(name.data()) != nullptr, "a folder can be made");
+    return name;
+  }
+
+  const std::filesystem::path path_ = make();
+};
+
 /// Serves until the process ends. Its workers are programs that end at once.
 class DaemonHere {
  public:
-  DaemonHere() {
+  explicit DaemonHere(const Folder& folder) : path_(folder.path() / "fairgvd.sock") {
     std::thread([this] { serve(); }).detach();
     while (!ready_) std::this_thread::yield();
   }
@@ -50,8 +69,7 @@ class DaemonHere {
     expect(false, "the daemon goes on");
   }
 
-  const std::string path_ =
-      (std::filesystem::temp_directory_path() / ("fairgv-fuzz-" + std::to_string(::getpid()) + ".sock"));
+  const std::string path_;
   std::atomic<bool> ready_{false};
 };
 
@@ -84,7 +102,8 @@ void parse_everywhere(const std::string& text) {
 }
 
 void run_daemon(Input input) {
-  static const DaemonHere& daemon = *new DaemonHere;  // its thread never ends
+  static const Folder folder;
+  static const DaemonHere& daemon = *new DaemonHere(folder);  // its thread never ends
   const session::Socket socket = daemon.connect();
   bool connected = true;
   for (const Record& record : split(input)) {
