@@ -132,9 +132,10 @@ struct Config {
   std::optional<gid_t> admin_group;          // who may do what root may by `fairgv`
   // [device]
   DeviceRules devices;
-  std::uint32_t samples = 5;  // commands measured one by one after a switch
-  std::string device_cores;   // where a CPU device's threads run, and workers' own do not; empty: anywhere
-  bool coscheduling = true;   // interactive programs are woken with their turns, on devices apart
+  std::uint32_t samples = 5;    // commands measured one by one after a switch
+  std::string device_cores;     // where a CPU device's threads run, and workers' own do not; empty: anywhere
+  bool core_per_thread = true;  // of a CPU device's threads, each on its own
+  bool coscheduling = true;     // interactive programs are woken with their turns, on devices apart
   SlicingRule slicing;
   // [session]
   SessionRule session;

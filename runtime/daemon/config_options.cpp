@@ -158,11 +158,14 @@ ConfigOptions<Config> all_device_options() {
       {{"samples", IntegerType{1, kMostSamples}, "", Applies::new_programs, "",
         "How often a kernel is measured by itself until its time is known."},
        field(&Config::samples)},
-      {{"cores", TextType{}, "", Applies::new_programs, "the driver decides",
+      {{"cores", TextType{}, "", Applies::new_programs, "every core that the daemon may use",
         "Where the threads of a CPU device run, as in `taskset -c`: \"0-3,8\"; everything else of FairGV's "
         "runs "
         "elsewhere (see Cores)."},
        {set_cores, field(&Config::device_cores).get}},
+      {{"core_per_thread", TruthType{}, "", Applies::new_programs, "",
+        "Keep each thread of a CPU device on a core of its own (see Cores)."},
+       field(&Config::core_per_thread)},
       {{"coscheduling", TruthType{}, "", Applies::new_programs, "",
         "Wake interactive programs with their turns, on a device with cores of its own (see Interactive "
         "programs)."},

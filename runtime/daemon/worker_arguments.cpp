@@ -41,6 +41,7 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
   for (const std::string& library : cuda_drivers) {
     arguments.insert(arguments.end(), {"--cuda-library", library});
   }
+  if (!config.core_per_thread) arguments.emplace_back("--threads-anywhere");
   if (!config.coscheduling) arguments.emplace_back("--no-coscheduling");
   return arguments;
 }

@@ -28,6 +28,7 @@
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
+#include "runtime/vgpu/device_threads.hpp"
 #include "runtime/vgpu/long_commands.hpp"
 #include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
@@ -48,6 +49,7 @@ struct Arguments {
   double slice_ms = 6;
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   std::string device_cores;
+  bool core_per_thread = true;
   bool coscheduling = true;
   std::string slicing = "time";
   std::uint64_t slicing_floor = slicing::kDefaultFloor;
@@ -89,6 +91,8 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--client-pid", to.client, "the session's program")->check(CLI::NonNegativeNumber);
   app.add_option("--device-cores", to.device_cores,
                  "where the driver's threads run, and this program's do not");
+  app.add_flag("!--threads-anywhere", to.core_per_thread,
+               "leave it to the system where the driver's threads run");
   app.add_flag("!--no-coscheduling", to.coscheduling,
                "let the program's waiting threads sleep through its turns");
   app.add_option("--slicing", to.slicing,
@@ -169,9 +173,22 @@ struct Drivers {
   }
 };
 
+/// Opens it, which starts the threads of its CPU device. Of several devices they cannot be told apart.
+Result<opencl::Driver> open_opencl(bool core_per_thread) {
+  const std::size_t before = own_threads().size();
+  auto driver = opencl::Driver::open();
+  if (!driver || !core_per_thread) return driver;
+  const auto cores = session::allowed_cores();
+  if (cores && driver->has_host_device() && driver->devices().size() == 1) {
+    const std::vector<pid_t> threads = own_threads();
+    give_each_a_core(std::span(threads).subspan(before), cores.value());
+  }
+  return driver;
+}
+
 Result<Drivers> open_drivers(const Arguments& arguments) {
   Drivers drivers;
-  auto opencl = opencl::Driver::open();
+  auto opencl = open_opencl(arguments.core_per_thread);
   if (opencl) drivers.opencl.emplace(std::move(opencl).value());
   if (arguments.api == to_text(session::Api::cuda)) {
     auto cuda = cuda::Worker::open(arguments.cuda_libraries, drivers.opencl ? &*drivers.opencl : nullptr);
@@ -241,7 +258,8 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   };
   const auto device_turns = std::span(turns->page().devices).first(ready.devices.size());
   std::optional<Tracer> tracer;
-  if (const auto trace_memory = turns->trace()) settings.tracer = &tracer.emplace(*trace_memory, device_turns);
+  if (const auto trace_memory = turns->trace())
+    settings.tracer = &tracer.emplace(*trace_memory, device_turns);
   Executor executor(segment.value(), device_turns, settings);
   const session::Socket ledger{ring::UniqueFd(arguments.ledger_fd)};
   MemoryAccount memory(ready.devices.size(), ask_daemon(ledger));

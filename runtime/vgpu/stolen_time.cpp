@@ -7,9 +7,7 @@
 #include <array>
 #include <charconv>
 #include <ctime>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 namespace fairgv::vgpu {
 namespace {
@@ -36,16 +34,6 @@ Counts read_counts(int fd) {
 }
 
 }  // namespace
-
-std::vector<pid_t> own_threads() {
-  std::vector<pid_t> threads;
-  std::error_code error;
-  std::filesystem::directory_iterator tasks("/proc/self/task", error);
-  for (; !error && tasks != std::filesystem::directory_iterator(); tasks.increment(error)) {
-    threads.push_back(static_cast<pid_t>(std::stol(tasks->path().filename())));
-  }
-  return threads;
-}
 
 StolenTime::StolenTime(std::span<const pid_t> threads, pid_t client) {
   for (const pid_t thread : threads.first(std::min(threads.size(), kMostWatched))) {

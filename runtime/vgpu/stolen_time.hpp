@@ -23,9 +23,6 @@ namespace fairgv::vgpu {
 
 using sched::Duration;
 
-/// The threads of this process.
-std::vector<pid_t> own_threads();
-
 class StolenTime {
  public:
   /// Of more threads than that, the first stand for all: reading one takes about a microsecond.

@@ -1,8 +1,9 @@
-// [device] cores: the threads of a CPU device run on those cores, FairGV's own and the programs on the
-// others.
+// Where a CPU device's threads run: each on a core of its own; with [device] cores on those only, FairGV's
+// own and the programs on the others.
 #include <filesystem>
 #include <map>
 
+#include "runtime/session/core_set.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -24,6 +25,35 @@ std::multimap<std::string, std::string> cores_of_threads(pid_t process) {
     }
   }
   return found;
+}
+
+/// How many threads of alice's worker may use one core only, by core.
+std::map<std::string, int> bound_threads(System& system) {
+  harness::Child program = system.start_long_program("alice");
+  EXPECT_TRUE(System::progresses(program));
+  const nlohmann::json session = system.tenant("alice")["sessions"].at(0);
+  std::map<std::string, int> bound;
+  for (const auto& [name, cores] : cores_of_threads(session["worker_pid"].get<pid_t>())) {
+    if (cores.find_first_of(",-") == std::string::npos) ++bound[cores];
+  }
+  return bound;
+}
+
+TEST_F(System, KeepsEachThreadOfTheDeviceOnACoreOfItsOwn) {
+  const auto cores = cores_of_threads(::getpid()).begin()->second;
+  if (cores.find_first_of(",-") == std::string::npos) GTEST_SKIP() << "there is one core only";
+  const auto bound = bound_threads(*this);
+  const auto allowed = session::parse_core_set(cores);
+  ASSERT_TRUE(allowed);
+  EXPECT_EQ(bound.size(), static_cast<std::size_t>(CPU_COUNT(&allowed.value())));
+  for (const auto& [core, threads] : bound) EXPECT_EQ(threads, 1) << "core " << core;
+}
+
+TEST_F(System, LeavesTheDevicesThreadsToTheKernelWhereTheConfigurationSaysSo) {
+  start_daemon("core_per_thread = false");
+  const auto cores = cores_of_threads(::getpid()).begin()->second;
+  if (cores.find_first_of(",-") == std::string::npos) GTEST_SKIP() << "there is one core only";
+  EXPECT_TRUE(bound_threads(*this).empty());
 }
 
 struct PlacedSystem : System {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace fairgv::daemon {
@@ -83,6 +84,16 @@ TEST_F(WorkerArguments, CarryTheProgramsWishForSlicingIfThereIsOne) {
   EXPECT_EQ(values("--slice"), Texts{});
   session.slicing = {session::SlicingWish::Kind::blocks, 1500};
   EXPECT_EQ(values("--slice"), Texts{"blocks:1500"});
+}
+
+TEST_F(WorkerArguments, SayWhereADevicesThreadsMayRunOnlyIfAnywhere) {
+  const auto said = [&] {
+    const Texts arguments = worker_arguments(session, {50, 51}, config);
+    return std::count(arguments.begin(), arguments.end(), "--threads-anywhere");
+  };
+  EXPECT_EQ(said(), 0);
+  config.core_per_thread = false;
+  EXPECT_EQ(said(), 1);
 }
 
 }  // namespace

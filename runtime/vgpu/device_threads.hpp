@@ -1,0 +1,24 @@
+// The threads that a driver runs a CPU device with: which they are, and a core for each.
+//
+// A driver starts one for every core and leaves it to the system where they run. Linux wakes two of them on
+// the same core now and then, and the launch takes twice as long; the shorter a tenant's turns, the oftener
+// (docs/results/2026-11-21-scheduler.md). All tenants lose by it, and who has little, most.
+#pragma once
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <span>
+#include <vector>
+
+namespace fairgv::vgpu {
+
+/// The threads of this process, the oldest first.
+std::vector<pid_t> own_threads();
+
+/// Each thread on a core of its own from now on, the first on the lowest, if there are as many threads as
+/// `cores`; otherwise they stay as they are: the driver means something that is not known here.
+/// True if that was done. A core taken away from this process meanwhile (cpuset(7)) makes it false.
+bool give_each_a_core(std::span<const pid_t> threads, const cpu_set_t& cores);
+
+}  // namespace fairgv::vgpu
