@@ -40,44 +40,18 @@ struct Cell {
   Estimate longer_ms{};  // what a build takes longer as configured
 };
 
-/// A program and its twin that is never sliced.
-class Twins {
- public:
-  Twins(const Tenancy& tenancy, const std::string& program, const Slicing& slicing)
-      : program_(sliced(tenancy.tenant("bench", 1, {beside("workloads/" + program)}), slicing)),
-        whole_(sliced(tenancy.tenant("whole", 1, {beside("workloads/" + program)}), kNeverSliced)) {}
+Twins twins_of(const Tenancy& tenancy, const std::string& program, const Slicing& slicing) {
+  const std::vector<std::string> command{beside("workloads/" + program)};
+  return {tenancy.tenant("bench", 1, command), slicing, tenancy.tenant("whole", 1, command)};
+}
 
-  /// meet(first, second) gives Turns; here the first are always the program's. Who starts first gets other
-  /// memory, so they change from one meeting to the next.
-  template <class Meet>
-  Result<std::vector<Turns>> meet(int meeting, Meet meet) const {
-    if (meeting % 2 == 0) return meet(program_, whole_);
-    auto turns = meet(whole_, program_);
-    if (!turns) return turns;
-    for (Turns& turn : turns.value()) std::swap(turn.first, turn.second);
-    return turns;
-  }
-
- private:
-  CommandLine program_;
-  CommandLine whole_;
-};
-
-/// From the median turn of each meeting: the program's throughput over that of its twin.
+/// The program's throughput over that of its twin.
 Result<Estimate> compare_throughput(const Settings& settings, const Twins& twins, ProgressLine& progress,
                                     const std::string& what) {
-  std::vector<double> ratios;
-  for (int meeting = 0; meeting < settings.meetings; ++meeting) {
-    progress.step(what);
-    const auto turns = twins.meet(meeting, [&](const CommandLine& first, const CommandLine& second) {
-      return alternate(first, second, settings.turn_ms / 1e3, settings.turns);
-    });
-    if (!turns) return turns.error();
-    std::vector<double> of_turns;
-    for (const Turns& turn : turns.value()) of_turns.push_back(turn.second / turn.first);
-    ratios.push_back(median(of_turns));
-  }
-  return estimate_of(ratios);
+  const auto ratios =
+      twins.compare(settings.meetings, settings.turn_ms / 1e3, settings.turns, progress, what);
+  if (!ratios) return ratios.error();
+  return estimate_of(ratios.value());
 }
 
 Result<void> compare_builds(const Settings& settings, const Twins& twins, ProgressLine& progress,
@@ -136,12 +110,12 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "program,throughput,within,off_over_off,off_within,build_ms,build_off_ms,build_longer_ms,build_within",
       {}};
   for (const std::string& program : settings.programs) {
-    const Twins twins(tenancy.value(), program, std::nullopt);
+    const Twins twins = twins_of(tenancy.value(), program, std::nullopt);
     Cell cell{program};
     const auto throughput = compare_throughput(settings, twins, progress, program);
     if (!throughput) return throughput.error();
-    const auto control = compare_throughput(settings, Twins(tenancy.value(), program, kNeverSliced), progress,
-                                            program + ", control");
+    const auto control = compare_throughput(settings, twins_of(tenancy.value(), program, kNeverSliced),
+                                            progress, program + ", control");
     if (!control) return control.error();
     cell.throughput = throughput.value();
     cell.control = control.value();

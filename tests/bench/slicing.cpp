@@ -1,6 +1,8 @@
 // fairgv bench slicing: what it costs to run one long launch in parts (FairGV, section 5.5.2, table 4).
-// matrixMul as the only tenant, with grids of as many work-groups as the paper's: a run is one launch, cut
-// into parts of a given size, beside one that is not cut. Last, parts of the planner's own choice.
+// matrixMul as the only tenant, with grids of as many work-groups as the paper's: one process cuts its launch
+// into parts of a given size, another does not, and they take turns of one launch each. Last, parts of the
+// planner's own choice. Two processes of one program may differ for as long as they live, by where their
+// memory lies, so new ones meet again.
 //
 // The paper's work-groups took 54 and 100 us each on its GPU. Ours compute small tiles of the product of a
 // narrow matrix and a flat one, so that a launch lasts some seconds on one CPU core and needs some hundred
@@ -31,7 +33,8 @@ struct Settings {
   std::vector<std::uint64_t> grids{600, 900};  // work-groups in each of two dimensions
   std::uint64_t inner = 256;
   std::vector<std::uint64_t> sub_launches{64, 128, 256, 512, 1'024, 2'048, 3'072, 4'096};
-  int pairs = 3;
+  int meetings = 3;  // of two new processes
+  int turns = 9;     // of a meeting, a launch of each
   Api api = Api::kOpenCl;
 };
 
@@ -96,19 +99,15 @@ std::vector<Cell> cells_of(const Settings& settings) {
   return cells;
 }
 
-/// One launch, timed from the host; before it, a checked one in the same parts.
-Program one_launch(Api api, std::uint64_t grid, std::uint64_t inner) {
+/// Its rounds are one launch.
+std::vector<std::string> one_launch(Api api, std::uint64_t grid, std::uint64_t inner) {
   return {beside("workloads/" + workload_of(api, "matrixMul")),
           "--size",
           std::to_string(grid * kTile),
           "--inner",
           std::to_string(inner),
           "--tile",
-          std::to_string(kTile),
-          "--repetitions",
-          "1",
-          "--warmup",
-          "0"};
+          std::to_string(kTile)};
 }
 
 std::string paper_percent(const Cell& cell) {
@@ -178,20 +177,21 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!tenancy) return tenancy.error();
   std::vector<Cell> cells = cells_of(settings);
   fmt::print(
-      "One launch of matrixMul in sub-launches, over the same launch whole, {} pairs of each\n"
+      "One launch of matrixMul in sub-launches, over the same launch whole, in {} meetings of {} turns\n"
       "planned: as many work-groups as last a slice, with the usual floor of {}\n\n"
       "{:<14}{:>10}{:>14}{:>10}{:>12}{:>20}{:>10}\n",
-      settings.pairs, slicing::kDefaultFloor, "work-groups", "asked for", "sub-launches", "of each",
-      "slowdown %", "lowest to highest", "paper's %");
+      settings.meetings, settings.turns, slicing::kDefaultFloor, "work-groups", "asked for", "sub-launches",
+      "of each", "slowdown %", "lowest to highest", "paper's %");
   std::fflush(stdout);
-  ProgressLine progress(2 * cells.size() * static_cast<std::size_t>(settings.pairs));
+  ProgressLine progress(cells.size() * static_cast<std::size_t>(settings.meetings));
   for (Cell& cell : cells) {
-    const auto pairs = run_sliced_pairs(tenancy.value(), one_launch(settings.api, cell.grid, settings.inner),
-                                        cell.slicing(), settings.pairs, progress,
-                                        fmt::format("{} x {}, {}", cell.grid, cell.grid, cell.slicing()));
-    if (!pairs) return pairs.error();
+    const auto launch = tenancy->tenant("bench", 1, one_launch(settings.api, cell.grid, settings.inner));
+    const auto ratios = Twins(launch, cell.slicing(), launch)
+                            .compare(settings.meetings, 0, settings.turns, progress,
+                                     fmt::format("{} x {}, {}", cell.grid, cell.grid, cell.slicing()));
+    if (!ratios) return ratios.error();
     std::vector<double> slowdowns;
-    for (const SlicedPair& pair : pairs.value()) slowdowns.push_back(100 * (pair.cost() - 1));
+    for (const double ratio : ratios.value()) slowdowns.push_back(100 * (1 / ratio - 1));
     cell.slowdown = spread_of(slowdowns);
     progress.print_row(row_of(cell));
   }
@@ -222,8 +222,10 @@ int run(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(2, 1'000'000));
   declare_api(experiment.options(), settings.api, false);
-  experiment.setting("--pairs", settings.pairs, 1, "How often a launch is measured in parts and whole")
+  experiment.setting("--meetings", settings.meetings, 1, "Of two new processes, for each row")
       ->check(CLI::Range(1, 1'000));
+  experiment.setting("--turns", settings.turns, 1, "Of each process in a meeting, a launch each")
+      ->check(CLI::Range(1, 10'000));
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

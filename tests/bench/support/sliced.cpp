@@ -1,5 +1,7 @@
 #include "tests/bench/support/sliced.hpp"
 
+#include <utility>
+
 #include "tests/harness/measured.hpp"
 
 namespace fairgv::bench {
@@ -11,23 +13,31 @@ CommandLine sliced(CommandLine command, const Slicing& slicing) {
   return command;
 }
 
-Result<std::vector<SlicedPair>> run_sliced_pairs(const Tenancy& tenancy, const Program& program,
-                                                 const Slicing& slicing, int pairs, ProgressLine& progress,
-                                                 const std::string& what) {
-  std::vector<SlicedPair> result;
-  for (int i = 0; i < pairs; ++i) {
-    SlicedPair pair;
-    // Which of the two goes first changes from pair to pair, so that a drift of the machine cancels.
-    for (int turn = 0; turn < 2; ++turn) {
-      const bool whole = (turn + i) % 2 == 0;
-      progress.step(what + (whole ? ", never sliced" : ""));
-      auto run = run_measured(sliced(tenancy.tenant("bench", 1, program), whole ? kNeverSliced : slicing));
-      if (!run) return run.error();
-      (whole ? pair.whole : pair.sliced) = std::move(run).value();
-    }
-    result.push_back(std::move(pair));
+Twins::Twins(const CommandLine& program, const Slicing& slicing, const CommandLine& twin)
+    : program_(sliced(program, slicing)), twin_(sliced(twin, kNeverSliced)) {}
+
+Result<std::vector<Turns>> Twins::meet(int meeting, const Meet& meet) const {
+  if (meeting % 2 == 0) return meet(program_, twin_);
+  auto turns = meet(twin_, program_);
+  if (!turns) return turns;
+  for (Turns& turn : turns.value()) std::swap(turn.first, turn.second);
+  return turns;
+}
+
+Result<std::vector<double>> Twins::compare(int meetings, double turn_seconds, int turns,
+                                           ProgressLine& progress, const std::string& what) const {
+  std::vector<double> ratios;
+  for (int meeting = 0; meeting < meetings; ++meeting) {
+    progress.step(what);
+    const auto taken = meet(meeting, [&](const CommandLine& first, const CommandLine& second) {
+      return alternate(first, second, turn_seconds, turns);
+    });
+    if (!taken) return taken.error();
+    std::vector<double> of_turns;
+    for (const Turns& turn : taken.value()) of_turns.push_back(turn.second / turn.first);
+    ratios.push_back(median(of_turns));
   }
-  return result;
+  return ratios;
 }
 
 }  // namespace fairgv::bench

@@ -1,13 +1,14 @@
 // Tenants whose launches are cut otherwise than the configuration says (FAIRGV_SLICE), and what that costs.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/bench/support/alternation.hpp"
 #include "tests/bench/support/progress_line.hpp"
-#include "tests/bench/support/runs.hpp"
+#include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
 
@@ -19,18 +20,25 @@ inline const Slicing kNeverSliced = "off";
 /// The command with this slicing, whatever the environment says.
 harness::CommandLine sliced(harness::CommandLine command, const Slicing& slicing);
 
-/// What a program printed of itself, with some slicing and never sliced, in two runs soon after one another.
-struct SlicedPair {
-  nlohmann::json sliced;
-  nlohmann::json whole;
+/// A tenant's program with some slicing, and its twin that is never sliced.
+class Twins {
+ public:
+  Twins(const harness::CommandLine& program, const Slicing& slicing, const harness::CommandLine& twin);
 
-  /// Throughput never sliced over throughput sliced: above 1, slicing costs something.
-  double cost() const { return whole["throughput"].get<double>() / sliced["throughput"].get<double>(); }
+  /// meet(first, second) gives Turns; here the first are always the program's. Who starts first gets other
+  /// memory, so they change from one meeting to the next.
+  using Meet =
+      std::function<Result<std::vector<Turns>>(const harness::CommandLine&, const harness::CommandLine&)>;
+  Result<std::vector<Turns>> meet(int meeting, const Meet& meet) const;
+
+  /// The program's throughput over that of its twin: the median turn of each of `meetings` meetings of
+  /// `turns` turns. A step of `progress` each.
+  Result<std::vector<double>> compare(int meetings, double turn_seconds, int turns, ProgressLine& progress,
+                                      const std::string& what) const;
+
+ private:
+  harness::CommandLine program_;
+  harness::CommandLine twin_;
 };
-
-/// So many pairs of a tenant's runs; two steps of `progress` each.
-Result<std::vector<SlicedPair>> run_sliced_pairs(const harness::Tenancy& tenancy, const Program& program,
-                                                 const Slicing& slicing, int pairs, ProgressLine& progress,
-                                                 const std::string& what);
 
 }  // namespace fairgv::bench
