@@ -63,8 +63,8 @@ Result<NodePtr> EventTable::granted_access(wire::EventId event) {
 Result<void> EventTable::watch(wire::EventId event, std::int32_t status) {
   Entry* entry = find(event);
   if (entry == nullptr) return unknown("watched event", event);
-  if (watches_ + notices_.backlog() >= kMostWatches) {
-    return Error{fmt::format("more than {} notices were asked for and not taken", kMostWatches)};
+  if (watches_ + notices_.backlog() >= most_watches_) {
+    return Error{fmt::format("more than {} notices were asked for and not taken", most_watches_)};
   }
   if (entry->status <= status) {
     notices_.post({event, status, entry->status});

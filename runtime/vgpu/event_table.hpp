@@ -27,9 +27,10 @@ struct CommandTimes {
 
 class EventTable {
  public:
-  /// `keep_waits`: ended_waits() are wanted.
-  EventTable(const ring::Segment& segment, Notices& notices, bool keep_waits)
-      : slots_(segment.slots()), keep_waits_(keep_waits), notices_(notices) {}
+  /// `most_watches`: the most notices that are to be posted or were not taken. `keep_waits`: ended_waits()
+  /// are wanted.
+  EventTable(const ring::Segment& segment, Notices& notices, std::uint64_t most_watches, bool keep_waits)
+      : slots_(segment.slots()), most_watches_(most_watches), keep_waits_(keep_waits), notices_(notices) {}
 
   /// Makes `event` stand for `node`, which `made_by` has made. An Error (the front end broke the protocol) if
   /// the id is no slot's, or still in use.
@@ -89,13 +90,12 @@ class EventTable {
   void note_end(Entry& entry, const Node& node);
 
   std::vector<Entry> entries_;  // by slot; as many as were ever used
-  /// The most notices that are to be posted or were not taken.
-  static constexpr std::size_t kMostWatches = std::size_t{1} << 20;
   /// How often the front end may have changed a slot's state between two looks at it: it takes kQuiet back,
   /// or gives the slot to another event.
   static constexpr int kMostChanges = 8;
 
   std::span<ring::CompletionSlot> slots_;
+  const std::uint64_t most_watches_;
   const bool keep_waits_;
   std::vector<EndedWait> ended_waits_;
   std::size_t watches_ = 0;  // of all entries

@@ -28,10 +28,10 @@ constexpr auto kHint = std::memory_order_relaxed;  // for what is looked at agai
 Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> turns, Settings settings)
     : segment_(segment),
       settings_(std::move(settings)),
-      most_at_work_(std::min(kMostPending, settings_.most_commands / 2)),
+      most_at_work_(std::min(kMostPending, settings_.limits.commands / 2)),
       most_on_their_way_(segment.sizes().request_bytes / ring::kSlotBytes + kMostThreads),
       notices_(segment),
-      events_(segment, notices_, settings_.tracer != nullptr) {
+      events_(segment, notices_, settings_.limits.notices, settings_.tracer != nullptr) {
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto index = static_cast<wire::DeviceIndex>(i);
     const auto knock = [this, index] { devices_[index]->knock_again = !settings_.knock(index); };
@@ -53,12 +53,13 @@ Result<void> Executor::enqueue_marker(Work work, std::shared_ptr<Lane> lane, std
 
 /// Beyond them a client fills its worker's memory with what can never be done.
 Result<void> Executor::check_limits(std::size_t more_waits) const {
-  if (graph_.pending() >= settings_.most_commands + most_on_their_way_) {
-    return Error{fmt::format("more than {} commands are pending", settings_.most_commands)};
+  if (graph_.pending() >= settings_.limits.commands + most_on_their_way_) {
+    return Error{fmt::format("more than {} commands are pending", settings_.limits.commands)};
   }
-  if (more_waits > kMostWaits - std::min(graph_.waits(), kMostWaits)) {
+  const std::uint64_t most_waits = settings_.limits.waits;
+  if (more_waits > most_waits - std::min(graph_.waits(), most_waits)) {
     return Error{
-        fmt::format("the wait lists of commands that have not ended name more than {} events", kMostWaits)};
+        fmt::format("the wait lists of commands that have not ended name more than {} events", most_waits)};
   }
   return {};
 }
@@ -421,7 +422,7 @@ void Executor::collect_ended(TimePoint now) {
 }
 
 void Executor::tell_backlog() {
-  const bool backlogged = graph_.pending() >= settings_.most_commands;
+  const bool backlogged = graph_.pending() >= settings_.limits.commands;
   if (backlogged == std::exchange(backlogged_, backlogged)) return;
   segment_.header().limits.backlogged.store(backlogged ? 1 : 0, std::memory_order_relaxed);
 }

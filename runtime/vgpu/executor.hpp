@@ -34,15 +34,23 @@ namespace fairgv::vgpu {
 
 class Executor final : public CompletionSink {
  public:
+  /// What a program may have pending that only it can make progress possible for.
+  struct Limits {
+    /// Commands. The front end is told and sends no more; what it has sent by then is taken, and who goes on
+    /// breaks the protocol.
+    std::uint64_t commands = std::uint64_t{1} << 18;
+    /// Events in the wait lists of commands that have not ended.
+    std::uint64_t waits = std::uint64_t{1} << 23;
+    /// That are to be posted, or were not taken.
+    std::uint64_t notices = std::uint64_t{1} << 20;
+  };
   struct Settings {
     TurnSettings turn;
     std::function<TimePoint()> now = std::chrono::steady_clock::now;
     /// Tells the dispatcher to look at a device's turn; false when that must be tried again.
     std::function<bool(wire::DeviceIndex)> knock = [](wire::DeviceIndex) { return true; };
     SlicingSettings slicing{};
-    /// How many commands may be pending while only the program can make progress possible. The front end is
-    /// told and sends no more; what it has sent by then is taken, and who goes on breaks the protocol.
-    std::uint64_t most_commands = std::uint64_t{1} << 18;
+    Limits limits{};
     /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
     /// run in parts. With the lock held: it must return soon.
     std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
@@ -143,8 +151,6 @@ class Executor final : public CompletionSink {
   static constexpr std::uint64_t kMostPending = 32'768;
   /// Of a front end that send at a time: each may have seen just before that there is room.
   static constexpr std::uint64_t kMostThreads = 4'096;
-  /// Events in the wait lists of commands that have not ended.
-  static constexpr std::uint64_t kMostWaits = std::uint64_t{1} << 23;
   static constexpr std::size_t kBatch = 16;
   static constexpr std::size_t kMostRetired = 256;
 

@@ -58,7 +58,7 @@ struct Arguments {
   std::string api = to_text(session::Api::opencl);
   std::vector<std::string> cuda_libraries;
   std::uint32_t object_limit = opencl::BackendSettings{}.object_limit;
-  std::uint64_t command_limit = Executor::Settings{}.most_commands;
+  std::uint64_t command_limit = Executor::Limits{}.commands;
   pid_t client = 0;
 };
 
@@ -243,7 +243,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   const auto wish = session::parse_slicing_wish(arguments.slice, "--slice");
   if (!wish) return wish.error();
   settings.slicing = slicing_settings(arguments.slicing, arguments.slicing_floor, wish.value());
-  settings.most_commands = arguments.command_limit;
+  settings.limits.commands = arguments.command_limit;
   if (drivers->is_one_cpu_device()) settings.turn.stolen = [&stolen] { return stolen.take(); };
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {

@@ -73,7 +73,9 @@ class Refusals : public ::testing::Test {
   }
 
   const wire::Command command{kQueue, {}, {}};
-  WorkerSession session{{}};
+  /// Low enough to be reached soon.
+  const vgpu::Executor::Limits limits{.waits = std::uint64_t{1} << 17, .notices = std::uint64_t{1} << 14};
+  WorkerSession session{{}, limits};
 };
 
 TEST_F(Refusals, CommandsStayWithinTheirBuffersWhateverOverflows) {
@@ -197,7 +199,7 @@ TEST_F(Refusals, AnEmptySourceIsEmpty) {
 TEST_F(Refusals, WaitListsAreNotEndless) {
   const auto user = wire::EventId::make(3, 1);
   accept(wire::CreateUserEvent{user});
-  const std::vector<wire::EventId> waits(std::size_t{1} << 22, user);
+  const std::vector<wire::EventId> waits(limits.waits / 2, user);
   const wire::EnqueueMarker marker{{kQueue, {}, waits}};
   accept(marker);
   accept(marker);
@@ -209,7 +211,7 @@ TEST_F(Refusals, NoticesThatNobodyTakesAreNotEndless) {
   const auto open = wire::EventId::make(4, 1);
   accept(wire::EnqueueMarker{{kQueue, ended, {}}});
   accept(wire::CreateUserEvent{open});
-  for (int i = 0; i < (1 << 20); ++i) ASSERT_TRUE(say(wire::WatchEvent{open, CL_COMPLETE}));
+  for (std::uint64_t i = 0; i < limits.notices; ++i) ASSERT_TRUE(say(wire::WatchEvent{open, CL_COMPLETE}));
   refuse(wire::WatchEvent{open, CL_COMPLETE}, "asked for and not taken");
 }
 

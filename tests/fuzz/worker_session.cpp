@@ -72,8 +72,9 @@ void scribble(std::span<std::byte> arena, const Bytes& bytes) {
 
 }  // namespace
 
-vgpu::Executor::Settings WorkerSession::settings(const Turns& turns) {
+vgpu::Executor::Settings WorkerSession::settings(const Turns& turns, const vgpu::Executor::Limits& limits) {
   vgpu::Executor::Settings settings;
+  settings.limits = limits;
   if (turns.cut) {
     settings.slicing.mode = vgpu::SlicingSettings::Mode::random;
     settings.slicing.planner.floor = 1;
@@ -89,12 +90,13 @@ vgpu::Executor::Settings WorkerSession::settings(const Turns& turns) {
   return settings;
 }
 
-WorkerSession::WorkerSession(const Turns& turns)
+WorkerSession::WorkerSession(const Turns& turns, const vgpu::Executor::Limits& limits)
     : segment_(small_segment()),
       responses_(segment_.responses()),
       notices_(segment_.notices()),
       turns_{},
-      executor_(segment_, std::span(turns_.devices).first(driver().root_devices().size()), settings(turns)),
+      executor_(segment_, std::span(turns_.devices).first(driver().root_devices().size()),
+                settings(turns, limits)),
       backend_(driver(), segment_, executor_),
       replies_(segment_, [this] { read_replies(); }) {}
 

@@ -22,7 +22,7 @@ class WorkerSession {
     bool cut = false;
   };
 
-  explicit WorkerSession(const Turns& turns);
+  explicit WorkerSession(const Turns& turns, const vgpu::Executor::Limits& limits = {});
   /// Waits for what the driver has; commands that wait for the client never begin.
   ~WorkerSession();
 
@@ -39,7 +39,7 @@ class WorkerSession {
   void read_replies();
   void claim_slot(wire::EventId event);
   bool ended(wire::EventId event) const;
-  vgpu::Executor::Settings settings(const Turns& turns);
+  vgpu::Executor::Settings settings(const Turns& turns, const vgpu::Executor::Limits& limits);
 
   ring::Segment segment_;
   ring::RingConsumer responses_;

