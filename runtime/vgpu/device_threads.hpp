@@ -1,7 +1,7 @@
 // The threads that a driver runs a CPU device with: which they are, and a core for each.
 //
 // A driver starts one for every core and leaves it to the system where they run. Linux wakes two of them on
-// the same core now and then, and the launch takes twice as long; the shorter a tenant's turns, the oftener
+// the same core now and then, mostly at the beginning of a turn, and the launch takes twice as long
 // (docs/results/2026-11-21-scheduler.md). All tenants lose by it, and who has little, most.
 #pragma once
 

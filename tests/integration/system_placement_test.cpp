@@ -40,16 +40,19 @@ std::map<std::string, int> bound_threads(System& system) {
 }
 
 TEST_F(System, KeepsEachThreadOfTheDeviceOnACoreOfItsOwn) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer has a thread of its own among the driver's, which are then one too many";
-#endif
   const auto cores = cores_of_threads(::getpid()).begin()->second;
   if (cores.find_first_of(",-") == std::string::npos) GTEST_SKIP() << "there is one core only";
   const auto bound = bound_threads(*this);
+#ifdef __SANITIZE_THREAD__
+  // A thread of the sanitizer's comes with the driver's, which are then one too many: all stay where they
+  // are.
+  EXPECT_TRUE(bound.empty());
+#else
   const auto allowed = session::parse_core_set(cores);
   ASSERT_TRUE(allowed);
   EXPECT_EQ(bound.size(), static_cast<std::size_t>(CPU_COUNT(&allowed.value())));
   for (const auto& [core, threads] : bound) EXPECT_EQ(threads, 1) << "core " << core;
+#endif
 }
 
 TEST_F(System, LeavesTheDevicesThreadsToTheKernelWhereTheConfigurationSaysSo) {
