@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -15,17 +16,10 @@ namespace {
 /// A daemon that tells metrics on a unix socket and keeps a usage store, both in a folder that outlives it.
 struct SystemBooks : System {
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "fairgv-books-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
     start_daemon("slice_ms = 6\n[metrics]\nlisten = \"unix:" + metrics_socket() + "\"\n[usage]\nstore = \"" +
                  store() + "\"\nflush_s = 0.2");
   }
-  ~SystemBooks() override {
-    tenancy.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
+  ~SystemBooks() override { tenancy.reset(); }  // before its folder
 
   std::string metrics_socket() const { return folder / "metrics.sock"; }
   std::string store() const { return folder / "usage.db"; }
@@ -70,7 +64,7 @@ struct SystemBooks : System {
     ASSERT_EQ(started->status, 0);
   }
 
-  std::filesystem::path folder;
+  harness::TemporaryFolder folder;
 };
 
 /// Prometheus' text format (version 0.0.4), read strictly.
@@ -243,7 +237,7 @@ TEST_F(SystemBooks, TheUsageStoreHasAllThatWasFlushedWhenTheDaemonIsKilled) {
     EXPECT_GE(kept, flushed) << "round " << round;
     EXPECT_LE(kept, earlier + last + since.count()) << "more than the device can have run";
     earlier = kept;
-    start_daemon_again();
+    ASSERT_NO_FATAL_FAILURE(start_daemon_again());
   }
   EXPECT_EQ(asked(), earlier) << "the next daemon adds nothing of its own";
 }

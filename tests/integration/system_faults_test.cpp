@@ -1,9 +1,15 @@
 // Clients, workers and the daemon are killed: the others go on, `fairgv ps` tells the truth, nothing is left
 // behind.
+#include <poll.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <thread>
 
+#include "runtime/session/socket.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -151,6 +157,30 @@ TEST_F(Faults, ADaemonThatIsNotRunningGivesOneClearLine) {
     EXPECT_NE(line.find("/nowhere/fairgvd.sock"), std::string::npos) << line;
   }
   EXPECT_EQ(about_us, 1);
+}
+
+TEST(EndingDaemon, IsReplacedByRunThatItHangsUpOn) {
+  const harness::TemporaryFolder folder;
+  const std::string socket = folder / "fairgvd.sock";
+  auto bound = session::Listener::bind(socket, 0600);
+  ASSERT_TRUE(bound) << bound.error().message;
+  std::optional<session::Listener> listener(std::move(bound).value());
+  // As when it is killed: whoever connects at the last moment is hung up on, and then nobody listens.
+  std::thread ending([&listener] {
+    pollfd caller{listener->fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&caller, 1, 20'000), 1);
+    auto accepted = listener->accept();
+    listener.reset();
+    ASSERT_TRUE(accepted);
+  });
+  const std::vector<std::string> run{harness::beside("fairgv"), "run", "--socket", socket, "--", "true"};
+  const auto finished = harness::run({run, {}});
+  ending.join();
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0);
+  const auto stopped = harness::run({{harness::beside("fairgv"), "stop", "--socket", socket}, {}});
+  ASSERT_TRUE(stopped);
+  EXPECT_EQ(stopped->status, 0) << "no daemon was started";
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tools/fairgv/control.hpp"
 
+#include <cerrno>
+
 #include "runtime/session/paths.hpp"
 #include "runtime/session/protocol.hpp"
 
@@ -14,10 +16,14 @@ Result<Control> Control::connect(const std::string& socket_path, int* code) {
   if (code != nullptr) *code = 0;
   session::Hello hello;
   hello.role = session::Hello::Role::control;
-  if (auto sent = socket->send(session::to_text(hello)); !sent) return sent.error();
+  // If it has hung up already, there may still be an answer; if there is none, receiving says so.
+  static_cast<void>(socket->send(session::to_text(hello)));
   auto packet = socket->receive();
   if (!packet) return packet.error();
-  if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
+  if (packet->kind != Packet::Kind::message) {
+    if (code != nullptr) *code = ECONNRESET;
+    return Error{"the daemon hung up without an answer"};
+  }
   auto answer = session::parse_hello_answer(packet->text);
   if (!answer) return answer.error();
   if (const auto* refused = std::get_if<session::Refused>(&answer.value())) return Error{refused->reason};

@@ -79,7 +79,7 @@ Result<std::optional<Control>> try_connect(const std::string& socket) {
   int code = 0;
   auto connected = Control::connect(socket, &code);
   if (connected) return std::optional(std::move(connected).value());
-  if (code == ENOENT || code == ECONNREFUSED) return std::optional<Control>();
+  if (code == ENOENT || code == ECONNREFUSED || code == ECONNRESET) return std::optional<Control>();
   return connected.error();
 }
 
