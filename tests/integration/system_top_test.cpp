@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -10,21 +11,16 @@ namespace {
 /// A terminal of a tmux server of its own, in which one shell command runs.
 class TmuxTerminal {
  public:
-  TmuxTerminal() {
-    std::string name = std::filesystem::temp_directory_path() / "fairgv-tmux-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~TmuxTerminal() {
-    tmux({"kill-server"});
-    std::filesystem::remove_all(folder_);
-  }
+  TmuxTerminal() = default;
+  ~TmuxTerminal() { tmux({"kill-server"}); }
   TmuxTerminal(const TmuxTerminal&) = delete;
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
 
   void run(const std::string& shell_command) {
+    // `exec`: the shell may have a trap for the signal by which it is to end with its terminal.
     tmux({"-f", "/dev/null", "-u", "new-session", "-d", "-x", "80", "-y", "24",
-          shell_command + "; sleep 100"});
+          shell_command + "; exec sleep 100"});
   }
   void keys(std::vector<std::string> keys) {
     keys.insert(keys.begin(), "send-keys");
@@ -55,7 +51,7 @@ class TmuxTerminal {
     return text;
   }
 
-  std::filesystem::path folder_;
+  harness::TemporaryFolder folder_;
 };
 
 std::string contents(const std::filesystem::path& path) {

@@ -59,10 +59,16 @@ long run_program() {
 long move_file() {
   const char* const cache = std::getenv("POCL_CACHE_DIR");
   const std::string folder = cache != nullptr ? cache : "/tmp";
-  const std::string inside = folder + "/inside";
-  std::ofstream(folder + "/file") << "something";
-  if (::mkdir(inside.c_str(), 0700) != 0 && errno != EEXIST) return -1;
-  return ::rename((folder + "/file").c_str(), (inside + "/file").c_str());
+  std::string inside = folder + "/fairgv-probe-XXXXXX";
+  if (::mkdtemp(inside.data()) == nullptr) return -1;
+  const std::string before = inside + ".file";
+  const std::string after = inside + "/file";
+  std::ofstream(before) << "something";
+  const long moved = ::rename(before.c_str(), after.c_str());
+  const int why = errno;
+  for (const std::string& left : {before, after, inside}) static_cast<void>(std::remove(left.c_str()));
+  errno = why;
+  return moved;
 }
 
 constexpr Attempt kAttempts[] = {
