@@ -16,33 +16,15 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 #include "tests/fuzz/records.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::fuzz {
 namespace {
 
-/// Where the daemon's files are, while this process lives.
-class Folder {
- public:
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  static std::filesystem::path make() {
-    std::string name = std::filesystem::temp_directory_path() / "fairgv-fuzz-XXXXXX";
-    expect(::mkdtemp(name.data()) != nullptr, "a folder can be made");
-    return name;
-  }
-
-  const std::filesystem::path path_ = make();
-};
-
 /// Serves until the process ends. Its workers are programs that end at once.
 class DaemonHere {
  public:
-  explicit DaemonHere(const Folder& folder) : path_(folder.path() / "fairgvd.sock") {
+  explicit DaemonHere(const harness::TemporaryFolder& folder) : path_(folder / "fairgvd.sock") {
     std::thread([this] { serve(); }).detach();
     while (!ready_) std::this_thread::yield();
   }
@@ -102,7 +84,7 @@ void parse_everywhere(const std::string& text) {
 }
 
 void run_daemon(Input input) {
-  static const Folder folder;
+  static const harness::TemporaryFolder folder;
   static const DaemonHere& daemon = *new DaemonHere(folder);  // its thread never ends
   const session::Socket socket = daemon.connect();
   bool connected = true;

@@ -67,9 +67,9 @@ CommandLine bare(std::vector<std::string> program, const Placement& placement) {
 }
 
 Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::string device) {
-  std::string folder = (std::filesystem::temp_directory_path() / "fairgv-bench-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) return system_error("a temporary folder " + folder);
-  Tenancy tenancy(folder, std::move(placement));
+  auto folder = TemporaryFolder::make();
+  if (!folder) return folder.error();
+  Tenancy tenancy(std::move(folder).value(), std::move(placement));
   // It may name files that workers cannot see from within their cage, without which a sanitizer ends them.
   changes.emplace_back("TSAN_OPTIONS", std::nullopt);
   CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"},
@@ -91,10 +91,7 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
 }
 
 Tenancy::~Tenancy() {
-  if (folder_.empty()) return;
-  (void)run({{beside("fairgv"), "stop", "--socket", socket()}, {}});
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  if (!folder_.path().empty()) (void)run({{beside("fairgv"), "stop", "--socket", socket()}, {}});
 }
 
 Result<void> Tenancy::set_policy(const std::string& policy) const {

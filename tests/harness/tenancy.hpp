@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
 #include "tests/harness/child.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::harness {
 
@@ -52,8 +52,7 @@ class Tenancy {
   /// `device`: lines for [device] of the daemon's configuration, and tables after it.
   static Result<Tenancy> start(Placement placement = {}, Environment changes = {}, std::string device = {});
   ~Tenancy();
-  Tenancy(Tenancy&& other) noexcept
-      : folder_(std::exchange(other.folder_, {})), placement_(std::move(other.placement_)) {}
+  Tenancy(Tenancy&& other) noexcept = default;
   Tenancy& operator=(Tenancy&&) = delete;
 
   std::string socket() const { return folder_ / "fairgvd.sock"; }
@@ -63,9 +62,9 @@ class Tenancy {
   CommandLine tenant(const std::string& name, std::uint32_t weight, std::vector<std::string> program) const;
 
  private:
-  Tenancy(std::filesystem::path folder, Placement placement)
+  Tenancy(TemporaryFolder folder, Placement placement)
       : folder_(std::move(folder)), placement_(std::move(placement)) {}
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   Placement placement_;
 };
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "slicing/opencl_c.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/opencl_fixture.hpp"
 #include "tests/integration/slicing_corpus.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
 
 namespace fairgv::test {
 
@@ -53,7 +53,7 @@ class SlicingPrograms : public OpenCL {
     return linked;
   }
 
-  daemon::TemporaryFolder folder_;
+  harness::TemporaryFolder folder_;
 };
 
 }  // namespace fairgv::test

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -78,15 +79,14 @@ TEST_F(Doctor, HasTheDaemonReadTheConfiguration) {
 }
 
 TEST(DoctorAlone, LeavesNothingBehindAndStartsNoDaemon) {
-  std::string folder = (fs::temp_directory_path() / "fairgv-doctor-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const harness::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
   std::ofstream(folder + "/c.toml") << "[daemon]\nsocket = \"" << folder << "/s\"\n";
   const auto finished = harness::run(
       {{"/bin/sh", "-c", "cd " + folder + " && " + harness::beside("fairgv") + " doctor --config c.toml"},
        {{"HOME", folder}, {"TMPDIR", folder}, {"XDG_RUNTIME_DIR", folder}}});
   std::vector<std::string> left;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) left.push_back(entry.path().filename());
-  fs::remove_all(folder);
   ASSERT_TRUE(finished);
   EXPECT_FALSE(finished->lines.empty());
   EXPECT_EQ(left, std::vector<std::string>{"c.toml"});

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "runtime/session/identity.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -61,11 +62,9 @@ const Case kCases[] = {
 struct BadInput : ::testing::TestWithParam<Case> {};
 
 TEST_P(BadInput, GetsOneClearLineAndANonZeroStatus) {
-  std::string folder = (std::filesystem::temp_directory_path() / "fairgv-input-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const auto finished =
-      harness::run({{"/bin/sh", "-c", "cd " + folder + "; { " + GetParam().command + "; } 2>&1"}, {}});
-  std::filesystem::remove_all(folder);
+  const harness::TemporaryFolder folder;
+  const std::string there = "cd " + folder.path().string() + "; ";
+  const auto finished = harness::run({{"/bin/sh", "-c", there + "{ " + GetParam().command + "; } 2>&1"}, {}});
   ASSERT_TRUE(finished);
   EXPECT_NE(finished->status, 0);
   ASSERT_EQ(finished->lines.size(), 1u) << (finished->lines.empty() ? "nothing" : finished->lines[1]);

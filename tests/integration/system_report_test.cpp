@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::integration {
@@ -18,12 +19,6 @@ namespace fs = std::filesystem;
 struct BenchAll : ::testing::Test {
   void SetUp() override {
     if (!FAIRGV_BENCHMARKS) GTEST_SKIP() << "configured without benchmarks";
-    std::string name = (fs::temp_directory_path() / "fairgv-bench-all-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override {
-    if (!folder.empty()) fs::remove_all(folder);
   }
 
   harness::Finished all(std::vector<std::string> options,
@@ -42,7 +37,7 @@ struct BenchAll : ::testing::Test {
     return text.str();
   }
 
-  fs::path folder;
+  harness::TemporaryFolder folder;
 };
 
 TEST_F(BenchAll, GoesOnAfterAFailureAndTheStatusAndThePageSayWhatFailed) {

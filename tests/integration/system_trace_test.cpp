@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -15,12 +16,6 @@ using nlohmann::json;
 constexpr double kRounding = 0.01;
 
 struct TraceSystem : System {
-  TraceSystem() {
-    std::string name = std::filesystem::temp_directory_path() / "fairgv-trace-XXXXXX";
-    folder = ::mkdtemp(name.data());
-  }
-  ~TraceSystem() override { std::filesystem::remove_all(folder); }
-
   json recorded(std::vector<std::string> options = {}) {
     options.insert(options.begin(), {"trace", "-o", folder / "out.json", "--seconds", "1"});
     const auto finished = fairgv(std::move(options));
@@ -73,7 +68,7 @@ struct TraceSystem : System {
     }
   }
 
-  std::filesystem::path folder;
+  harness::TemporaryFolder folder;
 };
 
 TEST_F(TraceSystem, HasGrantsThatNeverOverlapAndEveryLaunchWithinOne) {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tests/harness/child.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
 #include "tests/packaging/notify_socket.hpp"
 
@@ -40,15 +41,8 @@ pid_t thread_named(pid_t process, const std::string& name) {
 
 struct Service : ::testing::Test {
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "fairgv-service-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
     manager.emplace(folder / "notify");
     ASSERT_TRUE(manager->ok());
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
   }
 
   std::string socket() const { return folder / "fairgvd.sock"; }
@@ -71,7 +65,7 @@ struct Service : ::testing::Test {
     return std::move(finished).value();
   }
 
-  fs::path folder;
+  harness::TemporaryFolder folder;
   std::optional<NotifySocket> manager;
 };
 
@@ -166,7 +160,7 @@ TEST_F(Service, TheRightsThatTheUnitLeavesAreEnoughForProgramsOfOtherUsers) {
   }
   ASSERT_NE(bounds, "-all");
   ASSERT_EQ(unit_setting("NoNewPrivileges"), "yes");
-  ::chmod(folder.c_str(), 0755);
+  ::chmod(folder.path().c_str(), 0755);
   harness::CommandLine command = daemon({"--socket", socket()});
   command.arguments.insert(command.arguments.begin(),
                            {"setpriv", "--bounding-set=" + bounds, "--no-new-privs"});

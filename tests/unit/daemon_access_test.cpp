@@ -14,7 +14,7 @@
 
 #include "runtime/daemon/server.hpp"
 #include "runtime/session/control_protocol.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -101,7 +101,7 @@ struct Access : ::testing::Test {
   bool may_connect() const { return static_cast<bool>(session::Socket::connect(socket)); }
   bool may_stop() const { return ask(kStop) == session::success_text(); }
 
-  TemporaryFolder folder;
+  harness::TemporaryFolder folder;
   const std::string socket = folder / "fairgvd.sock";
   pid_t daemon = -1;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/daemon/config.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -351,7 +351,7 @@ TEST(Config, AMistakeNamesItsFile) {
 }
 
 TEST(Config, DropInFilesAreReadInTheOrderOfTheirNames) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   folder.write("c.toml", "[device]\nslice_ms = 3\nsamples = 2\n");
   std::filesystem::create_directory(folder / "c.toml.d");
   folder.write("c.toml.d/20-last.toml", "[device]\nslice_ms = 5\n");
@@ -394,7 +394,7 @@ max_weight = 3
 }
 
 TEST(Config, AFileThatCannotBeReadIsNamed) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   for (const auto& path : {folder / "none.toml", folder.path()}) {
     const auto config = read_config(path);
     ASSERT_FALSE(config);
@@ -403,7 +403,7 @@ TEST(Config, AFileThatCannotBeReadIsNamed) {
 }
 
 TEST(Config, IsReadFromAFile) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   folder.write("c.toml", "[device]\nslice_ms = 3\n");
   const auto config = read_config(folder / "c.toml");
   ASSERT_TRUE(config) << config.error().message;

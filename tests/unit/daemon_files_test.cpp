@@ -3,7 +3,7 @@
 
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -18,7 +18,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 }
 
 TEST(LockFile, IsHeldByOneAtATime) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   {
     const auto first = LockFile::acquire(folder / "lock");
     ASSERT_TRUE(first && first.value());
@@ -32,7 +32,7 @@ TEST(LockFile, IsHeldByOneAtATime) {
 }
 
 TEST(VendorDirectory, HoldsTheSystemsDriversWithoutOurOwn) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   fs::create_directory(folder / "system");
   folder.write("system/pocl.icd", "libpocl.so.2\n");
   folder.write("system/fairgv.icd", "/usr/lib/libfairgv-opencl.so\n");
@@ -49,7 +49,7 @@ TEST(VendorDirectory, HoldsTheSystemsDriversWithoutOurOwn) {
 }
 
 TEST(VendorDirectory, FollowsTheSystemWhenItIsRefreshed) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   fs::create_directory(folder / "system");
   folder.write("system/a.icd", "liba.so\n");
   auto vendors = VendorDirectory::create(folder / "vendors", folder / "system");
@@ -63,7 +63,7 @@ TEST(VendorDirectory, FollowsTheSystemWhenItIsRefreshed) {
 }
 
 TEST(VendorDirectory, TakesOverWhatADeadDaemonLeft) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   fs::create_directory(folder / "system");
   fs::create_directory(folder / "vendors");
   folder.write("vendors/stale.icd", "libstale.so\n");

@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "runtime/daemon/metrics_server.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -136,7 +136,7 @@ TEST_F(Metrics, WhoLeavesInTheMiddleDoesNoHarm) {
 }
 
 TEST_F(Metrics, AUnixSocketHasThePermissionsAndGoesAtTheEnd) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   const std::string path = folder / "m.sock";
   for (int again = 0; again < 2; ++again) {
     ASSERT_TRUE(server->listen("unix:" + path, 0660));

@@ -9,14 +9,14 @@
 #include <sstream>
 
 #include "runtime/daemon/peer_process.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
 /// A child that connects and stays until it is killed, and our end of the connection.
 struct Peer {
-  explicit Peer(const TemporaryFolder& folder) {
+  explicit Peer(const harness::TemporaryFolder& folder) {
     auto listener = session::Listener::bind(folder / "s", 0600);
     EXPECT_TRUE(listener);
     pid = ::fork();
@@ -47,7 +47,7 @@ struct Peer {
 };
 
 TEST(PeerProcess, ItsControlGroupIsTheOneThatProcShows) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   const Peer peer(folder);
   ASSERT_TRUE(peer.socket);
   EXPECT_EQ(peer.credentials.pid, peer.pid);
@@ -62,7 +62,7 @@ TEST(PeerProcess, ItsControlGroupIsTheOneThatProcShows) {
 }
 
 TEST(PeerProcess, OfOneThatHasEndedNothingIsSaid) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   Peer peer(folder);
   ASSERT_TRUE(peer.socket);
   peer.end();
@@ -72,7 +72,7 @@ TEST(PeerProcess, OfOneThatHasEndedNothingIsSaid) {
 }
 
 TEST(PeerProcess, OfOneThatHasEndedAndIsNotReapedNothingIsSaid) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   Peer peer(folder);
   ASSERT_TRUE(peer.socket);
   ::kill(peer.pid, SIGKILL);
@@ -82,13 +82,13 @@ TEST(PeerProcess, OfOneThatHasEndedAndIsNotReapedNothingIsSaid) {
 }
 
 TEST(PeerProcess, OutsideOfWhatTheDaemonSeesNothingIsSaid) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   const Peer peer(folder);
   EXPECT_FALSE(control_group_of(peer.socket.fd(), {0, 0, 0}));
 }
 
 TEST(PeerProcess, GroupsAndUserAreTheSockets) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   const Peer peer(folder);
   const Person person = person_behind(peer.socket.fd(), peer.credentials, false);
   EXPECT_EQ(person.uid, ::geteuid());

@@ -11,7 +11,7 @@
 #include "runtime/daemon/report.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/session/ledger_protocol.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -86,7 +86,7 @@ struct SessionTableTest : ::testing::Test {
   }
 
   Log log;
-  TemporaryFolder folder;
+  harness::TemporaryFolder folder;
   std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
   std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
   Host host{{}, *events, *dispatch, TenantRegistry({}), folder / "worker", folder.path(), {}};

@@ -11,12 +11,12 @@
 #include "runtime/session/paths.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::session {
 namespace {
 
-using daemon::TemporaryFolder;
+using harness::TemporaryFolder;
 
 struct Pair : ::testing::Test {
   Pair() {

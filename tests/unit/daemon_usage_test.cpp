@@ -9,7 +9,7 @@
 
 #include "runtime/daemon/usage_sampler.hpp"
 #include "runtime/daemon/usage_writer.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tools/fairgv/usage_time.hpp"
 
 namespace fairgv::daemon {
@@ -49,7 +49,7 @@ struct Usage : ::testing::Test {
     return sums.value();
   }
 
-  TemporaryFolder folder;
+  harness::TemporaryFolder folder;
   std::optional<Store> store;
 };
 
@@ -155,7 +155,7 @@ bool answers_come(const UsageWriter& writer) {
 }
 
 TEST(UsageWriter, WritesWhatItIsGivenBeforeItAnswersAndEnds) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   const std::string path = folder / "u/usage.db";  // it makes the folder
   {
     auto writer = UsageWriter::start({path, 36'500});
@@ -176,7 +176,7 @@ TEST(UsageWriter, WritesWhatItIsGivenBeforeItAnswersAndEnds) {
 }
 
 TEST(UsageWriter, KeepsWhatItCannotWrite) {
-  const TemporaryFolder folder;
+  const harness::TemporaryFolder folder;
   const std::string path = folder / "usage.db";
   std::filesystem::create_directory(path);  // where the file should be
   auto writer = UsageWriter::start({path, 36'500});

@@ -16,7 +16,7 @@
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -107,7 +107,7 @@ struct Cage : ::testing::Test {
     return report;
   }
 
-  TemporaryFolder folder;
+  harness::TemporaryFolder folder;
   WorkerRule rule;
   WorkerCommand command;
   pid_t client = 0;
@@ -318,7 +318,7 @@ TEST_F(RootsCage, HasNoWayOutThroughOtherProcessesOfItsUser) {
 }
 
 TEST_F(RootsCage, ShowsTheFolderThatItsProgramIsIn) {
-  const TemporaryFolder where;
+  const harness::TemporaryFolder where;
   where.write("header.h", "");
   const Program program(where.path());
   client = program.pid();
@@ -327,7 +327,7 @@ TEST_F(RootsCage, ShowsTheFolderThatItsProgramIsIn) {
 }
 
 TEST_F(RootsCage, DoesNotShowAFolderThatItsUserMayNotEnter) {
-  const TemporaryFolder where;  // root's, closed to others
+  const harness::TemporaryFolder where;  // root's, closed to others
   const Program program(where.path());
   client = program.pid();
   command.run_as = kNobody;
@@ -336,7 +336,7 @@ TEST_F(RootsCage, DoesNotShowAFolderThatItsUserMayNotEnter) {
 }
 
 TEST_F(RootsCage, DoesNotShowAFolderThatIsAnotherInItsProgramsContainer) {
-  const TemporaryFolder where;
+  const harness::TemporaryFolder where;
   where.write("header.h", "");
   const Program program(where.path());
   const pid_t contained = ::fork();
@@ -364,14 +364,14 @@ TEST_F(RootsCage, DoesNotShowAFolderThatIsAnotherInItsProgramsContainer) {
 }
 
 TEST_F(RootsCage, ShowsWhatTheConfigurationNames) {
-  const TemporaryFolder where;
+  const harness::TemporaryFolder where;
   rule.readable = {where.path()};
   plan();
   EXPECT_EQ(only(probe({where.path()}), where.path()), "read");
 }
 
 TEST_F(RootsCage, MayBeTheSystemsViewIfTheConfigurationSaysSo) {
-  const TemporaryFolder where;
+  const harness::TemporaryFolder where;
   rule.private_view = false;
   plan();
   EXPECT_EQ(only(probe({where.path()}), where.path()), "write");

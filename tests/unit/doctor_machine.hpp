@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tests/unit/daemon_temporary_folder.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tools/fairgv/doctor/checks.hpp"
 
 namespace fairgv::tools::doctor {
@@ -79,7 +79,7 @@ struct PreparedMachine : ::testing::Test {
     EXPECT_NE(all.find(text), std::string::npos) << all << "\nlacks " << text;
   }
 
-  daemon::TemporaryFolder folder;
+  harness::TemporaryFolder folder;
   Examination examination;
 };
 

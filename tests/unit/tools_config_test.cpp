@@ -2,26 +2,20 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/tools_shell.hpp"
 
 namespace fairgv::tools {
 namespace {
 
 struct ConfigCommand : ::testing::Test {
-  ConfigCommand() {
-    std::string name = (std::filesystem::temp_directory_path() / "fairgv-config-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  ~ConfigCommand() override { std::filesystem::remove_all(folder); }
-
   std::string write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((folder / name).parent_path());
     std::ofstream(folder / name) << text;
     return folder / name;
   }
 
-  std::filesystem::path folder;
+  harness::TemporaryFolder folder;
 };
 
 TEST_F(ConfigCommand, CheckTellsEachMistakeInALineWithItsPlace) {
@@ -70,7 +64,7 @@ TEST_F(ConfigCommand, TheDefaultsAreAConfiguration) {
 TEST_F(ConfigCommand, WithoutAFileThePlaceOfAUsersConfigurationIsLookedAt) {
   if (::geteuid() == 0) GTEST_SKIP() << "root's is the machine's";
   write("fairgv/fairgvd.toml.d/10.toml", "[device]\nslice_ms = 9\n");
-  const Shown shown = in_shell("export XDG_CONFIG_HOME=" + folder.string() + "; fairgv config show");
+  const Shown shown = in_shell("export XDG_CONFIG_HOME=" + folder.path().string() + "; fairgv config show");
   EXPECT_NE(shown.text.find("slice_ms = 9"), std::string::npos) << shown.text;
 }
 

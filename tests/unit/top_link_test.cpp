@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "runtime/session/protocol.hpp"
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/top_report.hpp"
 #include "tools/fairgv/top/link.hpp"
 
@@ -17,8 +18,6 @@ using session::Socket;
 
 struct TopLink : ::testing::Test {
   TopLink() {
-    std::string name = std::filesystem::temp_directory_path() / "fairgv-top-XXXXXX";
-    folder = ::mkdtemp(name.data());
     link.emplace(
         path(),
         DaemonLink::Events{[this](const session::Report& report) { reports.push_back(report); },
@@ -27,8 +26,6 @@ struct TopLink : ::testing::Test {
                            },
                            [this](const std::string& why) { losses.push_back(why); }});
   }
-  ~TopLink() override { std::filesystem::remove_all(folder); }
-
   std::string path() const { return folder / "s"; }
   void begin_daemon() {
     auto bound = session::Listener::bind(path(), 0600);
@@ -56,7 +53,7 @@ struct TopLink : ::testing::Test {
   }
   static Change weight_of_bob() { return weight_change("bob", "7", "w").value(); }
 
-  std::filesystem::path folder;
+  harness::TemporaryFolder folder;
   std::optional<session::Listener> listener;
   Socket peer;
   std::optional<DaemonLink> link;

@@ -10,6 +10,7 @@
 #include "tests/bench/report/folder.hpp"
 #include "tests/bench/report/html.hpp"
 #include "tests/harness/child.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::bench::report {
 namespace {
@@ -26,13 +27,7 @@ std::string text_of(const fs::path& file) {
 
 /// A folder of a test's own.
 struct Folders : ::testing::Test {
-  Folders() {
-    std::string name = (fs::temp_directory_path() / "fairgv-report-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~Folders() override { fs::remove_all(path); }
-
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+  void write(const std::string& name, const std::string& text) const { temporary.write(name, text); }
 
   /// What a parser of XML, and one of HTML that knows which elements close, say of a page: nothing.
   std::string complaints(const std::string& page) const {
@@ -70,7 +65,8 @@ assert 'http' not in re.sub('base64,[^"]*', '', text), 'something from elsewhere
     return said;
   }
 
-  fs::path path;
+  const harness::TemporaryFolder temporary;
+  const fs::path& path = temporary.path();
 };
 
 Attempt attempt_at(const std::string& name) {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "tests/harness/seed.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace {
 
@@ -27,17 +28,14 @@ std::size_t files_in(const fs::path& folder) {
 
 class SoftCudaCache : public testing::Test {
  protected:
-  SoftCudaCache() {
-    std::string name = (fs::temp_directory_path() / "softcuda-cache-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~SoftCudaCache() override { fs::remove_all(folder_); }
+  const fs::path& folder() const { return folder_.path(); }
 
-  fs::path folder_;
+ private:
+  fairgv::harness::TemporaryFolder folder_;
 };
 
 TEST_F(SoftCudaCache, WhatIsWrittenIsReadAndNothingElse) {
-  const KernelCache cache(folder_ / "made" / "here");
+  const KernelCache cache(folder() / "made" / "here");
   EXPECT_FALSE(cache.read("key").has_value());
   const Binary binary{1, 2, 3, 0, 255};
   cache.write("key", binary);
@@ -45,13 +43,13 @@ TEST_F(SoftCudaCache, WhatIsWrittenIsReadAndNothingElse) {
   EXPECT_FALSE(cache.read("other").has_value());
   cache.write("key", Binary{9});
   EXPECT_EQ(Binary{9}, cache.read("key"));
-  EXPECT_EQ(1U, files_in(folder_ / "made" / "here"));  // nothing temporary stays
+  EXPECT_EQ(1U, files_in(folder() / "made" / "here"));  // nothing temporary stays
   EXPECT_EQ(fs::perms::owner_read | fs::perms::owner_write, fs::status(cache.file_of("key")).permissions());
 }
 
 TEST_F(SoftCudaCache, DamagedFileIsNotThereAndIsWrittenAnew) {
   std::mt19937_64 random(fairgv::harness::printed_seed());
-  const KernelCache cache(folder_);
+  const KernelCache cache(folder());
   Binary binary(1000);
   for (auto& byte : binary) byte = static_cast<unsigned char>(random());
   cache.write("key", binary);
@@ -81,14 +79,14 @@ TEST_F(SoftCudaCache, DamagedFileIsNotThereAndIsWrittenAnew) {
 }
 
 TEST_F(SoftCudaCache, FilesOfAnotherKeyUnderTheSameNameAreNotTaken) {
-  const KernelCache cache(folder_);
+  const KernelCache cache(folder());
   cache.write("one", Binary{1});
   fs::copy_file(cache.file_of("one"), cache.file_of("two"));
   EXPECT_FALSE(cache.read("two").has_value());
 }
 
 TEST_F(SoftCudaCache, OldestUnusedFilesGoWhenTheBoundIsPassed) {
-  const KernelCache cache(folder_, 5000);
+  const KernelCache cache(folder(), 5000);
   const auto age = [&cache](const std::string& key, int hours) {
     fs::last_write_time(cache.file_of(key), fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
@@ -106,11 +104,11 @@ TEST_F(SoftCudaCache, OldestUnusedFilesGoWhenTheBoundIsPassed) {
 TEST_F(SoftCudaCache, EnvironmentNamesItOrTurnsItOff) {
   setenv("FAIRGV_SOFTCUDA_CACHE", "off", 1);
   EXPECT_FALSE(KernelCache::of_environment().has_value());
-  setenv("FAIRGV_SOFTCUDA_CACHE", folder_.c_str(), 1);
-  EXPECT_EQ(folder_, KernelCache::of_environment()->file_of("k").parent_path());
+  setenv("FAIRGV_SOFTCUDA_CACHE", folder().c_str(), 1);
+  EXPECT_EQ(folder(), KernelCache::of_environment()->file_of("k").parent_path());
   unsetenv("FAIRGV_SOFTCUDA_CACHE");
-  setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-  EXPECT_EQ(folder_ / "fairgv" / "softcuda", KernelCache::of_environment()->file_of("k").parent_path());
+  setenv("XDG_CACHE_HOME", folder().c_str(), 1);
+  EXPECT_EQ(folder() / "fairgv" / "softcuda", KernelCache::of_environment()->file_of("k").parent_path());
   unsetenv("XDG_CACHE_HOME");
 }
 
