@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/supervised.hpp"
 
 int main(int argc, char** argv) {
   constexpr std::string_view kPrefix = "fairgv-bench-";
@@ -18,5 +19,5 @@ int main(int argc, char** argv) {
                called);
     return 2;
   }
-  return experiment->second(argc, argv);
+  return fairgv::bench::supervised([&] { return experiment->second(argc, argv); });
 }

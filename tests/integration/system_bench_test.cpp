@@ -1,14 +1,14 @@
 // Experiments run to their end and write what they promise; what they measure is for people to judge.
-#include <gtest/gtest.h>
-
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/harness/tenancy.hpp"
+#include "tests/harness/temporary_folder.hpp"
+#include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
 namespace {
@@ -25,9 +25,7 @@ struct Experiments : ::testing::Test {
   void SetUp() override {
     if (!FAIRGV_BENCHMARKS) GTEST_SKIP() << "configured without benchmarks";
     ASSERT_TRUE(std::filesystem::exists(harness::beside("fairgv-bench-share")));
-    std::filesystem::create_directories(folder);
   }
-  ~Experiments() override { std::filesystem::remove_all(folder); }
 
   static int status_of(std::vector<std::string> experiment) {
     experiment.insert(experiment.begin(), {harness::beside("fairgv"), "bench"});
@@ -52,8 +50,26 @@ struct Experiments : ::testing::Test {
     for (const std::string& label : labels) EXPECT_NE(figure.find(label), std::string::npos) << label;
   }
 
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "fairgv-experiments";
+  const harness::TemporaryFolder folder;
 };
+
+TEST_F(Experiments, LeaveNothingBehindWhenTheyAreInterrupted) {
+  const auto has_daemon = [&] {
+    std::error_code ignored;  // files come and go
+    for (std::filesystem::recursive_directory_iterator entry(folder.path(), ignored), end; entry != end;
+         entry.increment(ignored)) {
+      if (entry->path().filename() == "fairgvd.sock") return true;
+    }
+    return false;
+  };
+  auto experiment = harness::Child::start(
+      {{harness::beside("fairgv"), "bench", "crowd"}, {{"TMPDIR", folder.path().string()}}});
+  ASSERT_TRUE(experiment);
+  ASSERT_TRUE(eventually(has_daemon));
+  ASSERT_EQ(::kill(experiment->pid(), SIGINT), 0);
+  EXPECT_EQ(experiment->wait(), 128 + SIGINT);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
 
 TEST_F(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
   const auto rows = rows_of({"fair3", "--policies", "fair,fifo", "--programs", "matrixMul"});

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::integration {
@@ -21,9 +22,7 @@ struct SystemExperiments : ::testing::Test {
   void SetUp() override {
     if (!FAIRGV_BENCHMARKS) GTEST_SKIP() << "configured without benchmarks";
     ASSERT_TRUE(std::filesystem::exists(harness::beside("fairgv-bench-latency")));
-    std::filesystem::create_directories(folder);
   }
-  void TearDown() override { std::filesystem::remove_all(folder); }
 
   static int bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {harness::beside("fairgv"), "bench"});
@@ -51,8 +50,7 @@ struct SystemExperiments : ::testing::Test {
     return rows;
   }
 
-  const std::filesystem::path folder =
-      std::filesystem::path(::testing::TempDir()) / "fairgv-system-experiments";
+  const harness::TemporaryFolder folder;
 };
 
 TEST_F(SystemExperiments, LatencyIsTabledBareAloneAndBesideOthers) {
@@ -202,7 +200,7 @@ TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
   EXPECT_EQ(row[7], "2");
 }
 
-/// A process that the experiment has started for its window; 0 if there is none yet.
+/// A process that the experiment, or one below it, has started for its window; 0 if there is none yet.
 pid_t tenant_of(pid_t experiment) {
   std::ifstream children("/proc/" + std::to_string(experiment) + "/task/" + std::to_string(experiment) +
                          "/children");
@@ -210,6 +208,7 @@ pid_t tenant_of(pid_t experiment) {
     std::ifstream in("/proc/" + std::to_string(child) + "/cmdline");
     const std::string line(std::istreambuf_iterator<char>(in), {});
     if (line.find("--start-at") != std::string::npos) return child;
+    if (const pid_t below = tenant_of(child); below != 0) return below;
   }
   return 0;
 }

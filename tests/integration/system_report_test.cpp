@@ -75,8 +75,12 @@ TEST_F(BenchAll, GoesOnAfterAFailureAndTheStatusAndThePageSayWhatFailed) {
 }
 
 TEST_F(BenchAll, KillsWhatTakesLongerThanItMay) {
-  const auto finished = all({"--report", report(), "--only", "latency", "--limit", "0.02"});
+  const fs::path temporary = folder / "temporary";
+  fs::create_directory(temporary);
+  const auto finished =
+      all({"--report", report(), "--only", "latency", "--limit", "0.02"}, {{"TMPDIR", temporary.string()}});
   EXPECT_EQ(finished.status, 1);
+  EXPECT_TRUE(fs::is_empty(temporary)) << "the experiment's daemon and its files are left";
   EXPECT_NE(file("index.html").find("killed: it took longer than 0.02 min"), std::string::npos);
 }
 

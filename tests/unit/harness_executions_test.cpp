@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/harness/executions.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::harness {
 namespace {
@@ -61,7 +62,8 @@ TEST(Executions, TheSpanLiesBetweenTheSumAndTheWholeAndGrowsWithTheGap) {
 }
 
 TEST(Executions, AFileIsReadWholeOrNotAtAll) {
-  const auto file = std::filesystem::path(::testing::TempDir()) / "fairgv-executions";
+  const TemporaryFolder folder;
+  const auto file = folder / "executions";
   const auto read = [&](const char* text) {
     std::ofstream(file) << text;
     return read_executions(file);

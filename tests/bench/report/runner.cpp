@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <sstream>
 
@@ -85,6 +86,17 @@ struct Ended {
   std::string output;
 };
 
+/// Until it has ended, or should have.
+void wait_for_end(harness::Child& child) {
+  constexpr std::chrono::seconds kPatience{20};
+  const auto give_up = Clock::now() + kPatience;
+  while (!child.ended() && Clock::now() < give_up) {
+    pollfd readable{child.output(), POLLIN, 0};
+    ::poll(&readable, 1, 100);
+    static_cast<void>(child.read_lines());
+  }
+}
+
 /// Both of its outputs, which are also printed.
 Result<Ended> run(const std::vector<std::string>& command, double limit_min) {
   std::vector<std::string> words{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
@@ -98,7 +110,9 @@ Result<Ended> run(const std::vector<std::string>& command, double limit_min) {
     if (left <= 0) {
       ended.output += fmt::format("killed: it took longer than {:g} min\n", limit_min);
       ended.status = kKilled;
-      return ended;  // the child's destructor kills
+      ::kill(child->pid(), SIGTERM);
+      wait_for_end(child.value());
+      return ended;  // if it has not ended yet, the child's destructor kills it
     }
     pollfd readable{child->output(), POLLIN, 0};
     ::poll(&readable, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "tests/harness/seed.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -22,16 +23,12 @@ std::string bytes_of(const fs::path& file) {
 }
 
 struct ElfProgramTest : ::testing::Test {
-  ~ElfProgramTest() override { fs::remove_all(folder); }
-
   std::string file_with(const std::string& bytes) const {
-    fs::create_directories(folder);
     std::ofstream(folder / "program", std::ios::binary) << bytes;
     return folder / "program";
   }
 
-  const fs::path folder =
-      fs::path(::testing::TempDir()) / ("fairgv-elf-program-" + std::to_string(::getpid()));
+  const harness::TemporaryFolder folder;
 };
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv {
@@ -14,7 +15,6 @@ struct CudaExperiments : ::testing::Test {
   void SetUp() override {
     if (!FAIRGV_HAS_CUDA_EXPERIMENTS) GTEST_SKIP() << "no benchmarks, or no workloads in CUDA, in this build";
   }
-  ~CudaExperiments() override { std::filesystem::remove(table); }
 
   static int bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {harness::beside("fairgv"), "bench"});
@@ -22,8 +22,8 @@ struct CudaExperiments : ::testing::Test {
     return finished ? finished->status : -1;
   }
 
-  const std::filesystem::path table = std::filesystem::path(::testing::TempDir()) /
-                                      ("fairgv-cuda-experiments-" + std::to_string(::getpid()) + ".csv");
+  const harness::TemporaryFolder folder;
+  const std::filesystem::path table = folder / "table.csv";
 };
 
 TEST_F(CudaExperiments, TheSameWorkloadIsMeasuredInCuda) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
 #include "tools/fairgv/cuda_program.hpp"
 
@@ -17,9 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Obstacle : ::testing::Test {
-  Obstacle() { fs::create_directories(folder); }
-  ~Obstacle() override { fs::remove_all(folder); }
-
   static void expect_mentions(const std::optional<std::string>& line,
                               std::initializer_list<const char*> words) {
     ASSERT_TRUE(line);
@@ -27,7 +25,7 @@ struct Obstacle : ::testing::Test {
     for (const char* word : words) EXPECT_NE(line->find(word), std::string::npos) << *line;
   }
 
-  const fs::path folder = fs::path(::testing::TempDir()) / ("fairgv-obstacle-" + std::to_string(::getpid()));
+  const harness::TemporaryFolder folder;
 };
 
 TEST_F(Obstacle, ProgramsThatAreNotForCudaAndScriptsAreFine) {
@@ -35,7 +33,7 @@ TEST_F(Obstacle, ProgramsThatAreNotForCudaAndScriptsAreFine) {
   std::ofstream(script) << "#!/bin/sh\nexec nvidia-smi\n";
   fs::permissions(script, fs::perms::owner_all);
   for (const std::string& program : {std::string("true"), std::string("/bin/sh"), script.string(),
-                                     std::string("no-such-program"), folder.string()}) {
+                                     std::string("no-such-program"), folder.path().string()}) {
     EXPECT_FALSE(cuda_obstacle(program, FAIRGV_CUDA_DIR)) << program;
   }
 }
@@ -52,7 +50,7 @@ TEST_F(Obstacle, AProgramIsLookedForInThePathAsItIsStarted) {
   fs::copy_file(FAIRGV_PROGRAM_DIR "/embedded", folder / "only-here");
   const char* const path = std::getenv("PATH");
   const std::string before = path != nullptr ? path : "";
-  ::setenv("PATH", (before + ":" + folder.string()).c_str(), 1);
+  ::setenv("PATH", (before + ":" + folder.path().string()).c_str(), 1);
   expect_mentions(cuda_obstacle("only-here", FAIRGV_CUDA_DIR), {"only-here", "-cudart shared"});
   ::setenv("PATH", before.c_str(), 1);
 }
@@ -63,11 +61,12 @@ TEST_F(Obstacle, ADriverNamedByItsPathIsNamed) {
 
 TEST_F(Obstacle, AnRpathThatLeadsElsewhereIsNamedAndOneToOurLibrariesIsFine) {
   EXPECT_FALSE(cuda_obstacle(FAIRGV_WITH_RPATH, FAIRGV_CUDA_DIR));
-  expect_mentions(cuda_obstacle(FAIRGV_WITH_RPATH, folder), {"RPATH", FAIRGV_CUDA_DIR, "--enable-new-dtags"});
+  expect_mentions(cuda_obstacle(FAIRGV_WITH_RPATH, folder.path()),
+                  {"RPATH", FAIRGV_CUDA_DIR, "--enable-new-dtags"});
 }
 
 TEST_F(Obstacle, ARunpathIsFineBecauseItComesAfterOurFolder) {
-  EXPECT_FALSE(cuda_obstacle(FAIRGV_WITH_RUNPATH, folder));
+  EXPECT_FALSE(cuda_obstacle(FAIRGV_WITH_RUNPATH, folder.path()));
 }
 
 TEST_F(Obstacle, ASetUidProgramOfAnotherUserIsNamed) {
