@@ -9,6 +9,8 @@
 #include <array>
 #include <csignal>
 
+#include "runtime/session/time_slice.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -351,6 +353,7 @@ std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<
 }
 
 void DispatchLoop::run() {
+  session::set_time_slice(session::kPromptSlice);
   std::array<epoll_event, 64> events{};
   while (!stopping_.load(std::memory_order_acquire)) {
     const std::optional<timespec> timeout = time_left();

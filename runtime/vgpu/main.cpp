@@ -26,6 +26,7 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
+#include "runtime/session/time_slice.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
 #include "runtime/vgpu/device_threads.hpp"
@@ -229,6 +230,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   const session::WorkerReady ready{drivers->devices()};
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
+  session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
   StolenTime stolen(threads, arguments.client);
   const bool apart = !drivers->has_host_device() || !arguments.device_cores.empty();
   ring::Coscheduling& coscheduling = segment->header().coscheduling;
