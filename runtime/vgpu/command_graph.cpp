@@ -171,8 +171,7 @@ void CommandGraph::grant(Node& node) {
 void CommandGraph::advance(Lane& lane) {
   while (!lane.line_.empty()) {
     const NodePtr oldest = lane.line_.front();
-    const bool over = oldest->reported_ || (oldest->ends_by_itself() && oldest->unended_ == 0);
-    if (!over) {
+    if (!oldest->is_over()) {
       if (oldest->may_be_granted()) grant(*oldest);
       break;
     }
@@ -197,7 +196,7 @@ void CommandGraph::look_at(Node& node) {
   if (node.ended() || node.external()) return;
   if (node.lane_->in_order_) {
     advance(*node.lane_);
-  } else if (node.reported_ || (node.ends_by_itself() && node.unended_ == 0)) {
+  } else if (node.is_over()) {
     finish(node, node.result());
   } else if (node.stage_ == Node::Stage::waiting && node.work_ == Work::device && !node.doomed() &&
              node.unissued_ == 0) {

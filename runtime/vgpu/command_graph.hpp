@@ -98,6 +98,9 @@ class Node : public std::enable_shared_from_this<Node> {
     return !was_issued_ && (work_ == Work::marker || work_ == Work::barrier || work_ == Work::nothing ||
                             ((work_ == Work::device || work_ == Work::access) && doomed() && !granted_));
   }
+  /// The driver may tell the end of a node before it tells that of another that it has waited for: its
+  /// threads overtake each other. Whoever sees this one's end must see the other's.
+  bool is_over() const { return unended_ == 0 && (reported_ || ends_by_itself()); }
   bool may_still_fail() const { return !was_issued_ && unended_ != 0; }
   bool may_be_granted() const { return work_ == Work::access && !granted_ && !doomed() && unended_ == 0; }
   std::int32_t result() const { return wait_failed_ && !was_issued_ ? kWaitListFailed : error_; }
@@ -177,7 +180,8 @@ class CommandGraph {
   void issued(Node& node);
 
   /// The driver has reported the end of an issued node that is observed. In an in-order lane this also ends
-  /// the unobserved nodes before it.
+  /// the unobserved nodes before it. Nodes end after those that they wait for, in whatever order they are
+  /// reported.
   void completed(Node& node, std::int32_t status);
 
   /// The driver did not take an issued node. Says nothing about the nodes before it: if one of those was

@@ -219,6 +219,37 @@ TEST_F(CommandGraphTest, AWaitWithinADeviceIsLeftToTheDriverOnceTheOtherIsIssued
   EXPECT_EQ(second->driver_waits().front(), first);
 }
 
+TEST_F(CommandGraphTest, WhatHasWaitedEndsAfterWhatItWaitedForEvenIfReportsComeTheOtherWayRound) {
+  for (const LanePtr& lane : {out_of_order(), in_order()}) {
+    const NodePtr first = command(out_of_order());
+    issue(first);
+    const NodePtr second = command(lane, {first});
+    issue(second);
+    const NodePtr third = command(in_order(), {second});
+    issue(third);
+    ended.clear();
+    complete(third);
+    complete(second);
+    EXPECT_EQ(ended, Nodes{}) << "whoever sees the end of the third may look at what the first has read";
+    complete(first);
+    EXPECT_EQ(ended, (Nodes{first, second, third}));
+  }
+}
+
+TEST_F(CommandGraphTest, AReportCoversAnUnobservedCommandForWhichItsOwnCommandHasWaited) {
+  const auto lane = in_order();
+  const NodePtr read = command(lane);
+  issue(read, false);
+  const NodePtr other = command(out_of_order(), {read});
+  issue(other);
+  const NodePtr last = command(lane, {other});
+  issue(last);
+  complete(other);
+  EXPECT_EQ(ended, Nodes{});
+  complete(last);
+  EXPECT_EQ(ended, (Nodes{read, other, last}));
+}
+
 TEST_F(CommandGraphTest, AWaitAcrossDevicesEndsWithTheOther) {
   const auto first = command(in_order(0));
   const auto second = command(in_order(1), {first});
