@@ -243,6 +243,25 @@ TEST_F(CudaWorker, WaitsForTheProgramsOwnWorkInOneStreamAndNotInAnother) {
   EXPECT_NE(client->times(behind).ended, 0U) << "records of events have a time";
 }
 
+TEST_F(CudaWorker, AReleasedDefaultStreamMayBeFollowedByAnotherWhileItsWorkIsUnderWay) {
+  const wire::ObjectId blocking = make_stream(StreamKind::blocking);
+  const wire::EventId work = client->new_event();
+  client->send(wire::EnqueueHostWork{{legacy, work, {}}});
+  write(legacy, allocate(sizeof(std::uint32_t)), numbers(1));
+  client->send(wire::ReleaseObject{legacy});
+  legacy = make_stream(StreamKind::legacy);
+  EXPECT_EQ(client->wait_for_grant(work), session::kRunning);
+  std::vector<wire::EventId> later;
+  for (const wire::ObjectId stream : {blocking, legacy}) {
+    later.push_back(client->new_event());
+    client->send(wire::EnqueueMarker{{stream, later.back(), {}}});
+  }
+  ASSERT_TRUE(client->call(wire::Ping{})) << "the session is lost";
+  for (const wire::EventId event : later) EXPECT_EQ(client->status(event), session::kQueued);
+  client->send(wire::EndAccess{work});
+  for (const wire::EventId event : later) EXPECT_EQ(client->wait(event), session::kComplete);
+}
+
 TEST_F(CudaWorker, FreesInTheOrderOfAStream) {
   load(kPtx);
   ASSERT_EQ(find("scale").code, 0);

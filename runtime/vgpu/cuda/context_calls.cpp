@@ -94,8 +94,14 @@ Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
   if (stream->code != CUDA_SUCCESS) stream->handle = nullptr;
   Context& owner = *stream->context;
   if (call.kind == wire::cuda::StreamKind::legacy) {
-    if (!owner.legacy.expired()) return Error{"a second legacy stream in one context"};
+    if (objects_.get<Stream>(owner.legacy_id)) return Error{"a second legacy stream in one context"};
+    if (auto former = owner.legacy.lock()) {
+      // Released with commands that have not ended, or are not forgotten yet: who comes now comes after them.
+      stream->last = former->last;
+      owner.blocking.push_back(std::move(former));
+    }
     owner.legacy = stream;
+    owner.legacy_id = call.id;
   } else if (call.kind == wire::cuda::StreamKind::blocking) {
     std::erase_if(owner.blocking, [](const auto& other) { return other.expired(); });
     owner.blocking.push_back(stream);

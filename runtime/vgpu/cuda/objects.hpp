@@ -58,6 +58,7 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
 
   // The order of the default stream among the others; see order_of() in stream_order.cpp.
   std::weak_ptr<Stream> legacy;
+  wire::ObjectId legacy_id;  // the program's; once it is released, there may be another one
   std::vector<std::weak_ptr<Stream>> blocking;
 };
 
