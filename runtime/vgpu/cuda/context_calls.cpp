@@ -93,6 +93,7 @@ Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
   }
   if (stream->code != CUDA_SUCCESS) stream->handle = nullptr;
   Context& owner = *stream->context;
+  std::erase_if(owner.blocking, [](const auto& other) { return other.expired(); });
   if (call.kind == wire::cuda::StreamKind::legacy) {
     if (objects_.get<Stream>(owner.legacy_id)) return Error{"a second legacy stream in one context"};
     if (auto former = owner.legacy.lock()) {
@@ -103,7 +104,6 @@ Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
     owner.legacy = stream;
     owner.legacy_id = call.id;
   } else if (call.kind == wire::cuda::StreamKind::blocking) {
-    std::erase_if(owner.blocking, [](const auto& other) { return other.expired(); });
     owner.blocking.push_back(stream);
   }
   return objects_.insert(call.id, std::move(stream));
