@@ -169,7 +169,8 @@ void Executor::pump(Device& device) {
       update_deadline(now);
       break;
     }
-    pick(device, allowed, now);
+    // Not `now`: the turn may have been granted since then, and nothing is issued before its turn.
+    pick(device, allowed, settings_.now());
     finish(std::move(lock), false);
     hand_over();
     lock = std::unique_lock(mutex_);

@@ -6,8 +6,10 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/ring/spsc_ring.hpp"
@@ -46,7 +48,11 @@ class ExecutorTest : public ::testing::Test {
       held_long.push_back(std::string(command.name()) + ": " + std::string(why));
     };
     settings.tracer = tracer_;
-    settings.now = [this] { return now; };
+    settings.now = [this] {
+      const TimePoint read = now;
+      if (const auto happens = std::exchange(after_next_look_at_clock, {})) happens();
+      return read;
+    };
     settings.knock = [this](wire::DeviceIndex) {
       ++knocks;
       return knocking_works;
@@ -106,6 +112,7 @@ class ExecutorTest : public ::testing::Test {
   ring::RingConsumer consumer{segment.notices()};
   std::array<session::DeviceTurn, 2> turns{};
   TimePoint now{std::chrono::hours(1)};
+  std::function<void()> after_next_look_at_clock;
   int knocks = 0;
   bool knocking_works = true;
   FakeDevice device{turns[0]};

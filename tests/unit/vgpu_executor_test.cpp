@@ -23,6 +23,24 @@ TEST_F(ExecutorTest, NothingIsIssuedWithoutTheTurn) {
   EXPECT_EQ(device.issued(), std::vector{1});
 }
 
+TEST_F(ExecutorTest, WhatATurnIssuesIsNotDatedBackToBeforeItsGrant) {
+  const auto command = std::make_shared<FakeCommand>(device, lane, 1, 0);
+  ASSERT_TRUE(executor.enqueue(command, {}, {}));
+  executor.pump();
+  ASSERT_EQ(state(), TurnState::wanting);
+  after_next_look_at_clock = [this] {
+    now += 1ms;
+    turns[0].slice_ns = std::uint64_t{6'000'000};
+    turns[0].state = static_cast<std::uint32_t>(TurnState::held);
+  };
+  executor.pump();
+  ASSERT_EQ(device.in_flight(), 1U);
+  EXPECT_EQ(command->issued_at, now);
+  now += 100us;
+  device.complete_one();
+  EXPECT_EQ(turns[0].used_ns, 100'000U);
+}
+
 TEST_F(ExecutorTest, ASlotShowsSubmittedThenTheEnd) {
   enqueue(1, event(5));
   EXPECT_EQ(status(event(5)), kQueued);
