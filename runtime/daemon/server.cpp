@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "runtime/daemon/config_report.hpp"
+#include "runtime/daemon/metrics.hpp"
 #include "runtime/daemon/succession.hpp"
 #include "runtime/session/core_set.hpp"
 
