@@ -104,6 +104,26 @@ TEST_F(Refusals, CommandsStayWithinTheirImagesWhateverOverflows) {
   out_of_bounds(wire::EnqueueFillImage{command, kRow, {1, 0, 0}, {64, 1, 1}, {}});
 }
 
+TEST_F(Refusals, TransfersGoByOtherMemoryThanTheirObjects) {
+  constexpr auto kDirect = wire::ObjectId::make(21, 1);
+  constexpr auto kDirectPart = wire::ObjectId::make(22, 1);
+  constexpr auto kDirectRow = wire::ObjectId::make(23, 1);
+  accept(wire::CreateBuffer{kDirect, kContext, CL_MEM_READ_WRITE, 4096, {}, {8192, 4096}});
+  accept(wire::CreateSubBuffer{kDirectPart, kDirect, CL_MEM_READ_WRITE, 128, 256});
+  wire::CreateImageFromMemory row{kDirectRow, kDirectPart, CL_MEM_READ_WRITE, {}};
+  row.description = {CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE1D_BUFFER, 64, 0, 0, 0, 0};
+  accept(row);
+  const auto refused = [this](const auto& call) { refuse(call, "is the memory of the object"); };
+  refused(wire::EnqueueReadBuffer{command, kDirect, 0, {8191, 2}});
+  refused(wire::EnqueueWriteBuffer{command, kDirect, 64, {8192 + 4095, 2}});
+  refused(wire::EnqueueWriteBuffer{command, kDirectPart, 0, {8192 + 192, 8}});
+  refused(wire::EnqueueReadBufferRect{command, kDirect, {0, 0, 0}, {8, 1, 1}, 8, 8, {8200, 8}});
+  refused(wire::EnqueueReadImage{command, kDirectRow, {0, 0, 0}, {8, 1, 1}, 0, 0, {8000, 256}});
+  accept(wire::EnqueueReadBuffer{command, kDirect, 0, {8190, 2}});
+  accept(wire::EnqueueWriteBuffer{command, kDirectPart, 0, {8192 + 4096, 8}});
+  accept(wire::EnqueueWriteBuffer{command, kBuffer, 0, {8192, 8}});
+}
+
 TEST_F(Refusals, RecordedCommandsAreHeldToTheSame) {
   accept(wire::CreateCommandBuffer{kNew, kQueue});
   out_of_bounds(wire::RecordCopyBuffer{{{kNew, {}}, {{}, kBuffer, kPart, 0, 0, 257}}});

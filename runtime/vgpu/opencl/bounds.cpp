@@ -55,6 +55,23 @@ bool fits_beside(const Call& call, const Image& image, const Buffer& buffer) {
 
 }  // namespace
 
+bool is_apart(wire::ArenaRange range, const Buffer& buffer) {
+  for (const Buffer* each = &buffer; each != nullptr; each = each->parent.get()) {
+    const wire::ArenaRange& own = each->backing;
+    if (range.offset < own.offset + own.bytes && own.offset < range.offset + range.bytes) return false;
+  }
+  return true;
+}
+
+bool is_apart(wire::ArenaRange range, const Image& image) {
+  const Object* memory = image.memory.get();
+  while (memory != nullptr && memory->kind() == ObjectKind::image) {
+    memory = static_cast<const Image*>(memory)->memory.get();
+  }
+  if (memory == nullptr || memory->kind() != ObjectKind::buffer) return true;
+  return is_apart(range, *static_cast<const Buffer*>(memory));
+}
+
 bool has_range(std::uint64_t size, std::uint64_t offset, std::uint64_t bytes) {
   return offset <= size && bytes <= size - offset;
 }

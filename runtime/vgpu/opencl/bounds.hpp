@@ -29,6 +29,12 @@ bool fits(const wire::EnqueueCopyImageToBuffer& call, const Image& image, const 
 bool fits(const wire::EnqueueCopyBufferToImage& call, const Buffer& buffer, const Image& image);
 bool fits(const wire::EnqueueFillImage& call, const Image& image);
 
+/// Whether a transfer's side in the arena, a range that lies there, is apart from the object's own memory. A
+/// direct buffer's is in the arena, too, and drivers copy as between what does not overlap. Of a part, the
+/// whole buffer counts: the front end's transfers go by memory of their own.
+bool is_apart(wire::ArenaRange range, const Buffer& buffer);
+bool is_apart(wire::ArenaRange range, const Image& image);
+
 /// Whether `bytes` bytes from `offset` on lie within `size`.
 bool has_range(std::uint64_t size, std::uint64_t offset, std::uint64_t bytes);
 

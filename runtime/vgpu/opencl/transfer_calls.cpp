@@ -31,6 +31,7 @@ std::uint64_t arena_bytes(const Image& image, const wire::Extent3& region, std::
   return span < kTooMuch ? static_cast<std::uint64_t>(span) : kTooMuch;
 }
 
+constexpr const char* kWithinItself = "its part of the arena is the memory of the object that it names";
 constexpr cl_bool kNonBlocking = CL_FALSE;
 constexpr std::array<std::size_t, 3> kHostOrigin{0, 0, 0};
 
@@ -52,6 +53,7 @@ Result<void> Backend::transfer_bytes(Function* function, const Call& call, wire:
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
   const auto host = arena(range, range.bytes);
   if (!host) return host.error();
+  if (!is_apart(range, *found.value())) return Error{kWithinItself};
   return enqueue(
       call,
       [function, offset = call.offset, bytes = range.bytes, host = host.value()](const ToQueue& to,
@@ -68,6 +70,7 @@ Result<void> Backend::transfer_rect(Function* function, const Call& call, wire::
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
   const auto host = arena(range, volume(call.region));
   if (!host) return host.error();
+  if (!is_apart(range, *found.value())) return Error{kWithinItself};
   return enqueue(
       call,
       [function, origin = sizes(call.origin), region = sizes(call.region), row_pitch = call.row_pitch,
@@ -85,6 +88,7 @@ Result<void> Backend::transfer_box(Function* function, const Call& call, wire::A
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
   const auto host = arena(range, arena_bytes(*found.value(), call.region, call.row_pitch, call.slice_pitch));
   if (!host) return host.error();
+  if (!is_apart(range, *found.value())) return Error{kWithinItself};
   return enqueue(
       call,
       [function, origin = sizes(call.origin), region = sizes(call.region), row_pitch = call.row_pitch,
