@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "runtime/vgpu/opencl/bounds.hpp"
@@ -107,21 +108,33 @@ TEST_F(Refusals, CommandsStayWithinTheirImagesWhateverOverflows) {
 TEST_F(Refusals, TransfersGoByOtherMemoryThanTheirObjects) {
   constexpr auto kDirect = wire::ObjectId::make(21, 1);
   constexpr auto kDirectPart = wire::ObjectId::make(22, 1);
-  constexpr auto kDirectRow = wire::ObjectId::make(23, 1);
   accept(wire::CreateBuffer{kDirect, kContext, CL_MEM_READ_WRITE, 4096, {}, {8192, 4096}});
   accept(wire::CreateSubBuffer{kDirectPart, kDirect, CL_MEM_READ_WRITE, 128, 256});
-  wire::CreateImageFromMemory row{kDirectRow, kDirectPart, CL_MEM_READ_WRITE, {}};
-  row.description = {CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE1D_BUFFER, 64, 0, 0, 0, 0};
-  accept(row);
   const auto refused = [this](const auto& call) { refuse(call, "is the memory of the object"); };
   refused(wire::EnqueueReadBuffer{command, kDirect, 0, {8191, 2}});
   refused(wire::EnqueueWriteBuffer{command, kDirect, 64, {8192 + 4095, 2}});
   refused(wire::EnqueueWriteBuffer{command, kDirectPart, 0, {8192 + 192, 8}});
   refused(wire::EnqueueReadBufferRect{command, kDirect, {0, 0, 0}, {8, 1, 1}, 8, 8, {8200, 8}});
-  refused(wire::EnqueueReadImage{command, kDirectRow, {0, 0, 0}, {8, 1, 1}, 0, 0, {8000, 256}});
   accept(wire::EnqueueReadBuffer{command, kDirect, 0, {8190, 2}});
   accept(wire::EnqueueWriteBuffer{command, kDirectPart, 0, {8192 + 4096, 8}});
   accept(wire::EnqueueWriteBuffer{command, kBuffer, 0, {8192, 8}});
+}
+
+TEST(Bounds, AnImagesMemoryIsThatOfWhatItLiesIn) {
+  using vgpu::opencl::Buffer, vgpu::opencl::Image, vgpu::opencl::is_apart;
+  const auto whole = std::make_shared<Buffer>();
+  whole->backing = {8192, 4096};
+  const auto part = std::make_shared<Buffer>();
+  part->parent = whole;
+  const auto outer = std::make_shared<Image>();
+  outer->memory = part;
+  Image image;
+  EXPECT_TRUE(is_apart({8192, 1}, image)) << "it has its own";
+  image.memory = outer;
+  EXPECT_FALSE(is_apart({8192, 1}, image));
+  EXPECT_FALSE(is_apart({0, 65536}, image));
+  EXPECT_TRUE(is_apart({8191, 1}, image));
+  EXPECT_TRUE(is_apart({12288, 1}, image));
 }
 
 TEST_F(Refusals, RecordedCommandsAreHeldToTheSame) {

@@ -164,16 +164,19 @@ TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
   for (const std::size_t column : {1U, 3U, 5U, 6U}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
 }
 
-TEST_F(SystemExperiments, WhatScrapingCostsIsTabled) {
-  const auto table = table_of({"scrape", "--turns", "2", "--turn-seconds", "0.2", "--period", "0.05"});
-  ASSERT_EQ(table.size(), 3U);
-  EXPECT_EQ(table[0], (Row{"case", "pairs", "pages", "median_percent", "mean_percent", "within", "lowest",
-                           "highest", "page_us"}));
-  for (const std::size_t row : {1U, 2U}) {
-    ASSERT_EQ(table[row].size(), 9U);
-    EXPECT_GT(std::stod(table[row][2]), 2) << "it was not scraped";
-    EXPECT_GT(std::stod(table[row][8]), 0) << "another process' CPU time was read";
+TEST_F(SystemExperiments, WhatAPageOfMetricsCostsIsTabledBesideItsControl) {
+  const auto table = table_of({"scrape", "--turns", "3", "--turn-seconds", "0.1"});
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0], (Row{"case", "pairs", "pages", "median_ms", "mean_ms", "within_ms", "lowest_ms",
+                           "highest_ms", "median_percent", "mean_percent", "within_percent", "page_us"}));
+  for (const std::size_t row : {1U, 2U, 3U, 4U}) {
+    ASSERT_EQ(table[row].size(), 12U);
+    const bool is_control = row % 2 == 0;
+    EXPECT_EQ(table[row][2], is_control ? "0" : "3");
     EXPECT_LE(std::stod(table[row][6]), std::stod(table[row][7]));
+    // Of a second: a millisecond is a tenth of a per cent.
+    EXPECT_NEAR(std::stod(table[row][8]), std::stod(table[row][3]) / 10, 2e-5);
+    EXPECT_EQ(std::stod(table[row][11]) > 0, !is_control) << "another process' CPU time was read";
   }
 }
 
