@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench {
 
