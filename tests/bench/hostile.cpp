@@ -3,7 +3,9 @@
 // for a second, then scribbles for a second, again and again in one run: a machine changes less from one
 // second to the next than the difference that is looked for, and more from minute to minute. Both have the
 // weight that the program has, and the neighbour a second program that behaves and keeps the device busy:
-// without it the tenant would leave the device to the program between its sessions.
+// without it the tenant would leave the device to the program between its sessions. A phase that behaves
+// begins and ends sessions as one that scribbled did, so that what is compared is not what it costs to begin
+// them.
 #include <fmt/core.h>
 #include <poll.h>
 
@@ -25,10 +27,6 @@ using namespace harness;
 
 using Clock = std::chrono::steady_clock;
 
-/// A daemon ends sessions that scribble. The one that behaves ends its own as soon: what is compared is the
-/// scribbling, and not how long each of them leaves the device to the others. (10,366 rounds, about 11 ms
-/// each, took 491 sessions.)
-constexpr const char* kSession = "0.23";
 /// Of the begin of each phase, while its first session begins, nothing is counted.
 constexpr std::chrono::milliseconds kSettle{200};
 constexpr int kPairsPerRow = 10;
@@ -128,10 +126,10 @@ class Observer {
 };
 
 Result<Child> start_neighbour(const Tenancy& tenancy, const Settings& settings) {
-  CommandLine command = tenancy.tenant(
-      "neighbour", 1,
-      {beside("hostile"), "--rounds", "0", "--seed", std::to_string(settings.seed), "--session-seconds",
-       kSession, "--phase-seconds", fmt::format("{}", settings.phase_seconds)});
+  CommandLine command =
+      tenancy.tenant("neighbour", 1,
+                     {beside("hostile"), "--rounds", "0", "--seed", std::to_string(settings.seed),
+                      "--phase-seconds", fmt::format("{}", settings.phase_seconds)});
   command.environment.emplace_back("FAIRGV_LOG", "off");  // that its sessions end is no news
   return Child::start(command);
 }

@@ -4,10 +4,12 @@
 #include <fmt/core.h>
 #include <poll.h>
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
 
+#include "tests/bench/support/alternation.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
@@ -30,47 +32,71 @@ struct Settings {
   Api api = Api::kOpenCl;
   std::string policy;  // the daemon's default when empty
   double seconds = 12;
-  double baseline_seconds = 0.7;
+  double baseline_seconds = 8;
   unsigned device_cores = 0;
   int kernel_us = 0;  // 0: as long as the programs' own
   std::string json_file;
   Output output;
 };
 
-/// Before the shared window and after it. Machines have faster and slower seconds: many short runs in which
-/// the programs take turns show both of them to every program.
-constexpr int kBaselineRuns = 6;
+/// Machines have faster and slower seconds: in turns this short every program meets both of them.
+constexpr double kTurnSeconds = 0.25;
 
-/// What one program does on the driver alone.
+/// What one program does on the driver alone, before the shared window and after it.
 struct Alone {
-  std::vector<double> throughputs;  // of its runs
+  std::vector<double> throughputs;  // of its turns
   std::string unit;
   double rounds_per_s = 0;
+  /// The amount of work that it has chosen for itself. Beside others it would choose another.
+  std::vector<std::string> work;
 };
+
+using ByProgram = std::map<std::string, Alone>;
 
 /// One that always has the next batch queued. A program that lets the device rest between its batches shows,
 /// beside others, how much they fill its pauses, and by how much less its own API pauses: not its share.
-std::vector<std::string> saturating(const std::string& program, double seconds, const Settings& settings) {
-  std::vector<std::string> command{beside("workloads/" + program), "--seconds", fmt::format("{}", seconds),
-                                   "--sync", "stream"};
-  if (settings.kernel_us != 0)
+std::vector<std::string> saturating(const std::string& program, const Settings& settings,
+                                    const ByProgram& known) {
+  std::vector<std::string> command{beside("workloads/" + program), "--sync", "stream"};
+  if (const auto alone = known.find(program); alone != known.end()) {
+    command.insert(command.end(), alone->second.work.begin(), alone->second.work.end());
+  } else if (settings.kernel_us != 0) {
     command.insert(command.end(), {"--kernel-us", std::to_string(settings.kernel_us)});
+  }
   return command;
 }
 
-/// Runs every program once alone; tenants that run the same one share the figure.
+/// The options with which a workload does again what it says that it has done.
+std::vector<std::string> same_work(const nlohmann::json& result) {
+  std::vector<std::string> options;
+  for (const char* const amount : {"size", "iterations", "batch"}) {
+    if (!result.contains(amount)) continue;
+    options.push_back(fmt::format("--{}", amount));
+    options.push_back(std::to_string(result[amount].get<std::uint64_t>()));
+  }
+  return options;
+}
+
+/// Every program alone, in turns; tenants that run the same one share the figure.
 Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& settings,
-                           const Placement& placement, std::map<std::string, Alone>& into) {
-  std::set<std::string> done;
-  for (const Tenant& tenant : tenants) {
-    if (!done.insert(tenant.program).second) continue;
-    const auto result =
-        run_measured(bare(saturating(tenant.program, settings.baseline_seconds, settings), placement));
-    if (!result) return result.error();
-    Alone& alone = into[tenant.program];
-    alone.throughputs.push_back(result.value()["throughput"]);
-    alone.unit = result.value()["unit"];
-    alone.rounds_per_s = result.value()["rounds"].get<double>() / result.value()["seconds"].get<double>();
+                           const Placement& placement, ByProgram& into) {
+  std::set<std::string> programs;
+  for (const Tenant& tenant : tenants) programs.insert(tenant.program);
+  std::vector<CommandLine> commands;
+  for (const std::string& program : programs)
+    commands.push_back(bare(saturating(program, settings, into), placement));
+  const int turns = static_cast<int>(std::ceil(settings.baseline_seconds / kTurnSeconds));
+  auto all = run_in_turns(commands, kTurnSeconds, turns);
+  if (!all) return all.error();
+  auto each = all.value().begin();
+  for (const std::string& program : programs) {
+    const nlohmann::json& result = each->result;
+    Alone& alone = into[program];
+    alone.throughputs.insert(alone.throughputs.end(), each->throughputs.begin(), each->throughputs.end());
+    alone.unit = result["unit"];
+    alone.rounds_per_s = result["rounds"].get<double>() / result["seconds"].get<double>();
+    alone.work = same_work(result);
+    ++each;
   }
   return {};
 }
@@ -102,8 +128,7 @@ struct Running {
 
 /// Live shares. Rounds of different programs are not comparable: each is counted in proportion to the rounds
 /// per second that its program does alone.
-void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running,
-                 const std::map<std::string, Alone>& alone) {
+void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running, const ByProgram& alone) {
   double sum = 0;
   for (std::size_t i = 0; i < running.size(); ++i) {
     Running& each = running[i];
@@ -121,13 +146,14 @@ void update_live(std::vector<Tenant>& tenants, std::vector<Running>& running,
 }
 
 Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, const Settings& settings,
-                          const std::map<std::string, Alone>& alone) {
+                          const ByProgram& alone) {
   // Long enough for every program to start, compile, verify and warm up beside the others.
   const double start = monotonic_seconds() + 6;
   std::vector<Running> running;
   for (const Tenant& tenant : tenants) {
-    std::vector<std::string> program = saturating(tenant.program, settings.seconds, settings);
-    program.insert(program.end(), {"--start-at", fmt::format("{:.3f}", start), "--progress-ms", "200"});
+    std::vector<std::string> program = saturating(tenant.program, settings, alone);
+    program.insert(program.end(), {"--seconds", fmt::format("{}", settings.seconds), "--start-at",
+                                   fmt::format("{:.3f}", start), "--progress-ms", "200"});
     auto child = Child::start(tenancy.tenant(tenant.name, tenant.weight, std::move(program)));
     if (!child) return child.error();
     running.push_back(Running(std::move(child).value()));
@@ -210,10 +236,8 @@ Result<void> run_benchmark(const Settings& settings) {
 
   fmt::print("Each program alone on the driver, without FairGV ...\n");
   std::fflush(stdout);
-  std::map<std::string, Alone> alone;
-  for (int run = 0; run < kBaselineRuns; ++run) {
-    if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
-  }
+  ByProgram alone;
+  if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
 
   fmt::print("{} tenants side by side through FairGV, {} s ...\n\n", tenants.size(), settings.seconds);
   std::fflush(stdout);
@@ -221,9 +245,7 @@ Result<void> run_benchmark(const Settings& settings) {
 
   fmt::print("Each program alone once more ...\n");
   std::fflush(stdout);
-  for (int run = 0; run < kBaselineRuns; ++run) {
-    if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
-  }
+  if (auto done = measure_alone(tenants, settings, placement.value(), alone); !done) return done;
   for (Tenant& tenant : tenants) {
     tenant.alone = estimate_of(alone[tenant.program].throughputs).mean;
     tenant.unit = alone[tenant.program].unit;
@@ -248,7 +270,8 @@ int run(int argc, char** argv) {
   app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)")->check(known_policy);
   app.add_option("--seconds", settings.seconds, "Length of the shared window")
       ->check(CLI::Range(1.0, 3'600.0));
-  app.add_option("--baseline-seconds", settings.baseline_seconds, "Length of each run alone")
+  app.add_option("--baseline-seconds", settings.baseline_seconds,
+                 "Of each program alone, before the shared window and again after it")
       ->check(CLI::Range(0.2, 600.0));
   app.add_option("--kernel-us", settings.kernel_us,
                  "How long the programs' launches shall take alone, in microseconds (default: their own)")

@@ -1,7 +1,9 @@
 // hostile: a tenant that scribbles random bytes over its whole segment while it computes, again and again. As
 // a tenant's program: `fairgv run -- hostile --rounds 200`. Prints what it has done so far as a line of JSON
 // a second, and at the end; ends after so many rounds, or at SIGTERM. With --phase-seconds it behaves and
-// scribbles in turns, and says so when each phase begins.
+// scribbles in turns, and says so when each phase begins. Scribbling ends sessions, and to begin one takes
+// processor time: a phase that behaves replays the sessions of one that scribbled, each as long as it was, so
+// that the phases differ in nothing but the scribbling.
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -15,7 +17,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <deque>
 #include <new>
+#include <vector>
 
 #include "runtime/ring/handle.hpp"
 #include "tests/hostile/session.hpp"
@@ -37,7 +41,6 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::uint32_t iterations = 2'000;
   bool behave = false;
-  std::optional<double> session_seconds;
   std::optional<double> phase_seconds;
 };
 
@@ -54,6 +57,9 @@ Progress& shared_progress() {
   if (page == MAP_FAILED) std::abort();
   return *new (page) Progress;
 }
+
+/// Of a phase's sessions, without one that was cut off by its end.
+using Lives = std::vector<std::chrono::nanoseconds>;
 
 class Supervisor {
  public:
@@ -86,6 +92,13 @@ class Supervisor {
     behaves_ = first_of_pair == behaved_first;
     fmt::print("{{\"phase\":{},\"behaves\":{},\"rounds\":{}}}\n", phase_, behaves_, progress_.rounds.load());
     std::fflush(stdout);
+    if (!behaves_) {
+      scribbled_.emplace_back();
+    } else if (!scribbled_.empty()) {
+      replayed_ = std::move(scribbled_.front());
+      scribbled_.pop_front();
+    }
+    behaved_ = 0;
     ++phase_;
     phase_ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(*arguments_.phase_seconds));
@@ -107,31 +120,47 @@ class Supervisor {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(1);
       ::signal(SIGTERM, SIG_DFL);
-      SessionSettings settings{arguments_.iterations, std::nullopt, arguments_.session_seconds};
-      if (!behaves_) settings.scribble_by = arguments_.seed + sessions_;
+      SessionSettings settings{arguments_.iterations};
+      if (!behaves_) {
+        settings.scribble_by = arguments_.seed + sessions_;
+      } else if (behaved_ < replayed_.size()) {
+        settings.life = replayed_[behaved_];
+      }
       ::_exit(run_session(settings, progress_));
     }
     ++sessions_;
-    watch(pid);
+    const bool cut_off = watch(pid);
+    const std::chrono::nanoseconds began(progress_.at_work_since_ns.exchange(0));
+    if (behaves_) {
+      ++behaved_;
+    } else if (!cut_off && !scribbled_.empty()) {
+      // One that never was at work is replayed as one that ends at once.
+      const auto now = Clock::now().time_since_epoch();
+      scribbled_.back().push_back(now - (began == began.zero() ? now : began));
+    }
     failures_ = progress_.launches.load() == launches_before ? failures_ + 1 : 0;
     return true;
   }
 
-  /// Until it has ended, by itself or because it hangs.
-  void watch(pid_t pid) {
+  /// Until it has ended, by itself or because it hangs. Whether it was cut off: by the end of its phase.
+  bool watch(pid_t pid) {
     const ring::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     pollfd ended{pidfd.get(), POLLIN, 0};
     std::uint64_t seen = progress_.launches.load();
     Clock::time_point give_up = Clock::now() + kPatienceAtFirst;
+    bool cut_off = false;
     while (::poll(&ended, 1, static_cast<int>(kLook.count())) <= 0) {
       if (const std::uint64_t now = progress_.launches.load(); now != seen) {
         seen = now;
         give_up = Clock::now() + kPatience;
       }
-      if (over() || Clock::now() > std::min(give_up, phase_ends_)) ::kill(pid, SIGKILL);
+      const auto now = Clock::now();
+      cut_off = cut_off || over() || now > phase_ends_;
+      if (cut_off || now > give_up) ::kill(pid, SIGKILL);
       if (Clock::now() - reported_ > kReportEvery) report();
     }
     ::waitpid(pid, nullptr, 0);
+    return cut_off;
   }
 
   const Arguments arguments_;
@@ -139,7 +168,10 @@ class Supervisor {
   std::uint64_t sessions_ = 0;
   int failures_ = 0;  // of sessions, one after the other
   bool behaves_ = arguments_.behave;
-  std::uint64_t phase_ = 0;  // the next one
+  std::uint64_t phase_ = 0;      // the next one
+  std::deque<Lives> scribbled_;  // of the phases that are still to be replayed
+  Lives replayed_;               // in this phase; sessions beyond them live until its end
+  std::size_t behaved_ = 0;      // sessions of this phase
   Clock::time_point phase_ends_ =
       arguments_.phase_seconds ? Clock::time_point::min() : Clock::time_point::max();
   Clock::time_point reported_ = Clock::now();
@@ -152,8 +184,6 @@ int run(int argc, char** argv) {
   app.add_option("--seed", arguments.seed, "of the random bytes");
   app.add_option("--iterations", arguments.iterations, "how long each launch takes");
   app.add_flag("--behave", arguments.behave, "do the same work and scribble nothing, until SIGTERM");
-  app.add_option("--session-seconds", arguments.session_seconds, "after which a session ends by itself")
-      ->check(CLI::Range(0.01, 3600.0));
   app.add_option("--phase-seconds", arguments.phase_seconds,
                  "behave and scribble in turns of so many seconds; a session ends with its phase")
       ->check(CLI::Range(0.1, 3600.0));

@@ -98,13 +98,15 @@ int run_session(const SessionSettings& settings, Progress& progress) {
   try {
     Work work(settings.iterations);
     work.run_some(progress);
+    progress.at_work_since_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(),
+                                    std::memory_order_relaxed);
     if (settings.scribble_by) {
       std::thread([seed = *settings.scribble_by, &progress] { scribble(seed, progress); }).detach();
     }
-    if (settings.seconds) {
+    if (settings.life) {
       // As suddenly as a session ends that is scribbled on.
-      std::thread([rest = std::chrono::duration<double>(*settings.seconds)] {
-        std::this_thread::sleep_for(rest);
+      std::thread([life = *settings.life] {
+        std::this_thread::sleep_for(life);
         ::_exit(0);
       }).detach();
     }

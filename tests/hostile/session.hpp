@@ -3,21 +3,24 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
 namespace fairgv::hostile {
 
 struct SessionSettings {
-  std::uint32_t iterations = 0;              // of the loop in each launch: how long one takes
-  std::optional<std::uint64_t> scribble_by;  // the seed; none: it behaves well
-  std::optional<double> seconds{};           // after which it ends by itself, in the middle of its work
+  std::uint32_t iterations = 0;                    // of the loop in each launch: how long one takes
+  std::optional<std::uint64_t> scribble_by{};      // the seed; none: it behaves well
+  std::optional<std::chrono::nanoseconds> life{};  // after which it ends by itself, in the middle of its work
 };
 
 /// What the processes tell their parent.
 struct Progress {
   std::atomic<std::uint64_t> rounds{0};    // of scribbling
   std::atomic<std::uint64_t> launches{0};  // that ended
+  /// When the latest session was at work, by the steady clock; 0: it is not yet.
+  std::atomic<std::int64_t> at_work_since_ns{0};
 };
 
 /// Runs until something ends it, or the session is lost. The exit status: 0, or 1 if it could not begin.

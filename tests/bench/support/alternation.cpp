@@ -1,6 +1,7 @@
 #include "tests/bench/support/alternation.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -175,6 +176,38 @@ Result<std::vector<Turns>> alternate_builds(const CommandLine& first, const Comm
   }
   if (auto ended = couple.end(); !ended) return ended.error();
   return taken;
+}
+
+Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& programs, double turn_seconds,
+                                          int turns) {
+  std::deque<OnRequest> runs;
+  std::vector<std::uint64_t> rounds;
+  for (const CommandLine& program : programs) {
+    OnRequest& run = runs.emplace_back(fmt::format(".{}", runs.size()));
+    if (auto started = run.start(program); !started) return started.error();
+    const auto of_a_turn = rounds_of(run, turn_seconds);
+    if (!of_a_turn) return of_a_turn.error();
+    rounds.push_back(of_a_turn.value());
+  }
+  std::vector<std::vector<double>> rounds_per_second(runs.size());
+  for (int turn = 0; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto seconds = runs[i].run(rounds[i]);
+      if (!seconds) return seconds.error();
+      rounds_per_second[i].push_back(static_cast<double>(rounds[i]) / seconds.value());
+    }
+  }
+  std::vector<InTurns> all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto result = runs[i].end();
+    if (!result) return result.error();
+    const double work_of_a_round = result.value()["throughput"].get<double>() *
+                                   result.value()["seconds"].get<double>() /
+                                   result.value()["rounds"].get<double>();
+    InTurns& each = all.emplace_back(InTurns{{}, std::move(result).value()});
+    for (const double speed : rounds_per_second[i]) each.throughputs.push_back(speed * work_of_a_round);
+  }
+  return all;
 }
 
 }  // namespace fairgv::bench

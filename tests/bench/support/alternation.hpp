@@ -1,8 +1,9 @@
-// Two runs of one workload side by side, one at work at a time, in turns too short for the machine to change
-// between them: for differences that are smaller than what separates two runs of their own.
+// Runs of workloads side by side, one at work at a time, in turns too short for the machine to change between
+// them: for differences that are smaller than what separates two runs of their own.
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
@@ -30,5 +31,16 @@ Result<std::vector<Turns>> alternate_builds(const harness::CommandLine& first,
 /// first, condition(false) before each second.
 Result<std::vector<Turns>> alternate_condition(const harness::CommandLine& program, double turn_seconds,
                                                int turns, const std::function<void(bool)>& condition);
+
+/// What a run has done in turns with others.
+struct InTurns {
+  std::vector<double> throughputs;  // of each turn, in the workload's own unit
+  nlohmann::json result;            // what it says of all of them in the end
+};
+
+/// Starts all (workloads, without how much they are to do), has one after the other run rounds for about
+/// `turn_seconds`, `turns` times, and ends them. In the order of the commands.
+Result<std::vector<InTurns>> run_in_turns(const std::vector<harness::CommandLine>& programs,
+                                          double turn_seconds, int turns);
 
 }  // namespace fairgv::bench
