@@ -204,12 +204,4 @@ void CallGraph::finish() {
   }
 }
 
-GridValues CallGraph::handed_on(const Node& node) const {
-  GridValues values = 0;
-  for (const std::size_t callee : node.calls) {
-    if (nodes_[callee].takes_values()) values = static_cast<GridValues>(values | nodes_[callee].reads);
-  }
-  return values;
-}
-
 }  // namespace fairgv::slicing::ptx

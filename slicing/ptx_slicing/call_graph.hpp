@@ -29,7 +29,7 @@ struct Node {
   bool calls_pointers = false;
   bool called_from_sliced = false;  // a sliceable entry reaches it (entries: it is one)
 
-  /// Gets the values from its caller, and so has more parameters than it had.
+  /// Its copy gets the values from its caller, and so has more parameters than it has.
   bool takes_values() const { return called_from_sliced && !keeps && !entry && reads != 0; }
 };
 
@@ -44,9 +44,6 @@ class CallGraph {
   void refuse_entry(const std::string& name, std::string obstacle);
   /// After the last refusal: finds what sliceable entries reach.
   void finish();
-
-  /// What the function's own body must hand to functions that take values.
-  GridValues handed_on(const Node& node) const;
 
   /// The first function that is defined twice, or nothing.
   const Function* duplicate() const { return duplicate_; }

@@ -1,7 +1,6 @@
-// How a function gets the launch's values: as registers of its own, set where its body begins. In a sliceable
-// entry from the hidden parameter, in a function that takes values from parameters of its own, and in all
-// others that call such functions from the special registers themselves. Everything is inserted without a
-// line break.
+// How the copy of a function gets the launch's values: as registers of its own, set where its body begins. In
+// an entry from the hidden parameter, in a function from parameters of its own. Copies call copies, and stand
+// behind the text in the order of their originals, so that each is declared before it is called.
 #include "slicing/ptx_slicing/rewrite.hpp"
 
 #include <algorithm>
@@ -67,10 +66,13 @@ class Rewriter {
         result.entries.push_back(entry(*function));
     }
     graph_.finish();
+    result.text = text_;
     for (const auto& item : module_.items) {
-      if (const Function* function = std::get_if<Function>(&item)) rewrite(*function);
+      const Function* function = std::get_if<Function>(&item);
+      if (function == nullptr || !is_copied(*graph_.find(function->name))) continue;
+      if (!result.text.ends_with('\n')) result.text += '\n';
+      result.text += copy(*function) + '\n';
     }
-    result.text = editor_.apply(text_);
     return result;
   }
 
@@ -93,6 +95,7 @@ class Rewriter {
         entry.hidden = {.index = static_cast<std::uint32_t>(function.parameters.size()),
                         .offset = first,
                         .counts_offset = first + 12};
+        entry.part_name = copy_name(function.name);
         entry.parameter_bytes = first + static_cast<std::uint32_t>(sizeof(HiddenParameter));
       }
     }
@@ -101,19 +104,20 @@ class Rewriter {
     return entry;
   }
 
-  void rewrite(const Function& function) {
+  static bool has_hidden(const Node& node) {
+    return node.entry && node.called_from_sliced && node.reads != 0;
+  }
+  static bool is_copied(const Node& node) { return has_hidden(node) || node.takes_values(); }
+
+  std::string copy(const Function& function) {
     const Node& node = *graph_.find(function.name);
-    const bool hidden = node.entry && node.called_from_sliced && node.reads != 0;
-    const GridValues handed = graph_.handed_on(node);
-    if (hidden || node.takes_values()) {
-      add_parameters(function, node, hidden);
-      if (!function.body) return;
-      prologue(function, node.reads, hidden ? Source::kHidden : Source::kParameters);
-      block(*function.body, true);
-    } else if (function.body && handed != 0) {
-      prologue(function, handed, Source::kRegisters);
-      block(*function.body, false);
+    TextEditor editor;
+    declare(editor, function, node);
+    if (function.body) {
+      prologue(editor, function, node);
+      block(editor, *function.body);
     }
+    return editor.apply(text_, function.span.begin, function.span.end);
   }
 
   // ---- names
@@ -124,6 +128,10 @@ class Rewriter {
     return word_ + std::string(kNames[value]);
   }
   std::string register_of(unsigned value) const { return "%" + name_of(value); }
+  /// Only the first character of a name can be %.
+  std::string copy_name(const std::string& function) const {
+    return function.starts_with('%') ? word_ + "named_" + function.substr(1) : word_ + "of_" + function;
+  }
 
   /// `each` of all values in the set, with `between` between them.
   template <class Each>
@@ -139,10 +147,11 @@ class Rewriter {
 
   // ---- declarations
 
-  void add_parameters(const Function& function, const Node& node, bool hidden) {
+  void declare(TextEditor& editor, const Function& function, const Node& node) {
     const std::string added =
-        hidden ? ".param .align 4 .b8 " + word_ + "hidden[" + std::to_string(sizeof(HiddenParameter)) + "]"
-               : joined(node.reads, ", ", [&](unsigned value) { return ".param .b32 " + name_of(value); });
+        has_hidden(node)
+            ? ".param .align 4 .b8 " + word_ + "hidden[" + std::to_string(sizeof(HiddenParameter)) + "]"
+            : joined(node.reads, ", ", [&](unsigned value) { return ".param .b32 " + name_of(value); });
     const std::vector<Token> tokens = tokens_of(text_, function.span);
     // Before the name may stand linkage, and the list of what is returned, which names no function.
     std::size_t at = 0;
@@ -150,54 +159,57 @@ class Rewriter {
     for (++at; at < tokens.size() && tokens[at].kind != Token::Kind::kIdentifier; ++at) {
       if (is_punctuation(tokens[at], "(")) at = closing(tokens, at);
     }
-    append(tokens, at, function.span.begin, added, "");
+    append(editor, tokens, at, function.span.begin, copy_name(function.name), added, "");
   }
 
-  // Puts `added` at the end of the list that follows the name tokens[name], or makes one.
-  void append(const std::vector<Token>& tokens, std::size_t name, std::size_t begin, const std::string& added,
-              const std::string& before_list) {
+  // Has the name tokens[name] be `renamed`, and puts `added` at the end of the list that follows it, or makes
+  // one.
+  static void append(TextEditor& editor, const std::vector<Token>& tokens, std::size_t name,
+                     std::size_t begin, const std::string& renamed, const std::string& added,
+                     const std::string& before_list) {
     if (name + 1 >= tokens.size()) return;
+    editor.replace(begin + tokens[name].span.begin, begin + tokens[name].span.end, renamed);
     std::size_t open = name + 1;
     if (!before_list.empty() && is_punctuation(tokens[open], before_list)) ++open;
     if (!is_punctuation(tokens[open], "(")) {
-      editor_.insert(begin + tokens[name].span.end, before_list + " (" + added + ")");
+      editor.insert(begin + tokens[name].span.end, before_list + " (" + added + ")");
       return;
     }
     const std::size_t close = closing(tokens, open);
-    editor_.insert(begin + tokens[close].span.begin, (close == open + 1 ? "" : ", ") + added);
+    editor.insert(begin + tokens[close].span.begin, (close == open + 1 ? "" : ", ") + added);
   }
 
-  enum class Source { kHidden, kParameters, kRegisters };
-
-  void prologue(const Function& function, GridValues values, Source source) {
-    std::string text = " .reg .b32 " + joined(values, ", ", [&](unsigned v) { return register_of(v); });
-    text += source == Source::kHidden ? ", %" + word_ + "own;" : ";";
+  void prologue(TextEditor& editor, const Function& function, const Node& node) {
+    const bool hidden = has_hidden(node);
+    std::string text = " .reg .b32 " + joined(node.reads, ", ", [&](unsigned v) { return register_of(v); });
+    text += hidden ? ", %" + word_ + "own;" : ";";
     for (unsigned value = 0; value < ptx::kGridValueCount; ++value) {
-      if ((values >> value & 1) == 0) continue;
+      if ((node.reads >> value & 1) == 0) continue;
       const std::string into = register_of(value);
-      const std::string native(ptx::kGridRegisters[value]);
-      if (source == Source::kRegisters) text += " mov.u32 " + into + ", " + native + ";";
-      if (source == Source::kParameters) text += " ld.param.u32 " + into + ", [" + name_of(value) + "];";
-      if (source != Source::kHidden) continue;
+      if (!hidden) {
+        text += " ld.param.u32 " + into + ", [" + name_of(value) + "];";
+        continue;
+      }
       text += " ld.param.u32 " + into + ", [" + word_ + "hidden+" + std::to_string(4 * value) + "];";
       if (value >= 3) continue;  // counts come as they are, ids count from the part's first block
       const std::string own = "%" + word_ + "own";
-      text += " mov.u32 " + own + ", " + native + "; add.u32 " + into + ", " + into + ", " + own + ";";
+      text += " mov.u32 " + own + ", " + std::string(ptx::kGridRegisters[value]) + "; add.u32 " + into +
+              ", " + into + ", " + own + ";";
     }
-    editor_.insert(function.body_span.begin + 1, text + " ");
+    editor.insert(function.body_span.begin + 1, text + " ");
   }
 
   // ---- statements
 
-  void block(const ptx::Block& body, bool replace_reads) {
+  void block(TextEditor& editor, const ptx::Block& body) {
     for (const ptx::Statement& statement : body.statements) {
-      if (const auto* inner = std::get_if<ptx::Block>(&statement.content)) block(*inner, replace_reads);
+      if (const auto* inner = std::get_if<ptx::Block>(&statement.content)) block(editor, *inner);
       const auto* instruction = std::get_if<ptx::Instruction>(&statement.content);
       if (instruction == nullptr) continue;
       if (instruction->opcode[0] == "call") {
-        call(*instruction, statement.span);
-      } else if (replace_reads && reads(*instruction)) {
-        replace(statement.span);
+        call(editor, *instruction, statement.span);
+      } else if (reads(*instruction)) {
+        replace(editor, statement.span);
       }
     }
   }
@@ -207,18 +219,18 @@ class Rewriter {
                        [](const ptx::Operand& operand) { return ptx::grid_value_of(operand.text) >= 0; });
   }
 
-  void replace(const ptx::Span& span) {
+  void replace(TextEditor& editor, const ptx::Span& span) const {
     const std::vector<Token> tokens = tokens_of(text_, span);
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
       const std::string name = std::string(tokens[i].text) + "." + std::string(tokens[i + 1].text);
       if (tokens[i + 1].kind != Token::Kind::kDotWord || ptx::grid_value_of(name) < 0) continue;
-      editor_.replace(span.begin + tokens[i].span.begin, span.begin + tokens[i + 1].span.end,
-                      register_of(static_cast<unsigned>(ptx::grid_value_of(name))));
+      editor.replace(span.begin + tokens[i].span.begin, span.begin + tokens[i + 1].span.end,
+                     register_of(static_cast<unsigned>(ptx::grid_value_of(name))));
     }
   }
 
   // { .param .b32 a; st.param.b32 [a], value; call ..., (..., a); }: arguments as compilers pass them.
-  void call(const ptx::Instruction& instruction, const ptx::Span& span) {
+  void call(TextEditor& editor, const ptx::Instruction& instruction, const ptx::Span& span) {
     const auto& operands = instruction.operands;
     const std::size_t named = !operands.empty() && operands[0].kind == ptx::Operand::Kind::kList ? 1 : 0;
     const Node* callee = named < operands.size() ? graph_.find(operands[named].text) : nullptr;
@@ -229,22 +241,22 @@ class Rewriter {
     before += joined(values, " ", [&](unsigned value) {
       return "st.param.b32 [" + argument(value) + "], " + register_of(value) + ";";
     });
-    editor_.insert(span.begin, before + " ");
+    editor.insert(span.begin, before + " ");
     const std::vector<Token> tokens = tokens_of(text_, span);
     std::size_t at = 0;
     if (instruction.guard) at = instruction.guard->negated ? 3 : 2;  // the predicate may have any name
     for (++at; at < tokens.size() && tokens[at].kind != Token::Kind::kIdentifier; ++at) {
       if (is_punctuation(tokens[at], "(")) at = closing(tokens, at);
     }
-    append(tokens, at, span.begin, joined(values, ", ", argument), ",");
-    editor_.insert(span.end, " }");
+    append(editor, tokens, at, span.begin, copy_name(operands[named].text), joined(values, ", ", argument),
+           ",");
+    editor.insert(span.end, " }");
   }
 
   std::string_view text_;
   const ptx::Module& module_;
   CallGraph& graph_;
   const std::string word_;
-  TextEditor editor_;
 };
 
 }  // namespace

@@ -1,20 +1,22 @@
 // PTX modules whose kernels do not notice that they run in parts.
 //
-// In the text that rewrite_for_slicing() returns, every entry that says so can be launched on any box of its
-// grid: where it, or a function that it calls, reads %ctaid or %nctaid (PTX ISA, "Special Registers"), it
-// gets the block's place in the whole launch and the size of the whole launch. These travel as one hidden
-// parameter behind the entry's own, which keep their offsets; functions get them from their callers.
+// The text that rewrite_for_slicing() returns is the application's, with more functions behind it: for every
+// entry that says so a copy that can be launched on any box of its grid. Where it, or a function that it
+// calls, reads %ctaid or %nctaid (PTX ISA, "Special Registers"), the copy gets the block's place in the whole
+// launch and the size of the whole launch. These travel as one hidden parameter behind the entry's own, which
+// keep their offsets; functions get them from their callers, in copies of their own.
 //
-//   text ── rewrite ── module: one more parameter where `hidden` says so
+//   text ── rewrite ── module: the same, and `part_name` with one more parameter where `hidden` says so
 //                        │
-//   launch of a box:  grid = box.groups, parameters = the application's + HiddenParameter at hidden->offset
-//   launch as a whole:  the same with the box of the whole grid
+//   launch as a whole:  the entry, with the application's parameters
+//   launch of a box:    part_name, grid = box.groups, the application's parameters + HiddenParameter at
+//   offset
 //
-// The rewritten module takes the place of the application's own, whole launches included: variables of a
-// module exist once per loaded module, so the two texts cannot be used side by side. All else in the text
-// stays as it is; no line moves, so diagnostics, .loc and .file mean what they meant.
+// Variables of a module exist once per loaded module, so that both must be in one; and an entry that had to
+// add its place to every %ctaid was measured to take up to 3 % longer, which launches that run whole need not
+// pay. The application's own lines do not move, so diagnostics, .loc and .file mean what they meant.
 //
-// An entry that is not sliceable must run whole, and runs as it did: without a hidden parameter. What no text
+// An entry that is not sliceable must run whole, and has no copy. What no text
 // shows: blocks that wait for each other through global memory (in a cooperative launch or by luck). They
 // would wait forever, so cooperative launches, and kernels that the user names, must run whole.
 //
@@ -56,8 +58,10 @@ struct SlicedEntry {
   bool sliceable = false;
   /// Why not, as a phrase for people: "it reads %envreg2, as synchronisation of the whole grid does".
   std::string reason;
-  /// Nothing if the entry reads neither register (nor does what it calls): its parts need no parameter.
+  /// Nothing if the entry reads neither register (nor does what it calls): its parts need no parameter, and
+  /// it runs them itself.
   std::optional<HiddenParameterPlace> hidden;
+  std::string part_name;                  // of the entry that runs parts, if there is a hidden parameter
   std::uint32_t own_parameter_bytes = 0;  // of the application's parameters
   std::uint32_t parameter_bytes = 0;      // of all, the hidden one included
 };

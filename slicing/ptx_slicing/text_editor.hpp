@@ -1,5 +1,5 @@
-// Insertions and replacements in a text, given in any order by places of the original and made all at once.
-// Private to the PTX slicer.
+// Insertions and replacements in a text, given in any order by places of the original and made all at once in
+// a part of it. Private to the PTX slicer.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class TextEditor {
   void insert(std::size_t at, std::string text) { replace(at, at, std::move(text)); }
   void replace(std::size_t begin, std::size_t end, std::string text);
 
-  std::string apply(std::string_view original) const;
+  /// The part of the original from `begin` to `end`, in which all edits are.
+  std::string apply(std::string_view original, std::size_t begin, std::size_t end) const;
 
  private:
   struct Edit {

@@ -58,6 +58,7 @@ void read_text(std::string_view ptx) {
     for (const slicing::SlicedEntry& entry : module->entries) {
       expect(!entry.hidden || entry.hidden->offset + 24 <= entry.parameter_bytes,
              "the hidden parameter has room");
+      expect(entry.hidden.has_value() != entry.part_name.empty(), "who has one has a copy that takes it");
       expect(entry.sliceable || !entry.reason.empty(), "who is not sliceable is told why");
     }
     const bool is_ptx = std::holds_alternative<slicing::ptx::Module>(slicing::ptx::parse(module->text));

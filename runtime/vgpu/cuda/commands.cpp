@@ -126,11 +126,12 @@ CUresult Launch::send(CUstream stream) {
   pointers.reserve(function_->parameters.size() + 1);
   for (const ParameterPlace& place : function_->parameters)
     pointers.push_back(parameters_.data() + place.offset);
-  if (function_->hidden) {
+  if (part_ && function_->hidden) {
     hidden = slicing::hidden_parameter(grid_.groups(), box);
     pointers.push_back(&hidden);
   }
-  return driver().cuLaunchKernelEx(&config, function_->handle, pointers.data(), nullptr);
+  return driver().cuLaunchKernelEx(&config, part_ ? function_->part_handle : function_->handle,
+                                   pointers.data(), nullptr);
 }
 
 }  // namespace fairgv::vgpu::cuda

@@ -34,19 +34,21 @@ CUresult read_parameters(const Functions& driver, CUfunction function, std::vect
 }
 
 /// What the rewriting knows of the function, if its module was rewritten.
-void apply_slicing(Function& function, const Loaded& module, const std::string& symbol, bool never) {
+void apply_slicing(const Functions& driver, Function& function, const Loaded& module,
+                   const std::string& symbol, bool never) {
   const auto entry = module.entries.find(symbol);
   if (entry == module.entries.end()) {
     function.why_whole = module.why_whole.empty() ? "its text is not known" : module.why_whole;
     return;
   }
-  if (entry->second.hidden) {
-    function.hidden = entry->second.hidden;
-    function.parameters.resize(
-        std::min<std::size_t>(function.parameters.size(), entry->second.hidden->index));
-  }
-  function.is_sliceable = entry->second.sliceable && !never;
-  if (!entry->second.sliceable) function.why_whole = entry->second.reason;
+  const slicing::SlicedEntry& known = entry->second;
+  function.part_handle = function.handle;
+  function.hidden = known.hidden;
+  const bool has_part = !known.hidden || driver.cuModuleGetFunction(&function.part_handle, module.handle,
+                                                                    known.part_name.c_str()) == CUDA_SUCCESS;
+  function.is_sliceable = known.sliceable && has_part && !never;
+  if (!known.sliceable) function.why_whole = known.reason;
+  if (!has_part) function.why_whole = "the driver has nothing that could run its parts";
   if (never) function.why_whole = "the configuration names it in never_slice";
 }
 
@@ -73,7 +75,7 @@ Result<wire::cuda::FunctionReply> Backend::handle(const wire::cuda::GetFunction&
   function->name = kernel_name(symbol);
   function->kind_number = kind_from({call.module.raw, std::hash<std::string_view>()(call.symbol)});
   const bool never = settings_.never_slice.contains(symbol) || settings_.never_slice.contains(function->name);
-  apply_slicing(*function, *module.value()->loaded, symbol, never);
+  apply_slicing(functions(), *function, *module.value()->loaded, symbol, never);
   reply.attributes = attributes_of(functions(), function->handle);
   for (const ParameterPlace& place : function->parameters) {
     function->parameter_bytes =
@@ -89,8 +91,11 @@ Result<wire::cuda::CodeReply> Backend::handle(const wire::cuda::SetFunctionAttri
   if (!function) return function.error();
   CUresult code = use(functions(), function.value()->module->context->handle);
   if (code == CUDA_SUCCESS) {
-    code = functions().cuFuncSetAttribute(function.value()->handle,
-                                          static_cast<CUfunction_attribute>(call.attribute), call.value);
+    const Function& of = *function.value();
+    const auto attribute = static_cast<CUfunction_attribute>(call.attribute);
+    code = functions().cuFuncSetAttribute(of.handle, attribute, call.value);
+    if (code == CUDA_SUCCESS && of.is_sliceable && of.part_handle != of.handle)
+      code = functions().cuFuncSetAttribute(of.part_handle, attribute, call.value);
   }
   return wire::cuda::CodeReply{code};
 }

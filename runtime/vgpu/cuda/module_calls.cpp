@@ -95,7 +95,10 @@ struct Load {
       to.why_whole = "the driver does not take its rewritten PTX";
       return false;
     }
-    for (slicing::SlicedEntry& entry : module.entries) to.entries.emplace(entry.name, std::move(entry));
+    for (slicing::SlicedEntry& entry : module.entries) {
+      if (entry.hidden) to.part_names.insert(entry.part_name);
+      to.entries.emplace(entry.name, std::move(entry));
+    }
     return true;
   }
 
@@ -214,6 +217,7 @@ Result<wire::cuda::NamesReply> Backend::handle(const wire::cuda::GetFunctionName
   for (const CUfunction function : all) {
     const char* name = nullptr;
     if (code != CUDA_SUCCESS || driver.cuFuncGetName(&name, function) != CUDA_SUCCESS) continue;
+    if (module.value()->loaded->part_names.contains(name)) continue;  // ours
     reply.names.insert(reply.names.end(), name, name + std::strlen(name) + 1);
   }
   reply.code = code;

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,7 @@ struct Loaded {
   std::string info_log, error_log;
   /// Its functions as the rewriting has them; empty: it runs as it is, for `why_whole`.
   std::map<std::string, slicing::SlicedEntry, std::less<>> entries;
+  std::set<std::string, std::less<>> part_names;  // of functions that the program does not know of
   std::string why_whole;
   std::uint64_t bytes = 0;        // of the image that the driver got
   std::atomic<bool> done{false};  // release on the slow lane, acquire on the loop thread
@@ -117,11 +119,12 @@ struct Function final : ObjectOf<Function, ObjectKind::function> {
   static constexpr std::string_view kName = "function";
   std::shared_ptr<Module> module;
   CUfunction handle = nullptr;
+  CUfunction part_handle = nullptr;        // of what runs its parts
   std::string name;                        // as people write it
   std::uint64_t kind_number = 0;           // tells functions apart
   std::vector<ParameterPlace> parameters;  // the application's
   std::uint64_t parameter_bytes = 0;       // of the application's block
-  /// It can run in parts; its block then has this behind the application's, or nothing if it needs none.
+  /// It can run in parts; their block then has this behind the application's, or nothing if it needs none.
   bool is_sliceable = false;
   std::optional<slicing::HiddenParameterPlace> hidden;
   std::string why_whole;  // why not

@@ -94,13 +94,15 @@ class SlicedAndWhole {
   }
 
   Results run(Module& module, const Kernel& kernel, const std::vector<Box>& boxes, const Extent& grid,
-              const Arguments& arguments, bool hidden) {
+              const Arguments& arguments, const SlicedEntry* part = nullptr) {
+    const bool hidden = part != nullptr && part->hidden;
     std::fill(output_.begin(), output_.end(), 0xabcdU);
     for (const Box& box : boxes) {
       Parameters parameters;
       parameters.add(input_.address()).add(output_.address()).add(arguments.n).add(arguments.salt);
       if (hidden) parameters.add(hidden_parameter(grid, box));
-      module.launch(kernel.name, {box.groups[0], box.groups[1], box.groups[2]}, kernel.block, parameters);
+      module.launch(hidden ? part->part_name : kernel.name, {box.groups[0], box.groups[1], box.groups[2]},
+                    kernel.block, parameters);
     }
     const std::byte* done = module.variable("blocks_done");
     return {{output_.begin(), output_.end()}, {done, done + 4}};
@@ -145,19 +147,20 @@ TEST(PtxSlicingEquality, PartsGiveBitForBitWhatTheWholeGives) {
     ASSERT_TRUE(entry->sliceable) << entry->reason;
     if (entry->hidden) {
       // The slicer and the translator agree on the layout.
-      const auto& own = sliced_module.info(kernel.name).parameters;
+      const auto& own = sliced_module.info(entry->part_name).parameters;
       ASSERT_EQ(own.at(entry->hidden->index).offset, entry->hidden->offset);
-      ASSERT_EQ(sliced_module.info(kernel.name).parameter_bytes, entry->parameter_bytes);
+      ASSERT_EQ(sliced_module.info(entry->part_name).parameter_bytes, entry->parameter_bytes);
     }
     const Extent grid = test.random_grid(kernel.dimensions);
     const auto arguments = test.random_arguments();
     std::vector<Box> boxes = {{.first = {0, 0, 0}, .groups = grid}};
-    const auto whole = test.run(whole_module, kernel, boxes, grid, arguments, false);
-    // Every ninth round in one piece: the rewritten module serves whole launches too.
+    const auto whole = test.run(whole_module, kernel, boxes, grid, arguments);
+    // Every ninth round whole: the rewritten module serves such launches too, with the same variables.
     const std::uint64_t how = test.below(9);
     if (how > 0) boxes = how > 4 ? test.planned_boxes(grid) : test.random_boxes(grid);
     parts += boxes.size();
-    const auto in_parts = test.run(sliced_module, kernel, boxes, grid, arguments, entry->hidden.has_value());
+    const auto in_parts =
+        test.run(sliced_module, kernel, boxes, grid, arguments, how > 0 ? &*entry : nullptr);
     ASSERT_TRUE(whole == in_parts) << kernel.name << ", case " << i << ", grid " << grid[0] << " x "
                                    << grid[1] << " x " << grid[2] << " in " << boxes.size() << " parts";
   }
