@@ -1,8 +1,11 @@
 // The worker's CUDA back end, asked by a client that speaks the wire itself: what the CUDA front end relies
 // on, and what it never does.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "runtime/session/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
@@ -211,6 +214,21 @@ TEST_F(CudaWorker, CutsLaunchesAtRandomAndNothingChanges) {
   for (int i = 0; i < 5; ++i) scale(legacy, data, kCount, 2);
   const auto result = read(legacy, data, kCount);
   for (std::uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(result[i], 63 * i);
+}
+
+TEST_F(CudaWorker, DoesNotNameTheFunctionsThatRunParts) {
+  load(kPtx);
+  const auto reply = client->call(GetFunctionNames{module});
+  ASSERT_TRUE(reply);
+  ASSERT_EQ(reply->code, 0);
+  std::set<std::string> names;
+  for (auto at = reply->names.begin(); at != reply->names.end();) {
+    const auto end = std::find(at, reply->names.end(), '\0');
+    names.emplace(at, end);
+    at = end == reply->names.end() ? end : end + 1;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"fail", "scale"}));
+  EXPECT_EQ(find("fairgv_part_of_scale").code, 0) << "there is no such function, and nothing was tested";
 }
 
 TEST_F(CudaWorker, OrdersTheDefaultStreamAmongTheBlockingOnes) {
