@@ -187,6 +187,17 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
   return {};
 }
 
+/// On a daemon that lives no longer than the window: one without tenants would end by itself meanwhile.
+Result<void> share(std::vector<Tenant>& tenants, const Placement& placement, const Settings& settings,
+                   const ByProgram& alone) {
+  const auto tenancy = Tenancy::start(placement);
+  if (!tenancy) return tenancy.error();
+  if (!settings.policy.empty()) {
+    if (auto set = tenancy->set_policy(settings.policy); !set) return set;
+  }
+  return run_together(tenants, tenancy.value(), settings, alone);
+}
+
 void write_json(const std::string& file, const std::vector<Tenant>& tenants, const Fairness& fairness) {
   nlohmann::json result{{"min_max_ratio", fairness.min_max_ratio}, {"overhead", fairness.overhead}};
   for (std::size_t i = 0; i < tenants.size(); ++i) {
@@ -228,12 +239,6 @@ Result<void> run_benchmark(const Settings& settings) {
   }
   const auto placement = placement_of(settings.device_cores);
   if (!placement) return placement.error();
-  auto tenancy = Tenancy::start(placement.value());
-  if (!tenancy) return tenancy.error();
-  if (!settings.policy.empty()) {
-    if (auto set = tenancy->set_policy(settings.policy); !set) return set;
-  }
-
   fmt::print("Each program alone on the driver, without FairGV ...\n");
   std::fflush(stdout);
   ByProgram alone;
@@ -241,7 +246,7 @@ Result<void> run_benchmark(const Settings& settings) {
 
   fmt::print("{} tenants side by side through FairGV, {} s ...\n\n", tenants.size(), settings.seconds);
   std::fflush(stdout);
-  if (auto done = run_together(tenants, tenancy.value(), settings, alone); !done) return done;
+  if (auto done = share(tenants, placement.value(), settings, alone); !done) return done;
 
   fmt::print("Each program alone once more ...\n");
   std::fflush(stdout);
