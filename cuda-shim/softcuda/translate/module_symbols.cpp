@@ -90,6 +90,10 @@ void ModuleSymbols::declare(const Variable& variable, int line) {
     return fail(line, what, "no alignment");
   }
   const bool external = is_in(variable.linkage, "extern");
+  // PTX ISA, "Initializers". Nothing is laid out here for any other, so there is nowhere to put its values.
+  if (variable.initial && (external || (variable.space != "global" && variable.space != "const"))) {
+    return fail(line, what, "only variables of .global and .const that are defined here have initial values");
+  }
   // A definition may follow its declaration.
   if (memories_.contains(variable.name) && external) return;
   Memory memory;

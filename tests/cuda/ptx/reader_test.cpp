@@ -182,6 +182,24 @@ TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
   }
 }
 
+// Found by fuzzing: their values were written where nothing had been laid out for them.
+TEST(PtxTranslator, OnlyVariablesThatLieInTheModuleHaveInitialValues) {
+  const auto error_of = [](const std::string& variable) {
+    const auto translated = fairgv::softcuda::translate(
+        ".version 8.7\n.target sm_75\n.address_size 64\n.global .u32 first = 7;\n" + variable + "\n");
+    return translated ? std::string() : translated.error().text();
+  };
+  EXPECT_EQ(error_of(".global .u32 last[2] = {1, 2};"), "");
+  EXPECT_EQ(error_of(".const .u32 last = 1;"), "");
+  for (const char* const variable :
+       {".shared .align 4 .u32 g[4] = {1, 2, 3, 4};", ".extern .global .u32 g[4] = {1, 2, 3, 4};",
+        ".extern .global .u32 first = 1;"}) {
+    const std::string text = error_of(variable);
+    EXPECT_NE(text.find("line 5"), std::string::npos) << variable << ": " << text;
+    EXPECT_NE(text.find("initial values"), std::string::npos) << variable << ": " << text;
+  }
+}
+
 TEST(PtxTranslator, RecursionIsRefused) {
   const auto translation = translate(
       ".version 8.0\n.target sm_90\n.address_size 64\n.func f()\n{\ncall f;\nret;\n}\n.entry k()\n{\ncall "
