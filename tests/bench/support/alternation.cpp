@@ -191,7 +191,8 @@ Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& progra
   }
   std::vector<std::vector<double>> rounds_per_second(runs.size());
   for (int turn = 0; turn < turns; ++turn) {
-    for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t place = 0; place < runs.size(); ++place) {
+      const std::size_t i = turn % 2 == 0 ? place : runs.size() - 1 - place;
       const auto seconds = runs[i].run(rounds[i]);
       if (!seconds) return seconds.error();
       rounds_per_second[i].push_back(static_cast<double>(rounds[i]) / seconds.value());

@@ -39,7 +39,8 @@ struct InTurns {
 };
 
 /// Starts all (workloads, without how much they are to do), has one after the other run rounds for about
-/// `turn_seconds`, `turns` times, and ends them. In the order of the commands.
+/// `turn_seconds`, `turns` times, and ends them. Their order changes from turn to turn; the result has that
+/// of the commands.
 Result<std::vector<InTurns>> run_in_turns(const std::vector<harness::CommandLine>& programs,
                                           double turn_seconds, int turns);
 
