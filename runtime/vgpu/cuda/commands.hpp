@@ -100,7 +100,7 @@ class Launch final : public StreamCommand, public SliceableLaunch {
   CUresult send(CUstream stream) override;
 
   const std::shared_ptr<Function> function_;
-  std::vector<std::byte> parameters_;  // the application's, and room for the hidden one
+  std::vector<std::byte> parameters_;  // the application's
   wire::cuda::Grid block_, cluster_;
   std::uint32_t shared_bytes_;
   bool is_cooperative_;
