@@ -51,6 +51,19 @@ inline void ring(Doorbell& bell) {
   }
 }
 
+/// For who does for a while what the bell's sleepers are woken for: from here on ringing does not wake those
+/// who sleep already, until stand_down().
+inline void stand_in_for_sleepers(Doorbell& bell) {
+  bell.word.fetch_and(~Doorbell::kSleeper, std::memory_order_acq_rel);
+}
+
+/// Ringing wakes them again. Afterwards the caller looks at what they wait for once more, and rings if it is
+/// there: it may have been rung for in vain.
+inline void stand_down(Doorbell& bell) {
+  // Acquire and release: as arming, pairs with the fetch_add in ring().
+  bell.word.fetch_or(Doorbell::kSleeper, std::memory_order_acq_rel);
+}
+
 /// How long a waiter spins (giving way to whoever else wants its core) before it sleeps: learned from how
 /// long the waits of its kind took.
 ///

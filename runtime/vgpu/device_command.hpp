@@ -21,7 +21,8 @@ class DeviceCommand;
 class CompletionSink {
  public:
   /// The command has ended with `status` (CL_COMPLETE or an error). Call once for every watched command, from
-  /// any thread, with no lock of the driver held that issue() takes. Afterwards the command may be gone.
+  /// any thread, with no lock of the driver held that issue() takes: other commands may be issued before it
+  /// returns. Afterwards the command may be gone.
   virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
 
  protected:

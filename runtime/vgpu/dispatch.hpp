@@ -77,6 +77,9 @@ class CallHandler {
  public:
   virtual Result<void> handle_call(Replies& replies, wire::Opcode opcode, std::span<const std::byte> bytes,
                                    std::uint64_t tag) = 0;
+  /// Whether the call may be handled on a driver's own thread, while that reports the end of a command: it
+  /// returns soon, waits for nothing and lets go of nothing that the driver holds.
+  virtual bool is_brief(wire::Opcode opcode) const = 0;
   virtual ~CallHandler() = default;
 };
 
@@ -90,6 +93,7 @@ class DispatchTo final : public CallHandler {
                            std::uint64_t tag) override {
     return dispatch(backend_, replies, opcode, bytes, tag);
   }
+  bool is_brief(wire::Opcode opcode) const override { return Backend::is_brief(opcode); }
 
  private:
   Backend& backend_;

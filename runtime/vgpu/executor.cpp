@@ -14,9 +14,6 @@ namespace {
 /// is room.
 constexpr auto kRetry = std::chrono::milliseconds(1);
 
-/// A wait for the program's next command that is shorter than this is not worth a sleep.
-constexpr auto kWorthSpinning = std::chrono::microseconds(100);
-
 std::uint64_t nanoseconds(TimePoint at) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(at.time_since_epoch()).count());
 }
@@ -144,9 +141,18 @@ void Executor::end_host_work(Node& work, std::int32_t status) {
 // ---- issuing
 
 void Executor::pump() {
+  issue();
+  free_retired();
+}
+
+void Executor::issue() {
   attention_.store(false, kHint);  // what follows sees everything that was done before, by the lock
   for (const auto& device : devices_) pump(*device);
-  free_retired();
+}
+
+bool Executor::idles_in_turn() {
+  const std::lock_guard lock(mutex_);
+  return keeps_idle_turn();
 }
 
 void Executor::pump(Device& device) {
@@ -304,7 +310,18 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
     graph_.completed(command, status);
   }
   collect(now);
-  finish(std::move(lock), pump_wanted() || next_command_is_near(now));
+  const bool near = next_command_is_near(now);
+  const bool pump = pump_wanted();
+  const bool may_stand_in = near && stand_in_ != nullptr && keeps_idle_turn() && !loop_wanted();
+  if (may_stand_in && helm_.try_take()) {
+    if (pump) attention_.store(true, kHint);
+    // Before the program is woken: it may run at once, and in this thread's place.
+    ring::stand_in_for_sleepers(segment_.header().worker_bell);
+    finish(std::move(lock), false);
+    stand_in_->stand_in();
+    return;
+  }
+  finish(std::move(lock), pump || near);
 }
 
 /// The launch counts as issued and ended with its last part, or when one has failed.
@@ -481,16 +498,27 @@ bool Executor::busy() const {
   });
 }
 
+bool Executor::keeps_idle_turn() const {
+  return !busy() && std::any_of(devices_.begin(), devices_.end(),
+                                [](const auto& device) { return device->keeper.holds_turn(); });
+}
+
 bool Executor::pump_wanted() {
   const bool issue_or_linger = std::any_of(devices_.begin(), devices_.end(), [this](const auto& device) {
     const TurnKeeper::Next next = next_work(*device);
     const bool issue = next ? device->keeper.worth_issuing(*next) : device->slicer.has_to_prepare();
-    return issue || device->keeper.lingers_until() || device->knock_again;
+    return issue || device->keeper.lingers_until();
   });
+  return issue_or_linger || loop_wanted();
+}
+
+bool Executor::loop_wanted() {
+  const bool knock =
+      std::any_of(devices_.begin(), devices_.end(), [](const auto& device) { return device->knock_again; });
   const bool free_memory =
       retired_.size() >= kMostRetired || (release_noted_.load(kHint) && !retired_.empty() && !busy());
   const bool read_on = reading_paused_ && (graph_.pending() <= most_at_work_ / 4 * 3 || !busy());
-  return issue_or_linger || free_memory || read_on || notices_.has_backlog();
+  return knock || free_memory || read_on || notices_.has_backlog();
 }
 
 void Executor::finish(std::unique_lock<std::mutex> lock, bool wake_loop) {

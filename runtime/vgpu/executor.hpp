@@ -1,11 +1,15 @@
 // Runs a session's commands: keeps the command graph and the events, issues what is ready while this session
 // has the device's turn, and takes the drivers' reports.
 //
-// Two kinds of thread meet here. The loop thread adds commands and is the only one that issues (so commands
-// reach the driver without a thread hop, and nothing is ever enqueued from a callback). Driver threads report
-// completions: they write completion slots, end markers, close runs and give turns back by themselves, and
-// wake the loop thread only when it has something to do. One lock guards all state; it is never held while
-// calling into a driver, and neither a callback nor the loop waits for anything else under it.
+// Two kinds of thread meet here. The loop thread adds commands and issues them, so that commands reach the
+// driver without a thread hop. Driver threads report completions: they write completion slots, end markers,
+// close runs and give turns back by themselves, and wake the loop thread only when it has something to do.
+// One lock guards all state; it is never held while calling into a driver, and neither a callback nor the
+// loop waits for anything else under it.
+//
+// The loop thread is whoever has the helm. Where a driver's threads run the commands themselves (a CPU
+// device), the one that reports the last command of a program that comes back quickly takes it for a moment
+// and serves the program's next calls (StandIn).
 #pragma once
 
 #include <array>
@@ -25,6 +29,7 @@
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/device_command.hpp"
 #include "runtime/vgpu/event_table.hpp"
+#include "runtime/vgpu/helm.hpp"
 #include "runtime/vgpu/notices.hpp"
 #include "runtime/vgpu/slicer.hpp"
 #include "runtime/vgpu/tracer.hpp"
@@ -32,8 +37,21 @@
 
 namespace fairgv::vgpu {
 
+/// Serves the session's calls for a moment on a driver's thread.
+class StandIn {
+ public:
+  /// With the helm, which it lets go of. No command is under way or could be issued.
+  virtual void stand_in() = 0;
+
+ protected:
+  ~StandIn() = default;
+};
+
 class Executor final : public CompletionSink {
  public:
+  /// A wait for the program's next command that is shorter than this is not worth a sleep.
+  static constexpr std::chrono::microseconds kWorthSpinning{100};
+
   /// What a program may have pending that only it can make progress possible for.
   struct Limits {
     /// Commands. The front end is told and sends no more; what it has sent by then is taken, and who goes on
@@ -106,6 +124,11 @@ class Executor final : public CompletionSink {
   /// Issues what may be issued, ends what is over, frees what has ended.
   void pump();
 
+  /// As pump(), but frees nothing: what has ended may be what the driver is just reporting.
+  void issue();
+  /// Nothing is to be done, and a turn is kept for the program's next command.
+  bool idles_in_turn();
+
   /// Whether pump() would find something to do: cheap, for the loop's wait.
   bool needs_pump() const {
     if (attention_.load(std::memory_order_acquire)) return true;  // pairs with the release in finish()
@@ -124,6 +147,12 @@ class Executor final : public CompletionSink {
 
   /// Whether any device is at work for this session.
   bool in_flight() const { return in_flight_.load(std::memory_order_relaxed) != 0; }
+
+  /// Who has it is the loop thread, for all that is the loop thread's here.
+  Helm& helm() { return helm_; }
+  /// Has `stand_in` serve a program that comes back quickly, where drivers report the last command and nobody
+  /// else has the helm. Before the first command, which it outlives.
+  void set_stand_in(StandIn* stand_in) { stand_in_ = stand_in; }
 
   /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
   /// progress possible, who could not say so any more.
@@ -180,9 +209,12 @@ class Executor final : public CompletionSink {
   void tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now);
   void settle(TimePoint now);
   bool pump_wanted();
+  /// Whether it must be the loop thread that is woken.
+  bool loop_wanted();
   void tell_backlog();
   void record_waits(TimePoint now);
   bool busy() const;
+  bool keeps_idle_turn() const;
   /// After a completion: whether nothing is left to do and the program has come back quickly so far. Then the
   /// loop thread is woken together with the program, so that it is awake when the next command arrives: one
   /// wake-up less in the path of a program that waits for every kernel (FairGV, section 3.2.3).
@@ -197,6 +229,9 @@ class Executor final : public CompletionSink {
   const std::uint64_t most_at_work_;       // pending commands, at which reading stops
   const std::uint64_t most_on_their_way_;  // commands that a front end may have sent before it could be told
   std::vector<std::unique_ptr<Device>> devices_;  // fixed after construction
+
+  Helm helm_;
+  StandIn* stand_in_ = nullptr;
 
   std::mutex mutex_;  // guards everything below, and the devices
   CommandGraph graph_;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -167,6 +168,14 @@ struct Drivers {
     return all;
   }
   bool has_host_device() const { return cuda ? cuda->is_host() : opencl->has_host_device(); }
+  /// Whether ends are reported by the threads that run commands, on which more may be issued: OpenCL's on the
+  /// host's CPU. A GPU's driver has few threads for that, and one of CUDA must not be called there.
+  bool callbacks_may_issue() const {
+    if (cuda || !opencl) return false;
+    const auto devices = opencl->root_devices();
+    return std::all_of(devices.begin(), devices.end(),
+                       [](const opencl::Device& device) { return (device.type & CL_DEVICE_TYPE_CPU) != 0; });
+  }
   /// Whether all of the drivers' threads work for one CPU device: those of several could not be told apart.
   bool is_one_cpu_device() const {
     return has_host_device() && opencl && opencl->devices().size() == 1 &&
@@ -283,6 +292,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
     calls = std::make_unique<DispatchTo<opencl::Backend>>(*opencl);
   }
   Worker worker(segment.value(), executor, *calls, !apart);
+  if (drivers->callbacks_may_issue()) executor.set_stand_in(&worker);
   int status = 0;
   if (auto served = worker.run(); !served) {
     // The daemon logs it: what a client has written may be in it. If there is no room, the status tells.

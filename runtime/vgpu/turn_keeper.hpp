@@ -121,6 +121,12 @@ class TurnKeeper {
   /// Until when the turn is kept although there is nothing to issue; then call settle().
   std::optional<TimePoint> lingers_until() const { return lingers_until_; }
 
+  /// Whether a command that came now could be issued at once, in a turn that nobody wants back.
+  bool holds_turn() const {
+    const session::TurnState state = peek();
+    return state == session::TurnState::held || state == session::TurnState::busy;
+  }
+
   std::uint64_t in_flight() const { return in_flight_; }
   /// How many commands may go by unobserved, so that the next completion still comes in time.
   std::uint64_t observe_every() const;

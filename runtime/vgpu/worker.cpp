@@ -18,20 +18,60 @@ Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, b
       scratch_(512) {}
 
 Result<void> Worker::run() {
+  take_helm();
   while (!segment_.closed()) {
-    if (!executor_.saturated()) {
-      if (auto read = read_calls(); !read) {
-        segment_.close();
-        return read;
-      }
+    to_loop_ = false;
+    saturated_ = executor_.saturated();
+    if (!saturated_ && !broken_) {
+      if (auto read = read_calls(); !read) broken_ = read.error();
+    }
+    if (broken_) {
+      segment_.close();
+      return *broken_;
     }
     if (executor_.needs_pump() || deadline_passed()) executor_.pump();
     wait();
   }
-  return {};
+  return {};  // with the helm: nobody stands in any more
 }
 
-Result<void> Worker::read_calls() {
+void Worker::stand_in() {
+  serve_briefly();
+  ring::Doorbell& bell = segment_.header().worker_bell;
+  ring::stand_down(bell);
+  // Only now: from here on the loop thread is woken for what comes.
+  to_loop_ = ready() || executor_.deadline().at != TimePoint::max();
+  const bool to_loop = to_loop_;
+  if (executor_.helm().let_go() || to_loop) ring::ring(bell);
+}
+
+void Worker::serve_briefly() {
+  if (saturated_ || to_loop_ || broken_) return;
+  const auto something = [this] { return ready(); };
+  auto now = std::chrono::steady_clock::now();
+  const auto until = now + Executor::kWorthSpinning;
+  for (bool idle = true; !segment_.closed(); now = std::chrono::steady_clock::now()) {
+    if (requests_.has_record()) {
+      if (!next_is_brief()) return;
+      if (auto read = read_calls(Reads::brief_calls); !read) {
+        broken_ = read.error();
+        return;
+      }
+    }
+    const bool was_idle = idle;
+    if (executor_.needs_pump() || now >= executor_.deadline().at) {
+      executor_.issue();
+      idle = executor_.idles_in_turn();
+    }
+    // What a program sends right behind a command, such as the marker to wait for, is there by now; but the
+    // device is not to wait for all that it may send.
+    if (requests_.has_record() && was_idle) continue;
+    if (!idle || now >= until) return;
+    if (!ring::detail::spin_briefly(something)) ring::detail::give_way();
+  }
+}
+
+Result<void> Worker::read_calls(Reads which) {
   ring::RecordHeader header;
   std::span<const std::byte> payload;
   int handled = 0;
@@ -39,6 +79,7 @@ Result<void> Worker::read_calls() {
     const auto next = requests_.peek(header, payload);
     if (next == ring::RingConsumer::Next::empty) break;
     if (next == ring::RingConsumer::Next::corrupt) return Error{"the request ring is corrupt"};
+    if (which == Reads::brief_calls && !calls_.is_brief(header.opcode)) break;
     if (auto done = handle(header, payload); !done) return done;
     // Not earlier: the arena ranges that a call names are the front end's again when it is consumed.
     requests_.pop();
@@ -46,6 +87,13 @@ Result<void> Worker::read_calls() {
   // The front end may wait for room in the ring.
   if (handled != 0) ring::ring(segment_.header().reply_bell);
   return {};
+}
+
+bool Worker::next_is_brief() {
+  ring::RecordHeader header;
+  std::span<const std::byte> payload;
+  return requests_.peek(header, payload) == ring::RingConsumer::Next::record &&
+         calls_.is_brief(header.opcode);
 }
 
 Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
@@ -81,23 +129,38 @@ bool Worker::deadline_passed() const {
   return at != TimePoint::max() && std::chrono::steady_clock::now() >= at;
 }
 
+bool Worker::ready() const {
+  return (!saturated_ && requests_.has_record()) || executor_.needs_pump() || segment_.closed() || broken_ ||
+         to_loop_;
+}
+
 void Worker::wait() {
-  const bool reading = !executor_.saturated();
-  const auto ready = [&] {
-    return (reading && requests_.has_record()) || executor_.needs_pump() || segment_.closed();
-  };
   if (ready()) return;
   const auto deadline = executor_.deadline();
   if (deadline.spin) {
     // A turn is being kept for the next command: microseconds, too short to sleep.
+    const auto something = [this] { return ready(); };
     while (!ready() && std::chrono::steady_clock::now() < deadline.at) {
-      if (!ring::detail::spin_briefly(ready)) ring::detail::give_way();
+      if (!ring::detail::spin_briefly(something)) ring::detail::give_way();
     }
     return;
   }
   std::optional<TimePoint> until;
   if (deadline.at != TimePoint::max()) until = deadline.at;
-  ring::wait(segment_.header().worker_bell, executor_.in_flight() ? budget_at_work_ : budget_, ready, until);
+  ring::SpinBudget& budget = executor_.in_flight() ? budget_at_work_ : budget_;
+  Helm& helm = executor_.helm();
+  const auto take_if_ready = [this, &helm] {
+    if (!helm.take_or_want()) return false;
+    if (ready()) return true;
+    helm.let_go();  // nobody else waits for it
+    return false;
+  };
+  helm.let_go();
+  if (!ring::wait(segment_.header().worker_bell, budget, take_if_ready, until)) take_helm();
+}
+
+void Worker::take_helm() {
+  ring::wait(segment_.header().worker_bell, budget_, [this] { return executor_.helm().take_or_want(); });
 }
 
 std::span<std::byte> Worker::scratch(std::size_t bytes) {

@@ -1,11 +1,13 @@
 // The worker's loop: waits, reads calls from the request ring, has them handled, and lets the executor run.
 //
-// One thread, the loop thread, which is the only one that touches the back end's objects. While the front end
-// is awake and calling, an iteration makes no system call, takes no lock and allocates nothing of its own.
+// One thread, the loop thread, touches the back end's objects, unless another has the helm (see stand_in).
+// While the front end is awake and calling, an iteration makes no system call, takes no lock and allocates
+// nothing of its own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +20,7 @@
 
 namespace fairgv::vgpu {
 
-class Worker {
+class Worker final : public StandIn {
  public:
   /// All three outlive the worker. `device_takes_our_cores`: commands run on the CPUs that this thread runs
   /// on.
@@ -27,6 +29,12 @@ class Worker {
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.
   Result<void> run();
+
+  /// For the driver's thread that has just reported the last command of a program that waits for each: serves
+  /// the program's next calls, which are to come at once, as far as they are brief, and returns as soon as
+  /// the device has work. Nobody needs to be woken then, neither the loop thread to read them nor this one to
+  /// run them.
+  void stand_in() override;
 
  private:
   /// How many calls are handled before the device is looked after again.
@@ -37,11 +45,19 @@ class Worker {
   /// The longest message that is taken from the arena.
   static constexpr std::uint64_t kLongestIndirect = std::uint64_t{1} << 30;
 
-  Result<void> read_calls();
+  /// Whether there may be more to read, and which.
+  enum class Reads { every_call, brief_calls };
+  Result<void> read_calls(Reads which = Reads::every_call);
+  void serve_briefly();
+  bool next_is_brief();
   Result<void> handle(const ring::RecordHeader& header, std::span<const std::byte> payload);
   Result<void> handle_indirect(const ring::RecordHeader& header);
   bool deadline_passed() const;
+  /// Whether there is something to do. With the helm.
+  bool ready() const;
+  /// Returns with the helm, which it lets go of meanwhile.
   void wait();
+  void take_helm();
   /// Private memory for a message of so many bytes, aligned to 8.
   std::span<std::byte> scratch(std::size_t bytes);
 
@@ -52,6 +68,9 @@ class Worker {
   Replies replies_;
   ring::SpinBudget budget_;
   ring::SpinBudget budget_at_work_;  // while the device has commands of this session
+  std::optional<Error> broken_;      // what the front end broke the protocol with
+  bool saturated_ = false;           // no calls are read
+  bool to_loop_ = false;             // the loop thread has to look after the device, or read
   std::vector<std::uint64_t> scratch_;
 };
 

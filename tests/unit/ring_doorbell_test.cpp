@@ -74,31 +74,44 @@ TEST(Doorbell, ARingWakesTheSleeper) {
   EXPECT_TRUE(woken);
 }
 
-TEST(Doorbell, ARingForSomebodyElseLeavesTheSleeperAsleep) {
-  Doorbell bell;
+/// A thread that waits until somebody sets `ready` and rings, and counts how often it looks.
+struct Sleeper {
+  explicit Sleeper(Doorbell& bell)
+      : thread([this, &bell] {
+          id = gettid();
+          SpinBudget budget(kNever);
+          EXPECT_TRUE(wait(
+              bell, budget,
+              [this] {
+                ++looks;
+                return ready.load();
+              },
+              lost_by()));
+        }) {}
+  ~Sleeper() {
+    if (thread.joinable()) thread.join();
+  }
+
   std::atomic<int> looks{0};
   std::atomic<bool> ready{false};
-  std::thread sleeper([&] {
-    SpinBudget budget(kNever);
-    EXPECT_TRUE(wait(
-        bell, budget,
-        [&] {
-          ++looks;
-          return ready.load();
-        },
-        lost_by()));
-  });
+  std::atomic<pid_t> id{0};
+  std::thread thread;  // the last: it uses the others
+};
+
+TEST(Doorbell, ARingForSomebodyElseLeavesTheSleeperAsleep) {
+  Doorbell bell;
+  Sleeper sleeper(bell);
   for (int round = 0; round < 3; ++round) {
     await_sleeper(bell);
-    const int before = looks;
+    const int before = sleeper.looks;
     ring(bell);
-    while (looks == before) std::this_thread::yield();  // it looked, and sleeps again
+    while (sleeper.looks == before) std::this_thread::yield();  // it looked, and sleeps again
   }
   await_sleeper(bell);
-  ready = true;
+  sleeper.ready = true;
   ring(bell);
-  sleeper.join();
-  EXPECT_GE(looks, 5);
+  sleeper.thread.join();
+  EXPECT_GE(sleeper.looks, 5);
 }
 
 /// Whether the kernel has put the thread to sleep.
@@ -147,25 +160,37 @@ TEST(Doorbell, ARingOnACpuWakesWhoeverSleptThereAndNobodyElse) {
   sleeper.join();
 }
 
+TEST(Doorbell, WhoStandsInForTheSleepersLeavesThemAsleepUntilItStandsDown) {
+  Doorbell bell;
+  Sleeper sleeper(bell);
+  await_sleeper(bell);
+  while (!is_asleep(sleeper.id)) std::this_thread::yield();
+  const int before = sleeper.looks;
+  stand_in_for_sleepers(bell);
+  for (int i = 0; i < 100; ++i) ring(bell);
+  EXPECT_TRUE(is_asleep(sleeper.id));
+  EXPECT_EQ(sleeper.looks, before);
+  stand_down(bell);
+  sleeper.ready = true;
+  ring(bell);
+}
+
+TEST(Doorbell, AThreadThatGoesToSleepWhileAnotherStandsInIsWoken) {
+  Doorbell bell;
+  stand_in_for_sleepers(bell);
+  Sleeper sleeper(bell);
+  await_sleeper(bell);
+  sleeper.ready = true;
+  ring(bell);
+}
+
 TEST(Doorbell, RingAlwaysWakesASleeperWhoseFlagWasScribbledOver) {
   Doorbell bell;
-  std::atomic<bool> ready{false};
-  std::atomic<int> looks{0};
-  std::thread sleeper([&] {
-    SpinBudget budget(kNever);
-    EXPECT_TRUE(wait(
-        bell, budget,
-        [&] {
-          ++looks;
-          return ready.load();
-        },
-        lost_by()));
-  });
-  while (looks < 2) std::this_thread::yield();  // it has armed
-  bell.word.fetch_and(~Doorbell::kSleeper);     // the hostile peer
-  ready = true;
+  Sleeper sleeper(bell);
+  while (sleeper.looks < 2) std::this_thread::yield();  // it has armed
+  bell.word.fetch_and(~Doorbell::kSleeper);             // the hostile peer
+  sleeper.ready = true;
   ring_always(bell);
-  sleeper.join();
 }
 
 TEST(Doorbell, SleepersTakingTurnsOnTwoBellsNeverLoseAWakeUp) {

@@ -82,6 +82,16 @@ class ExecutorTest : public ::testing::Test {
     ASSERT_TRUE(
         executor.enqueue(std::make_shared<FakeCommand>(device, on, name, refuse_with), completion, waits));
   }
+  /// Two launches with a short pause between, so that the program is known to come back quickly; the second
+  /// is under way.
+  void come_back_quickly() {
+    enqueue(1);
+    grant_now();
+    device.complete_one();
+    now += std::chrono::microseconds(10);
+    enqueue(2);
+    executor.pump();
+  }
   void finish(wire::EventId completion) {
     ASSERT_TRUE(executor.enqueue_marker(Work::marker, lane, 0, completion, {}));
   }

@@ -177,6 +177,10 @@ class OpenClTest : public ::testing::Test {
   opencl::Backend backend{driver, segment, executor};
   DispatchTo<opencl::Backend> calls{backend};
   Worker worker{segment, executor, calls, driver.has_host_device()};
+  const bool stands_in = [this] {
+    if (driver.has_host_device()) executor.set_stand_in(&worker);
+    return driver.has_host_device();
+  }();
   std::optional<Error> broken;  // what the worker ended with; read after `loop` has been joined
   std::thread loop{[this] {
     if (auto served = worker.run(); !served) broken = served.error();

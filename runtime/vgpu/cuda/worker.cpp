@@ -14,6 +14,8 @@ class Served final : public CallHandler {
                            std::uint64_t tag) override {
     return dispatch(backend_, replies, opcode, bytes, tag);
   }
+  // A driver's callbacks must not call it.
+  bool is_brief(wire::Opcode) const override { return false; }
 
  private:
   Backend backend_;

@@ -42,6 +42,9 @@ class Backend {
  public:
   using Calls = wire::AllCalls;
 
+  /// See CallHandler.
+  static bool is_brief(wire::Opcode opcode);
+
   /// All three outlive the back end.
   Backend(Driver& driver, const ring::Segment& segment, Executor& executor, BackendSettings settings = {})
       : driver_(driver),

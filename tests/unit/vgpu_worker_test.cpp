@@ -1,0 +1,205 @@
+// The worker's loop and who stands in for it, over calls that the test handles and a device that it ends the
+// commands of.
+#include "runtime/vgpu/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "tests/unit/vgpu_executor_fixture.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr wire::Opcode kLaunch = 1;   // brief
+constexpr wire::Opcode kMark = 2;     // brief
+constexpr wire::Opcode kLengthy = 3;  // for the loop thread only
+constexpr wire::Opcode kBroken = 4;   // brief, and against the protocol
+
+/// Does what `on_launch` does, and remembers what came, and on which thread.
+class Calls final : public CallHandler {
+ public:
+  Result<void> handle_call(Replies&, wire::Opcode opcode, std::span<const std::byte>,
+                           std::uint64_t) override {
+    if (opcode == kBroken) return Error{"that is no call"};
+    if (opcode == kLaunch) on_launch();
+    if (std::this_thread::get_id() == test_) ++on_test_thread;
+    ++handled;
+    return {};
+  }
+  bool is_brief(wire::Opcode opcode) const override { return opcode != kLengthy; }
+
+  std::function<void()> on_launch = [] {};
+  std::atomic<int> handled{0};
+  std::atomic<int> on_test_thread{0};
+
+ private:
+  const std::thread::id test_ = std::this_thread::get_id();
+};
+
+/// The test is the driver's thread, which ends commands and stands in, and the program.
+class WorkerTest : public ExecutorTest {
+ protected:
+  WorkerTest() {
+    executor.set_stand_in(&worker);
+    calls.on_launch = [this] { enqueue(2 + ++launches); };
+  }
+
+  void send(wire::Opcode opcode) {
+    ASSERT_NE(requests.reserve(0), nullptr);
+    requests.publish(opcode, 0, 0);
+    ring::ring(segment.header().worker_bell);
+  }
+  /// As the loop thread goes to sleep.
+  void arm() { segment.header().worker_bell.word |= ring::Doorbell::kSleeper; }
+  bool is_rung_for_loop() const {
+    return (segment.header().worker_bell.word & ring::Doorbell::kSleeper) == 0;
+  }
+
+  int launches = 0;
+  ring::RingProducer requests{segment.requests()};
+  Calls calls;
+  Worker worker{segment, executor, calls, true};
+};
+
+TEST_F(WorkerTest, WhoStandsInServesTheNextLaunchAndWakesNobody) {
+  come_back_quickly();
+  arm();
+  send(kLaunch);
+  send(kMark);
+  device.complete_one();
+  EXPECT_EQ(calls.on_test_thread, 2);
+  EXPECT_EQ(device.in_flight(), 1U) << "the launch was issued";
+  EXPECT_FALSE(is_rung_for_loop());
+  EXPECT_TRUE(executor.helm().try_take()) << "it is let go of";
+}
+
+TEST_F(WorkerTest, WhoStandsInServesNoFloodWhileTheDeviceHasWork) {
+  come_back_quickly();
+  arm();
+  for (int i = 0; i < 60; ++i) {
+    send(kLaunch);
+    send(kMark);
+  }
+  device.complete_one();
+  EXPECT_GT(device.in_flight(), 0U);
+  EXPECT_LT(calls.handled, 120);
+  EXPECT_TRUE(is_rung_for_loop()) << "the rest is the loop thread's";
+}
+
+TEST_F(WorkerTest, WhatIsNotBriefIsLeftToTheLoopThread) {
+  come_back_quickly();
+  arm();
+  send(kMark);
+  send(kLengthy);
+  send(kMark);
+  device.complete_one();
+  EXPECT_EQ(calls.handled, 1);
+  EXPECT_TRUE(is_rung_for_loop());
+  std::thread loop([this] { EXPECT_TRUE(worker.run()); });
+  while (calls.handled < 3) std::this_thread::yield();
+  EXPECT_EQ(calls.on_test_thread, 1);
+  segment.close();
+  loop.join();
+}
+
+TEST_F(WorkerTest, WhoStandsInInVainGoesAndWakesNobody) {
+  come_back_quickly();
+  arm();
+  device.complete_one();
+  EXPECT_EQ(calls.handled, 0);
+  EXPECT_FALSE(is_rung_for_loop());
+  send(kMark);
+  EXPECT_TRUE(is_rung_for_loop()) << "what comes later is the loop thread's again";
+}
+
+TEST_F(WorkerTest, ABrokenCallOfAStandInEndsTheSession) {
+  come_back_quickly();
+  arm();
+  send(kBroken);
+  device.complete_one();
+  EXPECT_TRUE(is_rung_for_loop());
+  const auto served = worker.run();
+  ASSERT_FALSE(served);
+  EXPECT_EQ(served.error().message, "that is no call");
+  EXPECT_TRUE(segment.closed());
+}
+
+TEST_F(WorkerTest, NobodyStandsInForALoopThatHasEnded) {
+  come_back_quickly();
+  segment.close();
+  EXPECT_TRUE(worker.run());
+  send(kMark);
+  device.complete_one();
+  EXPECT_EQ(calls.handled, 0);
+}
+
+/// One thread is the program and waits for each launch, one the driver's, one the loop.
+TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
+  constexpr int kRounds = 20'000;
+  ring::Segment segment = small_segment();
+  std::array<session::DeviceTurn, 1> turns{};
+  FakeDevice device{turns[0]};
+  Executor::Settings settings;
+  settings.turn = {6ms, 5};
+  settings.knock = [&](wire::DeviceIndex) {
+    std::uint32_t wanting = static_cast<std::uint32_t>(session::TurnState::wanting);
+    turns[0].state.compare_exchange_strong(wanting, static_cast<std::uint32_t>(session::TurnState::held));
+    ring::ring(segment.header().worker_bell);
+    return true;
+  };
+  Executor executor{segment, turns, settings};
+  const auto lane = std::make_shared<Lane>(true, 0);
+  std::atomic<int> launched{0};
+  std::atomic<int> by_driver{0};
+  std::thread::id driver_id;
+  Calls calls;
+  calls.on_launch = [&] {
+    const int name = ++launched;
+    if (std::this_thread::get_id() == driver_id) ++by_driver;
+    EXPECT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, lane, name), {}, {}));
+  };
+  Worker worker{segment, executor, calls, true};
+  executor.set_stand_in(&worker);
+
+  std::atomic<int> ended{0};
+  std::thread driver([&] {
+    driver_id = std::this_thread::get_id();
+    while (ended < kRounds) {
+      if (device.in_flight() == 0) {
+        std::this_thread::yield();
+        continue;
+      }
+      ++ended;  // before the report: the program may come back while that is being made
+      EXPECT_TRUE(device.complete_one());
+    }
+  });
+  std::thread loop([&] { EXPECT_TRUE(worker.run()); });
+  ring::RingProducer requests{segment.requests()};
+  for (int round = 1; round <= kRounds; ++round) {
+    for (const wire::Opcode opcode : {kLaunch, round % 7 == 0 ? kLengthy : kMark}) {
+      while (requests.reserve(0) == nullptr) std::this_thread::yield();
+      requests.publish(opcode, 0, 0);
+      ring::ring(segment.header().worker_bell);
+    }
+    while (ended < round) std::this_thread::yield();
+  }
+  driver.join();
+  while (calls.handled < 2 * kRounds) std::this_thread::yield();
+  segment.close();
+  loop.join();
+  EXPECT_EQ(launched, kRounds);
+  EXPECT_EQ(calls.handled, 2 * kRounds);
+  EXPECT_GT(by_driver, 0);
+  std::vector<int> expected(kRounds);
+  std::iota(expected.begin(), expected.end(), 1);
+  EXPECT_EQ(device.issued(), expected);
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
