@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <system_error>
 
 namespace fairgv::daemon {
@@ -50,17 +51,32 @@ VendorDirectory::~VendorDirectory() {
 
 Result<void> VendorDirectory::refresh(const fs::path& system) {
   std::error_code code;
-  for (const fs::path& old : fs::directory_iterator(path_, code)) fs::remove(old, code);
+  std::set<fs::path> wanted;
   drivers_.clear();
   for (const fs::path& file : fs::directory_iterator(system, code)) {
     const std::string library = library_named_in(file);
     if (file.extension() != ".icd" || library.empty() || is_ours(library)) continue;
-    std::error_code link_code;
-    fs::create_symlink(fs::absolute(file), path_ / file.filename(), link_code);
-    if (link_code) return failure("cannot link " + file.string() + " into " + path_.string(), link_code);
+    if (auto linked = link(fs::absolute(file)); !linked) return linked;
+    wanted.insert(file.filename());
     drivers_.push_back(library);
   }
   std::sort(drivers_.begin(), drivers_.end());
+  for (const fs::path& old : fs::directory_iterator(path_, code)) {
+    if (!wanted.contains(old.filename())) fs::remove(old, code);
+  }
+  return {};
+}
+
+Result<void> VendorDirectory::link(const fs::path& file) {
+  const fs::path place = path_ / file.filename();
+  std::error_code code;
+  if (fs::read_symlink(place, code) == file) return {};
+  // Renamed into its place: a worker that looks meanwhile finds the one or the other.
+  const fs::path made = place.string() + ".new";
+  fs::remove(made, code);
+  fs::create_symlink(file, made, code);
+  if (!code) fs::rename(made, place, code);
+  if (code) return failure("cannot link " + file.string() + " into " + path_.string(), code);
   return {};
 }
 

@@ -12,8 +12,8 @@ namespace fairgv::daemon {
 
 class VendorDirectory {
  public:
-  /// Makes `path` (removing what an earlier daemon left there) and fills it from `system`. A missing `system`
-  /// folder makes an empty one: workers then report that there is no platform.
+  /// Makes `path` and fills it from `system`; what else an earlier daemon left there is removed. A missing
+  /// `system` folder makes an empty one: workers then report that there is no platform.
   static Result<VendorDirectory> create(const std::filesystem::path& path,
                                         const std::filesystem::path& system);
   ~VendorDirectory();
@@ -21,7 +21,8 @@ class VendorDirectory {
       : path_(std::exchange(other.path_, {})), drivers_(std::move(other.drivers_)) {}
   VendorDirectory& operator=(VendorDirectory&&) = delete;
 
-  /// Looks again at the system's folder, which may be another one now.
+  /// Looks again at the system's folder, which may be another one now. A worker may read ours meanwhile: what
+  /// stays is there all the time.
   Result<void> refresh(const std::filesystem::path& system);
 
   const std::filesystem::path& path() const { return path_; }
@@ -30,6 +31,8 @@ class VendorDirectory {
 
  private:
   explicit VendorDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  Result<void> link(const std::filesystem::path& file);
+
   std::filesystem::path path_;
   std::vector<std::string> drivers_;
 };

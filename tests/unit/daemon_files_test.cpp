@@ -1,6 +1,9 @@
 // What the daemon keeps beside its socket: the lock and the workers' vendor folder.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
 #include "tests/harness/temporary_folder.hpp"
@@ -60,6 +63,39 @@ TEST(VendorDirectory, FollowsTheSystemWhenItIsRefreshed) {
   EXPECT_EQ(names_in(folder / "vendors"), std::vector<std::string>{"b.icd"});
   ASSERT_TRUE(vendors->refresh(folder / "missing"));
   EXPECT_TRUE(names_in(folder / "vendors").empty());
+}
+
+// A program that started while the configuration was read again was told that there is no driver.
+TEST(VendorDirectory, IsNeverWithoutWhatStaysWhileItIsRefreshed) {
+  const harness::TemporaryFolder folder;
+  fs::create_directory(folder / "system");
+  folder.write("system/a.icd", "liba.so\n");
+  auto vendors = VendorDirectory::create(folder / "vendors", folder / "system");
+  ASSERT_TRUE(vendors);
+  std::atomic<bool> done{false};
+  std::thread daemon([&] {
+    for (int i = 0; i < 2000; ++i) EXPECT_TRUE(vendors->refresh(folder / "system"));
+    done = true;
+  });
+  int looked = 0;
+  int missed = 0;
+  for (; !done; ++looked) missed += fs::exists(folder / "vendors" / "a.icd") ? 0 : 1;
+  daemon.join();
+  EXPECT_EQ(missed, 0) << "of " << looked;
+}
+
+TEST(VendorDirectory, FollowsAFileToAnotherFolder) {
+  const harness::TemporaryFolder folder;
+  for (const char* const name : {"one", "other"}) {
+    fs::create_directory(folder / name);
+    folder.write(std::string(name) + "/a.icd", std::string("lib") + name + ".so\n");
+  }
+  auto vendors = VendorDirectory::create(folder / "vendors", folder / "one");
+  ASSERT_TRUE(vendors);
+  ASSERT_TRUE(vendors->refresh(folder / "other"));
+  EXPECT_EQ(vendors->drivers(), std::vector<std::string>{"libother.so"});
+  EXPECT_EQ(fs::read_symlink(folder / "vendors" / "a.icd"), folder / "other" / "a.icd");
+  EXPECT_EQ(names_in(folder / "vendors"), std::vector<std::string>{"a.icd"});
 }
 
 TEST(VendorDirectory, TakesOverWhatADeadDaemonLeft) {

@@ -157,11 +157,11 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
   const auto lane = std::make_shared<Lane>(true, 0);
   std::atomic<int> launched{0};
   std::atomic<int> by_driver{0};
-  std::thread::id driver_id;
+  thread_local bool is_driver = false;
   Calls calls;
   calls.on_launch = [&] {
     const int name = ++launched;
-    if (std::this_thread::get_id() == driver_id) ++by_driver;
+    if (is_driver) ++by_driver;
     EXPECT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, lane, name), {}, {}));
   };
   Worker worker{segment, executor, calls, true};
@@ -169,7 +169,7 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
 
   std::atomic<int> ended{0};
   std::thread driver([&] {
-    driver_id = std::this_thread::get_id();
+    is_driver = true;
     while (ended < kRounds) {
       if (device.in_flight() == 0) {
         std::this_thread::yield();
