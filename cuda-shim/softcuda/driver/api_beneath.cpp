@@ -24,7 +24,7 @@ extern "C" {
   return in_any_context([&](Driver& driver, Context& context) {
     const auto stream = find_stream(driver, context, handle, false);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-    driver.scheduler.notify_prompt(*stream, [=](CUresult fault) { callback(handle, fault, data); });
+    driver.scheduler.submit_prompt(*stream, [=](CUresult fault) { callback(handle, fault, data); });
     return CUDA_SUCCESS;
   });
 }

@@ -11,9 +11,6 @@ namespace {
 /// the same up to 64 KiB (CUDA Driver API, "API synchronization behavior").
 constexpr std::size_t kStagedBytes = 64U << 10U;
 
-/// Moving no more than this takes less time than waking a thread that would move it.
-constexpr std::size_t kPromptBytes = 64U << 10U;
-
 /// The bytes of a pageable source, packed, so that the program may change them at once.
 struct Staged {
   std::vector<std::byte> bytes;
@@ -54,22 +51,17 @@ CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place
   const Place from = touchable(from_place);
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return CUDA_SUCCESS;
   Scheduler& scheduler = driver.scheduler;
-  const std::size_t bytes = bytes_of(extent);
   const auto queue = [&](const Place& source, std::shared_ptr<Staged> staged) {
-    const auto move = [to, source, extent, staged = std::move(staged)] {
+    scheduler.submit(*stream, [to, source, extent, staged] {
       move_bytes(to, source, extent);
       return CUDA_SUCCESS;
-    };
-    if (bytes <= kPromptBytes) {
-      scheduler.submit_prompt(*stream, move);
-    } else {
-      scheduler.submit(*stream, move);
-    }
+    });
     return CUDA_SUCCESS;
   };
   const bool between_devices = to.side == Side::device && from.side == Side::device;
   const bool pageable = to.side == Side::pageable || from.side == Side::pageable;
   if (between_devices || (async && !pageable)) return queue(from, nullptr);
+  const std::size_t bytes = bytes_of(extent);
   if (async && to.side != Side::pageable && bytes <= kStagedBytes) {
     const auto staged = stage(from, extent);
     return queue(staged->place, staged);

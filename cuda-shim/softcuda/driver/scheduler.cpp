@@ -104,7 +104,7 @@ void Scheduler::add(Stream& stream, const std::shared_ptr<Operation>& operation,
       other->successors_.push_back(operation);
     }
   }
-  if (!operation->is_passed_) stream.last_ = operation;
+  if (!operation->is_prompt_) stream.last_ = operation;
 }
 
 std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
@@ -131,24 +131,13 @@ void Scheduler::submit(const std::shared_ptr<Stream>& stream, Begin begin_work) 
   begin(std::move(operation));
 }
 
-void Scheduler::submit_prompt(Stream& stream, Work work) {
-  auto operation = std::make_shared<Operation>();
-  operation->work_ = std::move(work);
-  operation->runner_ = Operation::Runner::ender;
-  std::unique_lock guard(lock_);
-  add(stream, operation, {});
-  if (operation->waits_for_ == 0) settle(guard, make_runnable(operation));
-}
-
-void Scheduler::notify_prompt(Stream& stream, std::function<void(CUresult)> function) {
+void Scheduler::submit_prompt(Stream& stream, std::function<void(CUresult)> function) {
   auto operation = std::make_shared<Operation>();
   operation->work_ = [group = stream.group(), function = std::move(function)] {
     function(group->fault());
     return CUDA_SUCCESS;
   };
-  operation->runner_ = Operation::Runner::ender;
-  operation->is_passed_ = true;
-  operation->despite_fault_ = true;
+  operation->is_prompt_ = true;
   std::unique_lock guard(lock_);
   add(stream, operation, {});
   if (operation->waits_for_ == 0) settle(guard, make_runnable(operation));
@@ -156,7 +145,7 @@ void Scheduler::notify_prompt(Stream& stream, std::function<void(CUresult)> func
 
 CUresult Scheduler::run(Stream& stream, Work work) {
   auto operation = std::make_shared<Operation>();
-  operation->runner_ = Operation::Runner::caller;
+  operation->by_caller_ = true;
   {
     const std::lock_guard guard(lock_);
     add(stream, operation, {});
@@ -219,12 +208,10 @@ void Scheduler::settle(std::unique_lock<std::mutex>& guard, std::size_t runnable
   while (!prompt_.empty()) {
     const auto operation = std::move(prompt_.back());
     prompt_.pop_back();
-    if (stopping_ && !operation->is_passed_) continue;  // nothing more is started
-    ++prompt_under_way_;
     guard.unlock();
-    const CUresult result = carry_out(*operation);
+    const CUresult result = perform(operation->work_);
+    operation->work_ = nullptr;
     guard.lock();
-    if (--prompt_under_way_ == 0 && stopping_) threads_changed_.notify_all();
     wake(complete(operation, result));
   }
 }
@@ -232,12 +219,12 @@ void Scheduler::settle(std::unique_lock<std::mutex>& guard, std::size_t runnable
 /// With the lock. Markers are done at once, and what waits only for them becomes runnable in turn: a loop,
 /// because a chain of markers may be long. Returns how many operations joined the executors' queue.
 std::size_t Scheduler::make_runnable(std::shared_ptr<Operation> operation) {
-  if (operation->runner_ == Operation::Runner::caller) {
+  if (operation->by_caller_) {
     operation->state_.store(Operation::kRunnable, std::memory_order_release);
     operation->state_.notify_all();
     return 0;
   }
-  if (operation->runner_ == Operation::Runner::ender) {
+  if (operation->is_prompt_) {
     prompt_.push_back(std::move(operation));
     return 0;
   }
@@ -270,7 +257,7 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
     current->state_.notify_all();
     for (const auto& next : successors) {
       if (--next->waits_for_ != 0) continue;
-      if (next->runner_ != Operation::Runner::caller && !next->work_ && !next->begin_) {
+      if (!next->by_caller_ && !next->work_ && !next->begin_) {
         next->result_ = next->group_->fault();
         completed.push_back(next);
       } else {
@@ -333,7 +320,12 @@ void Scheduler::execute() {
       guard.lock();
       continue;
     }
-    const CUresult result = carry_out(*operation);
+    const CUresult fault = operation->group_->fault();
+    const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
+    const CUresult result = runs ? perform(operation->work_) : fault;
+    if (runs && result != CUDA_SUCCESS) operation->group_->set_fault(result);
+    // What the work held is let go outside of the lock, and before anybody is told that it is done.
+    operation->work_ = nullptr;
     guard.lock();
     // This thread takes one of them itself.
     const std::size_t runnable = complete(operation, result);
@@ -352,17 +344,6 @@ CUresult Scheduler::perform(const Work& work) {
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }
-}
-
-/// Without the lock. Runs an operation's work, unless a fault forbids it; returns the operation's result.
-CUresult Scheduler::carry_out(Operation& operation) {
-  const CUresult fault = operation.group_->fault();
-  const bool runs = fault == CUDA_SUCCESS || operation.despite_fault_;
-  const CUresult result = runs ? perform(operation.work_) : fault;
-  if (runs && result != CUDA_SUCCESS) operation.group_->set_fault(result);
-  // What the work held is let go outside of the lock, and before anybody is told that it is done.
-  operation.work_ = nullptr;
-  return result;
 }
 
 CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
@@ -412,8 +393,7 @@ void Scheduler::shutdown(std::chrono::milliseconds patience) {
   stopping_ = true;
   runnable_changed_.notify_all();
   // What has been begun is the device's: its threads compile and run it while nobody here waits.
-  threads_changed_.wait_for(guard, patience,
-                            [this] { return threads_ == 0 && on_device_ == 0 && prompt_under_way_ == 0; });
+  threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0 && on_device_ == 0; });
 }
 
 }  // namespace fairgv::cuda

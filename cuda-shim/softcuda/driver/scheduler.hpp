@@ -11,10 +11,10 @@
 // launch, whose end is reported later (ended()). A launch behind launches of its own stream is begun as soon
 // as they are, because the device's queue keeps their order: a stream of launches costs no switch of threads.
 //
-// One lock guards the whole graph; work runs outside of it: on an executor thread, on the thread that waits
-// for it, or, if it is prompt, on the one that ends what is before it. Executor threads are started when
-// something is runnable and none is free, so that a host function that blocks holds up its own stream only.
-// They belong to the scheduler, live until shutdown(), and take no signals.
+// One lock guards the whole graph; work runs outside of it, on an executor thread or on the thread that waits
+// for it. Executor threads are started when something is runnable and none is free, so that a host function
+// that blocks holds up its own stream only. They belong to the scheduler, live until shutdown(), and take no
+// signals.
 //
 // Any thread may call. A fault (a launch that failed) sticks to the group: later work is not run and has the
 // same result.
@@ -58,18 +58,17 @@ class Operation {
  private:
   friend class Scheduler;
   enum State : int { kWaiting, kRunnable, kDone };
-  enum class Runner { executor, caller, ender };
   void wait_for(State wanted) const;
 
   std::shared_ptr<StreamGroup> group_;
   Work work_;
-  Begin begin_;                          // moved out by who begins it
-  std::shared_ptr<Stream> stream_;       // of what is begun
-  bool is_begun_ = false;                // on the device's queue, and not done
-  bool is_passed_ = false;               // nothing waits for it
+  Begin begin_;                     // moved out by who begins it
+  std::shared_ptr<Stream> stream_;  // of what is begun
+  bool is_begun_ = false;           // on the device's queue, and not done
+  bool is_prompt_ = false;
   std::shared_ptr<Operation> follower_;  // the next in the stream, which may begin once this one has
   int level_ = 0;
-  Runner runner_ = Runner::executor;
+  bool by_caller_ = false;
   bool despite_fault_ = false;
   std::size_t waits_for_ = 0;
   std::vector<std::shared_ptr<Operation>> successors_;
@@ -166,12 +165,10 @@ class Scheduler {
   /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
   /// driver's: begins nothing.
   void ended(const std::shared_ptr<Operation>& operation, CUresult result);
-  /// As submit(), but the work is run on the thread that ends what is before it (or on this one), which saves
-  /// a switch of threads. It must be short and call nothing of CUDA.
-  void submit_prompt(Stream& stream, Work work);
-  /// Runs a function, which gets the group's fault, as promptly. Nothing waits for it: a launch behind it is
-  /// begun as if it were not there. It must be short and call nothing of CUDA.
-  void notify_prompt(Stream& stream, std::function<void(CUresult)> function);
+  /// Runs a function that is short and calls nothing of CUDA as soon as what is before it is done, on the
+  /// thread that ends that (or on this one). It gets the group's fault. Nothing waits for it: a launch behind
+  /// it is begun as if it were not there.
+  void submit_prompt(Stream& stream, std::function<void(CUresult)> function);
   /// Runs work in its turn on the calling thread; returns its result (no fault of the group) or the group's
   /// fault.
   CUresult run(Stream& stream, Work work);
@@ -221,7 +218,6 @@ class Scheduler {
   void execute();
   std::shared_ptr<Operation> take_runnable();
   static CUresult perform(const Work& work);
-  static CUresult carry_out(Operation& operation);
 
   mutable std::mutex lock_;
   std::condition_variable runnable_changed_;
@@ -231,7 +227,6 @@ class Scheduler {
   Operations prompt_;  // to be run by who lets go of the lock
   std::size_t threads_ = 0;
   std::size_t on_device_ = 0;  // operations of all streams on the device's queue
-  std::size_t prompt_under_way_ = 0;
   std::size_t idle_ = 0;
   std::uint64_t next_stream_id_ = 1;
   bool stopping_ = false;

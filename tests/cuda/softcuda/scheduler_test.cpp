@@ -75,12 +75,7 @@ TEST_F(SoftCudaScheduler, RandomGraphsKeepEveryPromisedOrder) {
       step.ended.store(clock.fetch_add(1));
       return CUDA_SUCCESS;
     };
-    if (events.empty() && random() % 3 == 0) {
-      scheduler_->submit_prompt(*streams[which], work);
-      operations[at] = scheduler_->submit(*streams[which], nullptr);
-    } else {
-      operations[at] = scheduler_->submit(*streams[which], work, events);
-    }
+    operations[at] = scheduler_->submit(*streams[which], work, events);
   }
   EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_));
   for (std::size_t at = 0; at < kSteps; ++at) {
@@ -286,11 +281,11 @@ TEST_F(SoftCudaBegun, WhatCannotBeBegunIsAFaultAndNothingFollows) {
 }
 
 // The worker listens to most ends: were it waited for, each launch would cost a switch of threads.
-TEST_F(SoftCudaBegun, ALaunchIsBegunBehindAPromptNoticeThatHasNotRun) {
+TEST_F(SoftCudaBegun, ALaunchIsBegunBehindAPromptFunctionThatHasNotRun) {
   const auto stream = make(StreamKind::blocking);
   std::vector<CUresult> told;
   launch(stream);
-  scheduler_->notify_prompt(*stream, [&](CUresult fault) { told.push_back(fault); });
+  scheduler_->submit_prompt(*stream, [&](CUresult fault) { told.push_back(fault); });
   launch(stream);
   EXPECT_EQ(begun(), 2U);
   EXPECT_TRUE(told.empty());
@@ -300,7 +295,7 @@ TEST_F(SoftCudaBegun, ALaunchIsBegunBehindAPromptNoticeThatHasNotRun) {
   EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
 }
 
-TEST_F(SoftCudaBegun, PromptNoticesRunOnTheThreadThatEndsWhatIsBeforeThem) {
+TEST_F(SoftCudaBegun, PromptFunctionsRunOnTheThreadThatEndsWhatIsBeforeThem) {
   const auto stream = make(StreamKind::blocking);
   std::vector<CUresult> told;
   std::thread::id where;
@@ -308,86 +303,12 @@ TEST_F(SoftCudaBegun, PromptNoticesRunOnTheThreadThatEndsWhatIsBeforeThem) {
     told.push_back(fault);
     where = std::this_thread::get_id();
   };
-  scheduler_->notify_prompt(*stream, listen);
+  scheduler_->submit_prompt(*stream, listen);
   EXPECT_EQ(told, (std::vector<CUresult>{CUDA_SUCCESS})) << "there is nothing before it";
   launch(stream);
-  scheduler_->notify_prompt(*stream, listen);
+  scheduler_->submit_prompt(*stream, listen);
   EXPECT_EQ(told.size(), 1U);
   EXPECT_TRUE(end_one(CUDA_ERROR_ILLEGAL_ADDRESS));
   EXPECT_EQ(told, (std::vector<CUresult>{CUDA_SUCCESS, CUDA_ERROR_ILLEGAL_ADDRESS}));
   EXPECT_EQ(where, std::this_thread::get_id());
-}
-
-// A small copy after a launch: what waits for it is not to wait for another thread to be woken first.
-TEST_F(SoftCudaBegun, PromptWorkRunsInItsTurnOnTheThreadThatEndsWhatIsBeforeIt) {
-  const auto stream = make(StreamKind::blocking);
-  std::vector<std::thread::id> where;
-  const auto work = [&where] {
-    where.push_back(std::this_thread::get_id());
-    return CUDA_SUCCESS;
-  };
-  scheduler_->submit_prompt(*stream, work);
-  EXPECT_EQ(where.size(), 1U) << "there is nothing before it";
-  launch(stream);
-  scheduler_->submit_prompt(*stream, work);
-  scheduler_->submit_prompt(*stream, work);
-  launch(stream);
-  EXPECT_EQ(begun(), 1U) << "the work between has not been done";
-  EXPECT_EQ(where.size(), 1U);
-  EXPECT_TRUE(end_one());
-  EXPECT_EQ(where, std::vector<std::thread::id>(3, std::this_thread::get_id()));
-  while (begun() < 2) std::this_thread::yield();
-  EXPECT_TRUE(end_one());
-  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
-}
-
-TEST_F(SoftCudaBegun, PromptWorkIsNotDoneInAFaultyGroupAndMayFailItself) {
-  const auto stream = make(StreamKind::blocking);
-  int ran = 0;
-  scheduler_->submit_prompt(*stream, [&ran] {
-    ++ran;
-    return CUDA_ERROR_LAUNCH_FAILED;
-  });
-  scheduler_->submit_prompt(*stream, [&ran] {
-    ++ran;
-    return CUDA_SUCCESS;
-  });
-  EXPECT_EQ(ran, 1);
-  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, scheduler_->synchronize(*stream));
-  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, group_->fault());
-}
-
-TEST(SoftCudaShutdown, WaitsForPromptWorkUnderWayAndStartsNoMore) {
-  Scheduler scheduler;
-  ASSERT_EQ(CUDA_SUCCESS, scheduler.start());
-  const auto group = scheduler.make_group(nullptr);
-  const auto stream = scheduler.make_stream(group, StreamKind::independent, 0, 0);
-  std::shared_ptr<Operation> launched;
-  scheduler.submit(stream, [&launched](Stream&, const std::shared_ptr<Operation>& operation) {
-    launched = operation;
-    return CUDA_SUCCESS;
-  });
-  std::latch running(1);
-  std::latch release(1);
-  std::atomic<int> finished = 0;
-  scheduler.submit_prompt(*stream, [&] {
-    running.count_down();
-    release.wait();
-    ++finished;
-    return CUDA_SUCCESS;
-  });
-  scheduler.submit_prompt(*stream, [&] {
-    ++finished;
-    return CUDA_SUCCESS;
-  });
-  std::thread device([&] { scheduler.ended(launched, CUDA_SUCCESS); });
-  running.wait();
-  scheduler.shutdown(std::chrono::milliseconds(0));  // no patience: what runs goes on
-  EXPECT_EQ(0, finished.load());
-  release.count_down();
-  scheduler.shutdown(std::chrono::seconds(10));
-  EXPECT_EQ(1, finished.load());
-  device.join();
-  EXPECT_EQ(1, finished.load());
-  scheduler.dissolve(*group);
 }
