@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "short_work.hpp"
+
 namespace fairgv::cuda {
 namespace {
 
@@ -43,6 +45,14 @@ void fill_rows(const Fill& fill) {
   }
 }
 
+void submit_sized(Driver& driver, const std::shared_ptr<Stream>& stream, std::size_t bytes, Work work) {
+  if (bytes <= kShortBytes) {
+    submit_short(driver, stream, std::move(work));
+  } else {
+    driver.scheduler.submit(*stream, std::move(work));
+  }
+}
+
 }  // namespace
 
 CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to_place,
@@ -50,9 +60,9 @@ CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place
   const Place to = touchable(to_place);
   const Place from = touchable(from_place);
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return CUDA_SUCCESS;
-  Scheduler& scheduler = driver.scheduler;
+  const std::size_t bytes = bytes_of(extent);
   const auto queue = [&](const Place& source, std::shared_ptr<Staged> staged) {
-    scheduler.submit(*stream, [to, source, extent, staged] {
+    submit_sized(driver, stream, bytes, [to, source, extent, staged = std::move(staged)] {
       move_bytes(to, source, extent);
       return CUDA_SUCCESS;
     });
@@ -61,19 +71,18 @@ CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place
   const bool between_devices = to.side == Side::device && from.side == Side::device;
   const bool pageable = to.side == Side::pageable || from.side == Side::pageable;
   if (between_devices || (async && !pageable)) return queue(from, nullptr);
-  const std::size_t bytes = bytes_of(extent);
   if (async && to.side != Side::pageable && bytes <= kStagedBytes) {
     const auto staged = stage(from, extent);
     return queue(staged->place, staged);
   }
-  return scheduler.run(*stream, [&] {
+  return driver.scheduler.run(*stream, [&] {
     move_bytes(to, from, extent);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
-  driver.scheduler.submit(*stream, [fill] {
+  submit_sized(driver, stream, fill.rows * fill.count * fill.element, [fill] {
     switch (fill.element) {
       case 1:
         fill_rows<std::uint8_t>(fill);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "begun.hpp"
 #include "device_printf.hpp"
 #include "driver.hpp"
 #include "launch_frame.hpp"
@@ -79,28 +80,28 @@ bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
          clSetKernelArg(kernel, 3, sizeof runtime, &runtime) == CL_SUCCESS;
 }
 
-/// A launch on the device's queue.
-struct Begun {
-  std::shared_ptr<Launch> launch;
-  std::unique_ptr<LaunchFrame> frame;
-  std::shared_ptr<Operation> operation;
+class BegunLaunch : public Begun {
+ public:
+  BegunLaunch(std::shared_ptr<Launch> launch, std::shared_ptr<Operation> operation,
+              std::unique_ptr<LaunchFrame> frame)
+      : Begun(launch->driver.scheduler, std::move(operation)),
+        launch_(std::move(launch)),
+        frame_(std::move(frame)) {}
+  ~BegunLaunch() override {
+    if (frame_) launch_->driver.frames.give_back(std::move(frame_));
+  }
+  bool has_frame() const { return frame_ != nullptr; }
+  const LaunchFrame& frame() const { return *frame_; }
+
+ private:
+  CUresult finish(cl_int status) override {
+    print_ring(*frame_, frame_->block());
+    return status == CL_COMPLETE ? verdict(frame_->block()) : CUDA_ERROR_LAUNCH_FAILED;
+  }
+
+  const std::shared_ptr<Launch> launch_;
+  std::unique_ptr<LaunchFrame> frame_;
 };
-
-CUresult result_of(const Begun& begun, cl_int status) {
-  print_ring(*begun.frame, begun.frame->block());
-  return status == CL_COMPLETE ? verdict(begun.frame->block()) : CUDA_ERROR_LAUNCH_FAILED;
-}
-
-void CL_CALLBACK launch_ended(cl_event event, cl_int status, void* data) {
-  const std::unique_ptr<Begun> begun(static_cast<Begun*>(data));
-  Driver& driver = begun->launch->driver;
-  const CUresult result = result_of(*begun, status);
-  driver.frames.give_back(std::move(begun->frame));
-  const auto operation = std::move(begun->operation);
-  begun->launch.reset();  // before anybody is told that it is done
-  clReleaseEvent(event);
-  driver.scheduler.ended(operation, result);
-}
 
 /// Ready for the launch; null: the device has no memory.
 std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
@@ -142,25 +143,14 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
 /// Puts the launch on its stream's own queue, behind those that are there, and returns.
 CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
                       const std::shared_ptr<Operation>& operation) {
-  if (!stream.device_queue) stream.device_queue = launch->driver.opencl->make_queue();
-  const auto queue = static_cast<cl_command_queue>(stream.device_queue.get());
+  const cl_command_queue queue = device_queue(*launch->driver.opencl, stream);
   if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
-  auto begun = std::make_unique<Begun>(Begun{launch, make_frame(*launch), operation});
-  if (!begun->frame) return CUDA_ERROR_OUT_OF_MEMORY;
+  auto begun = std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch));
+  if (!begun->has_frame()) return CUDA_ERROR_OUT_OF_MEMORY;
   cl_event event = nullptr;
-  if (const CUresult code = enqueue_kernel(*launch, *begun->frame, queue, event); code != CUDA_SUCCESS) {
-    launch->driver.frames.give_back(std::move(begun->frame));
-    return code;
-  }
-  if (clSetEventCallback(event, CL_COMPLETE, &launch_ended, begun.get()) == CL_SUCCESS) {
-    begun.release();  // the callback's
-    clFlush(queue);
-    return CUDA_SUCCESS;
-  }
-  // No driver should refuse; waiting here is slow but right.
-  const cl_int status = clWaitForEvents(1, &event);
-  launch_ended(event, status == CL_SUCCESS ? CL_COMPLETE : status, begun.release());
-  return CUDA_SUCCESS;
+  const CUresult code = enqueue_kernel(*launch, begun->frame(), queue, event);
+  if (code == CUDA_SUCCESS) Begun::keep(std::move(begun), queue, event);
+  return code;
 }
 
 }  // namespace

@@ -148,6 +148,8 @@ OpenClDevice::OpenClDevice(cl_platform_id platform, cl_device_id device, cl_cont
   facts_.clock_mhz = number<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
   facts_.largest_block = number<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   facts_.cache_bytes = number<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  facts_.has_native_kernels = (number<cl_device_exec_capabilities>(device, CL_DEVICE_EXECUTION_CAPABILITIES) &
+                               CL_EXEC_NATIVE_KERNEL) != 0;
   struct Sides {
     std::size_t side[3];
   };

@@ -31,6 +31,7 @@ struct DeviceFacts {
   std::uint64_t largest_block = 0;  // threads
   std::uint64_t largest_block_side[3] = {};
   std::uint64_t cache_bytes = 0;
+  bool has_native_kernels = false;  // host functions in its queues
 };
 
 class OpenClDevice;

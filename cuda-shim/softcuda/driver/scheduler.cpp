@@ -131,6 +131,11 @@ void Scheduler::submit(const std::shared_ptr<Stream>& stream, Begin begin_work) 
   begin(std::move(operation));
 }
 
+bool Scheduler::has_begun(const Stream& stream) const {
+  const std::lock_guard guard(lock_);
+  return stream.begun_ != 0;
+}
+
 void Scheduler::submit_prompt(Stream& stream, std::function<void(CUresult)> function) {
   auto operation = std::make_shared<Operation>();
   operation->work_ = [group = stream.group(), function = std::move(function)] {

@@ -43,8 +43,8 @@ using Clock = std::chrono::steady_clock;
 using Work = std::function<CUresult()>;
 class Operation;
 class Stream;
-/// Begins an operation's work in its stream's order; Scheduler::ended() is to be called unless it fails. Of
-/// one stream, one at a time.
+/// Begins an operation's work in its stream's order; Scheduler::ended() is to be called unless it fails, by
+/// itself already or later. Of one stream, one at a time.
 using Begin = std::function<CUresult(Stream& stream, const std::shared_ptr<Operation>& operation)>;
 
 class Operation {
@@ -165,6 +165,9 @@ class Scheduler {
   /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
   /// driver's: begins nothing.
   void ended(const std::shared_ptr<Operation>& operation, CUresult result);
+  /// Whether something of the stream is begun and has not ended. Within a Begin of that stream: no means that
+  /// all before it is done.
+  bool has_begun(const Stream& stream) const;
   /// Runs a function that is short and calls nothing of CUDA as soon as what is before it is done, on the
   /// thread that ends that (or on this one). It gets the group's fault. Nothing waits for it: a launch behind
   /// it is begun as if it were not there.

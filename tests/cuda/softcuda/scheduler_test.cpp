@@ -312,3 +312,35 @@ TEST_F(SoftCudaBegun, PromptFunctionsRunOnTheThreadThatEndsWhatIsBeforeThem) {
   EXPECT_EQ(told, (std::vector<CUresult>{CUDA_SUCCESS, CUDA_ERROR_ILLEGAL_ADDRESS}));
   EXPECT_EQ(where, std::this_thread::get_id());
 }
+
+// Work that is so short that beginning it is doing it, unless the device is to do it in its turn.
+TEST_F(SoftCudaBegun, WhatEndsWhileItIsBegunLetsTheNextBeginBehindIt) {
+  const auto stream = make(StreamKind::blocking);
+  EXPECT_FALSE(scheduler_->has_begun(*stream));
+  std::vector<bool> had_begun;
+  const auto brief = [this, &had_begun](Stream& to, const std::shared_ptr<Operation>& operation) {
+    had_begun.push_back(scheduler_->has_begun(to));
+    if (had_begun.back()) {
+      const std::lock_guard guard(lock_);
+      queue_.push_back(operation);
+    } else {
+      scheduler_->ended(operation, CUDA_SUCCESS);
+    }
+    return CUDA_SUCCESS;
+  };
+  scheduler_->submit(stream, brief);
+  scheduler_->submit(stream, brief);
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->query(*stream));
+  launch(stream);
+  scheduler_->submit(stream, brief);
+  launch(stream);
+  EXPECT_EQ(begun(), 2U) << "a launch is begun behind it";
+  for (int at = 0; at < 3; ++at) {
+    EXPECT_TRUE(scheduler_->has_begun(*stream));
+    EXPECT_EQ(CUDA_ERROR_NOT_READY, scheduler_->query(*stream));
+    EXPECT_TRUE(end_one());
+  }
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
+  EXPECT_FALSE(scheduler_->has_begun(*stream));
+  EXPECT_EQ(had_begun, (std::vector<bool>{false, false, true}));
+}

@@ -2,9 +2,11 @@
 // nothing here depends on how fast anything is.
 #include <array>
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "fixture.hpp"
+#include "tests/harness/seed.hpp"
 
 /// Streams of both kinds, and memory that is written in them.
 class WithStreams : public WithContext {
@@ -231,4 +233,69 @@ TEST_F(WithStreams, ManyStreamsThatAreHeldUpLetOthersThrough) {
     for (const CUstream stream : streams) EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
   }
   EXPECT_OK(cuCtxSynchronize());
+}
+
+// What is short is done on three ways: at once, by the device between launches, or by another thread behind
+// what is long.
+TEST_F(WithModule, RandomCopiesAndFillsAmongLaunchesKeepTheirStreamsOrder) {
+  std::mt19937_64 random(fairgv::harness::printed_seed());
+  constexpr std::size_t kStreams = 3;
+  constexpr std::size_t kSnapshots = 40;
+  constexpr std::size_t kLong = 128U << 10U;  // bytes
+  struct Lane {
+    CUstream stream = nullptr;
+    CUdeviceptr number = 0, kept = 0, large = 0;
+    unsigned expected = 0, expected_kept = 0;
+    unsigned* snapshots = nullptr;
+    std::vector<unsigned> expected_snapshots;
+  };
+  std::array<Lane, kStreams> lanes;
+  for (Lane& lane : lanes) {
+    ASSERT_OK(cuStreamCreate(&lane.stream, CU_STREAM_NON_BLOCKING));
+    for (CUdeviceptr* each : {&lane.number, &lane.kept}) {
+      *each = allocate(sizeof(unsigned));
+      ASSERT_OK(cuMemsetD32(*each, 0, 1));
+    }
+    lane.large = allocate(2 * kLong);
+    ASSERT_OK(cuMemAllocHost(reinterpret_cast<void**>(&lane.snapshots), kSnapshots * sizeof(unsigned)));
+  }
+  const auto step = [&](Lane& lane) {
+    const auto digit = static_cast<unsigned>(random() % 10);
+    switch (random() % 7) {
+      case 0:
+        ASSERT_OK(cuMemsetD32Async(lane.number, digit, 1, lane.stream));
+        lane.expected = digit;
+        break;
+      case 1:
+        ASSERT_OK(cuMemcpyDtoDAsync(lane.kept, lane.number, sizeof(unsigned), lane.stream));
+        lane.expected_kept = lane.expected;
+        break;
+      case 2:
+        ASSERT_OK(cuMemcpyDtoDAsync(lane.number, lane.kept, sizeof(unsigned), lane.stream));
+        lane.expected = lane.expected_kept;
+        break;
+      case 3: {
+        const std::size_t at = lane.expected_snapshots.size();
+        if (at == kSnapshots) break;
+        ASSERT_OK(cuMemcpyDtoHAsync(lane.snapshots + at, lane.number, sizeof(unsigned), lane.stream));
+        lane.expected_snapshots.push_back(lane.expected);
+        break;
+      }
+      case 4:
+        ASSERT_OK(cuMemcpyDtoDAsync(lane.large, lane.large + kLong, kLong, lane.stream));
+        break;
+      default:
+        ASSERT_OK(launch("append", 1, 1, lane.stream, lane.number, digit));
+        lane.expected = lane.expected * 10 + digit;
+    }
+  };
+  for (int number = 0; number < 600; ++number) step(lanes.at(random() % kStreams));
+  for (Lane& lane : lanes) {
+    ASSERT_OK(cuStreamSynchronize(lane.stream));
+    EXPECT_EQ(download<unsigned>(lane.number, 1).at(0), lane.expected);
+    EXPECT_EQ(std::vector<unsigned>(lane.snapshots, lane.snapshots + lane.expected_snapshots.size()),
+              lane.expected_snapshots);
+    EXPECT_OK(cuMemFreeHost(lane.snapshots));
+    EXPECT_OK(cuStreamDestroy(lane.stream));
+  }
 }
