@@ -357,28 +357,36 @@ void DispatchLoop::run() {
   std::array<epoll_event, 64> events{};
   while (!stopping_.load(std::memory_order_acquire)) {
     const std::optional<timespec> timeout = time_left();
+    if (timeout && timeout->tv_sec == 0 && timeout->tv_nsec == 0) ring::detail::give_way();
     const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                      timeout ? &*timeout : nullptr, nullptr);
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     for (int i = 0; i < count; ++i) handle_knock(events[static_cast<std::size_t>(i)].data.u64, now);
-    for (Dispatcher& dispatcher : dispatchers_) dispatcher.expire(now);
+    for (Dispatcher& dispatcher : dispatchers_) {
+      dispatcher.expire(now);
+      dispatcher.announce_next(now);
+    }
     collect_broken();
     loop_turns_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-/// Until the first deadline; none when there is none. Milliseconds would be too coarse.
+/// Until the first deadline, or until a turn is expected to end; none when there is neither. Milliseconds
+/// would be too coarse.
 std::optional<timespec> DispatchLoop::time_left() {
   const std::lock_guard lock(mutex_);
   std::optional<Time> first;
+  const auto consider = [&first](Time at) {
+    if (!first || at < *first) first = at;
+  };
+  const Time now = Clock::now();
   for (const Dispatcher& dispatcher : dispatchers_) {
-    if (const auto deadline = dispatcher.deadline(); deadline && (!first || *deadline < *first)) {
-      first = deadline;
-    }
+    if (const auto deadline = dispatcher.deadline()) consider(*deadline);
+    if (const auto end = dispatcher.end_expected(); end && now < end->until) consider(end->from);
   }
   if (!first) return std::nullopt;
-  const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(*first - Clock::now(), {});
+  const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(*first - now, {});
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   return timespec{seconds.count(), (left - seconds).count()};
 }

@@ -180,6 +180,28 @@ void Dispatcher::expire(Time now) {
   }
 }
 
+std::optional<Dispatcher::Window> Dispatcher::end_expected() const {
+  if (!turn_ || waiting_ == 0 || turn_->ends || turn_->slice == Duration(0)) return std::nullopt;
+  const Session& session = sessions_.at(turn_->session);
+  // Relaxed: the worker's hint, which makes this thread poll in its own turns and no longer.
+  if (session.header->coscheduling.device_apart.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  const Time ends = turn_->granted + turn_->slice;
+  return Window{ends - turn_->slice / kEndsEarlierBy, ends + turn_->slice / kEndsLaterBy};
+}
+
+void Dispatcher::announce_next(Time now) {
+  const auto window = end_expected();
+  if (!window || now < window->from || std::exchange(turn_->announced, true)) return;
+  charge_holder(now);  // the policy must know what it has used
+  const sched::Decision decision = policy_->next(now);
+  if (!decision.turn) return;
+  const auto& waiting = tenants_.at(decision.turn->tenant).waiting;
+  if (waiting.empty()) return;  // the holder again
+  const Session& next = sessions_.at(waiting.front());
+  next.turn->due.fetch_add(1, std::memory_order_relaxed);
+  ring::ring(next.header->worker_bell);
+}
+
 // -- looking
 
 std::optional<SessionId> Dispatcher::holder() const {

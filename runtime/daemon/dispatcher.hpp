@@ -93,6 +93,10 @@ class Dispatcher {
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
   static constexpr std::size_t kMostTracedTurns = 65'536;
+  /// Parts of a slice: how long before its end a measured turn may be over, since what is left is not worth
+  /// a command more (sched::TurnPlan), and how long after it the end is still near.
+  static constexpr int kEndsEarlierBy = 10;
+  static constexpr int kEndsLaterBy = 20;
 
   explicit Dispatcher(std::unique_ptr<sched::Policy> policy) : policy_(std::move(policy)) {}
 
@@ -132,6 +136,17 @@ class Dispatcher {
   /// When expire() wants to be called, if nothing happens before. None while nobody waits.
   std::optional<Time> deadline() const { return deadline_; }
   void expire(Time now);
+
+  /// When the turn in progress should come to its end by itself, if others wait for that and the device's
+  /// work is done elsewhere than on the host's processors: who is awake then need not be woken, which takes
+  /// as long as a short kernel.
+  struct Window {
+    Time from;
+    Time until;
+  };
+  std::optional<Window> end_expected() const;
+  /// Within that time: has the worker wake up that is likely to be next, once a turn.
+  void announce_next(Time now);
 
   /// Sessions that broke the protocol since the last call. They get no turn any more, but one that has the
   /// turn keeps it until remove_session(): kill the worker first.
@@ -201,6 +216,7 @@ class Dispatcher {
     Time charged_until;                     // what was used before then is charged
     Duration charged{0};                    // in this turn
     bool asked = false;                     // busy_asked
+    bool announced = false;                 // to the worker that is likely to be next, that it will be over
     bool taken_back = false;                // not given back by its worker
     std::optional<Time> obstructs_since{};  // somebody waits since then, without a pause
   };

@@ -58,6 +58,9 @@ struct alignas(64) DeviceTurn {
   // Daemon writes: work-groups of the smallest part of a launch, or 0: what the worker was started with. A
   // hint, relaxed.
   std::atomic<std::uint64_t> slicing_floor{0};
+  // Dispatcher counts up shortly before it is likely to grant this session the turn that it wants: be awake.
+  // A hint, relaxed; it rings the worker_bell.
+  std::atomic<std::uint32_t> due{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).

@@ -291,6 +291,10 @@ void Executor::update_deadline(TimePoint now) {
   if (notices_.has_backlog()) deadline_.at = now + kRetry;
   for (const auto& device : devices_) {
     if (device->knock_again) deadline_.at = std::min(deadline_.at, now + kRetry);
+    // Microseconds, as it will turn out, if not for sure: sleeping through the grant is what this is against.
+    if (const auto until = device->keeper.due_until(); until > now && *until < deadline_.at) {
+      deadline_ = {*until, true};
+    }
     // Only what is still to come: later it was not issued because it must not.
     if (device->ahead_from > now) deadline_.at = std::min(deadline_.at, *device->ahead_from);
     if (const auto until = device->keeper.lingers_until(); until && *until < deadline_.at) {

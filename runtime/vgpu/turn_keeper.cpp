@@ -19,13 +19,16 @@ TurnKeeper::TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, 
       settings_(settings),
       knock_(std::move(knock)),
       seen_(turn.state.load(std::memory_order_acquire)),
+      due_seen_(turn.due.load(std::memory_order_relaxed)),
       history_(settings.samples) {}
 
 std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
   const bool work = next.has_value();
   if (work && pausing_since_) learn_pause(now - *std::exchange(pausing_since_, std::nullopt));
   for (;;) {
-    switch (look()) {
+    const TurnState state = look();
+    notice_due(state, now);
+    switch (state) {
       case TurnState::idle:
         if (work) want();
         return 0;
@@ -47,6 +50,16 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
         return work && contended() && admits(*next) ? kMostInFlight : 0;
     }
     return 0;
+  }
+}
+
+void TurnKeeper::notice_due(TurnState state, TimePoint now) {
+  const std::uint32_t due = turn_.due.load(std::memory_order_relaxed);
+  const bool announced = due_seen_.exchange(due, std::memory_order_relaxed) != due;
+  if (state != TurnState::wanting) {
+    due_until_.reset();
+  } else if (announced) {
+    due_until_ = now + settings_.slice / kDueFraction;
   }
 }
 

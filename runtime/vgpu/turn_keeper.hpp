@@ -57,6 +57,9 @@ class TurnKeeper {
   static constexpr Duration kShortestLinger = std::chrono::microseconds(20);
   static constexpr Duration kLongestLinger = std::chrono::microseconds(500);
   static constexpr std::uint32_t kLingersPerProbe = 16;
+  /// Part of a slice: how long a worker stays awake for a turn that was announced. The other's turn ends
+  /// within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
+  static constexpr int kDueFraction = 5;
 
   /// `knock` tells the dispatcher to look at this turn.
   TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
@@ -118,6 +121,9 @@ class TurnKeeper {
   /// How long one command has kept the device from others, if only one is issued and others wait.
   std::optional<Duration> held_by_one(TimePoint now) const;
 
+  /// Until when a grant is likely to come, so that it is worth being awake for it.
+  std::optional<TimePoint> due_until() const { return due_until_; }
+
   /// Until when the turn is kept although there is nothing to issue; then call settle().
   std::optional<TimePoint> lingers_until() const { return lingers_until_; }
 
@@ -131,17 +137,19 @@ class TurnKeeper {
   /// How many commands may go by unobserved, so that the next completion still comes in time.
   std::uint64_t observe_every() const;
 
-  /// Whether the dispatcher moved the state since this side last looked.
+  /// Whether the dispatcher moved the state, or announced a turn, since this side last looked.
   bool changed() const {
     // Acquire: pairs with the dispatcher's release. Relaxed: seen_ is written under the lock, and a stale
     // value only makes the loop look once more.
-    return turn_.state.load(std::memory_order_acquire) != seen_.load(std::memory_order_relaxed);
+    return turn_.state.load(std::memory_order_acquire) != seen_.load(std::memory_order_relaxed) ||
+           turn_.due.load(std::memory_order_relaxed) != due_seen_.load(std::memory_order_relaxed);
   }
 
  private:
   session::TurnState peek() const;
   session::TurnState look();  // and remembers it: the caller acts on every state
   bool move(session::TurnState from, session::TurnState to);
+  void notice_due(session::TurnState state, TimePoint now);
   void want();
   void begin();
   void give_back(bool work);
@@ -166,6 +174,9 @@ class TurnKeeper {
   const TurnSettings settings_;
   const std::function<void()> knock_;
   std::atomic<std::uint32_t> seen_;  // the state as last looked at or moved; see changed()
+
+  std::atomic<std::uint32_t> due_seen_;  // as the one above
+  std::optional<TimePoint> due_until_;
 
   std::uint64_t in_flight_ = 0;
   TimePoint last_completion_{};

@@ -146,6 +146,29 @@ TEST(DispatchLoop, TakesAFreshTurnThatNobodyUsesForTheNewcomer) {
   loop->remove_session(b.id);
 }
 
+// Nobody knocks then: the thread wakes by itself.
+TEST(DispatchLoop, AnnouncesATurnBeforeTheOneInProgressIsOver) {
+  const auto loop = start_loop();
+  Member a(1, 1), b(2, 2), c(3, 3);
+  for (Member* each : {&a, &b, &c}) {
+    each->header.coscheduling.device_apart = 1;
+    ASSERT_TRUE(loop->add_session(each->for_loop()));
+  }
+  a.want();
+  a.wait_while(State::wanting);
+  ASSERT_TRUE(a.move(State::held, State::busy));
+  b.want();
+  a.wait_while(State::busy);
+  ASSERT_EQ(a.state(), State::busy_asked);
+  c.want();
+  a.turn().used_ns = 1'000'000;
+  b.turn().used_ns = c.turn().used_ns = 5'000'000;  // what they will have used by then, each in its turn
+  a.give_back(true);                                // the next turn is one of two that wait, and has an end
+  while (b.turn().due.load() + c.turn().due.load() == 0) ::usleep(100);
+  EXPECT_EQ(a.turn().due, 0u);
+  for (const Member* each : {&a, &b, &c}) loop->remove_session(each->id);
+}
+
 TEST(DispatchLoop, GivesTheTurnOfARemovedSessionToTheNext) {
   const auto loop = start_loop();
   Member a(1, 1);

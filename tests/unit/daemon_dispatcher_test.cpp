@@ -452,6 +452,74 @@ TEST_F(Turns, ALoneSessionIsNotSwitchedIn) {
   EXPECT_FALSE(a.header.coscheduling.switched_in()) << "no contention, no cost";
 }
 
+// A device of its own: whoever hands it on need not be woken from sleep.
+TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToWhoIsNext) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2, 2);
+  FakeWorker& c = add(3);
+  for (FakeWorker* each : {&a, &b, &c}) each->header.coscheduling.device_apart = 1;
+  want(1, a);
+  a.begin();
+  EXPECT_FALSE(dispatcher.end_expected()) << "a lone turn has no end";
+  want(2, b);
+  want(3, c);
+  run(1, a, 1ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  const auto granted = now;
+  const auto window = dispatcher.end_expected();
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->from, granted + 5400us);
+  EXPECT_EQ(window->until, granted + 6300us);
+  b.begin();
+  dispatcher.announce_next(window->from - 1us);
+  EXPECT_EQ(c.turn.due, 0u) << "too early";
+  now = window->from;
+  b.use(5400us);
+  dispatcher.announce_next(now);
+  dispatcher.announce_next(now + 1us);
+  EXPECT_EQ(c.turn.due, 1u);
+  EXPECT_EQ(a.turn.due, 0u) << "it has used the device already";
+  EXPECT_EQ(b.turn.due, 0u);
+  EXPECT_EQ(time_of(2), 5400us) << "what the holder has used so far decides";
+  b.give_back(true);
+  look(2);
+  EXPECT_EQ(c.state(), State::held);
+}
+
+struct EndingTurns : Turns {
+  /// The second has a measured turn in use, after one of the first, which waits.
+  void take_over(FakeWorker& first, FakeWorker& second) {
+    want(1, first);
+    first.begin();
+    want(2, second);
+    run(1, first, 6ms, true);
+    ASSERT_EQ(second.state(), State::held);
+    second.begin();
+  }
+};
+
+TEST_F(EndingTurns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2, 100);
+  for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;
+  take_over(a, b);
+  ASSERT_TRUE(dispatcher.end_expected());
+  now = dispatcher.end_expected()->from;
+  b.use(5400us);
+  dispatcher.announce_next(now);
+  EXPECT_EQ(a.turn.due, 0u);
+}
+
+TEST_F(EndingTurns, OnADeviceThatIsTheHostsProcessorsNobodyIsAwakeAheadOfTime) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  take_over(a, b);
+  EXPECT_FALSE(dispatcher.end_expected());
+  now += 6ms;
+  dispatcher.announce_next(now);
+  EXPECT_EQ(a.turn.due, 0u);
+}
+
 TEST_F(Turns, CountersOutliveTheSession) {
   FakeWorker& a = add(1);
   a.turn.launches = 7;

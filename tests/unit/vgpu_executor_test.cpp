@@ -634,6 +634,7 @@ TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
       std::atomic<std::uint32_t>& state = turns[0].state;
       auto held = static_cast<std::uint32_t>(TurnState::held);
       auto busy = static_cast<std::uint32_t>(TurnState::busy);
+      if (random() % 8 == 0) turns[0].due.fetch_add(1);
       if (state.load() == static_cast<std::uint32_t>(TurnState::wanting)) {
         turns[0].slice_ns = random() % 2 == 0 ? 0 : 100'000;
         state.store(held);
@@ -675,6 +676,23 @@ TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
   dispatcher.join();
   for (std::uint32_t i = 0; i < kCommands; ++i) EXPECT_TRUE(ended(event(i))) << i;
   EXPECT_EQ(device.issued().size(), static_cast<std::size_t>(kCommands));
+}
+
+// Who sleeps through the grant of a turn that is due wakes up too late for it.
+TEST_F(ExecutorTest, TheLoopStaysAwakeForATurnThatWasAnnouncedButNotForEver) {
+  enqueue(1);
+  executor.pump();
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  ++turns[0].due;
+  ASSERT_TRUE(executor.needs_pump());
+  executor.pump();
+  EXPECT_TRUE(executor.deadline().spin);
+  EXPECT_EQ(executor.deadline().at, now + 1200us);
+  now = executor.deadline().at;
+  executor.pump();
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  grant(6ms);
+  EXPECT_EQ(device.issued().size(), 1u);
 }
 
 }  // namespace

@@ -433,6 +433,35 @@ TEST_F(TurnTest, AGrantThatArrivesWhileAnotherStateIsBeingSettledIsStillNoticed)
   EXPECT_GT(may_issue(), 0U);
 }
 
+TEST_F(TurnTest, AnAnnouncedTurnIsWorthWaitingForAwakeUntilItComesOrForAWhile) {
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_FALSE(keeper.due_until());
+  ++turn.due;
+  EXPECT_TRUE(keeper.changed());
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_FALSE(keeper.changed());
+  ASSERT_TRUE(keeper.due_until());
+  EXPECT_EQ(*keeper.due_until(), now + 1200us);
+  const TimePoint until = *keeper.due_until();
+  now += 100us;
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_EQ(*keeper.due_until(), until) << "announced once";
+  grant(6ms);
+  EXPECT_GT(may_issue(), 0U);
+  EXPECT_FALSE(keeper.due_until());
+}
+
+TEST_F(TurnTest, AnAnnouncementThatComesTooLateIsOfNoUseLater) {
+  EXPECT_EQ(may_issue(), 0U);
+  ++turn.due;
+  grant(6ms);
+  EXPECT_GT(may_issue(), 0U);
+  run_one(6ms, true);  // and gives back
+  ASSERT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(may_issue(), 0U);
+  EXPECT_FALSE(keeper.due_until());
+}
+
 TEST_F(TurnTest, AContendedTurnIsOverWhenItsPausesFillTheSlice) {
   may_issue();
   grant(6ms);
