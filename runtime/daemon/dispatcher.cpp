@@ -181,7 +181,8 @@ void Dispatcher::expire(Time now) {
 }
 
 std::optional<Dispatcher::Window> Dispatcher::end_expected() const {
-  if (!turn_ || waiting_ == 0 || turn_->ends || turn_->slice == Duration(0)) return std::nullopt;
+  if (!turn_ || turn_->ends || turn_->slice == Duration(0)) return std::nullopt;
+  if (waiting_ == 0 || waiting_ > kMostWaitingAwake) return std::nullopt;
   const Session& session = sessions_.at(turn_->session);
   // Relaxed: the worker's hint, which makes this thread poll in its own turns and no longer.
   if (session.header->coscheduling.device_apart.load(std::memory_order_relaxed) == 0) return std::nullopt;

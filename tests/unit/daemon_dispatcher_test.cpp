@@ -510,6 +510,17 @@ TEST_F(EndingTurns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
   EXPECT_EQ(a.turn.due, 0u);
 }
 
+TEST_F(EndingTurns, WhereManyWaitTheirProgramsHaveTheProcessors) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;
+  take_over(a, b);
+  for (std::uint32_t i = 3; i <= Dispatcher::kMostWaitingAwake + 1; ++i) want(i, add(i));
+  EXPECT_TRUE(dispatcher.end_expected());
+  want(100, add(100));
+  EXPECT_FALSE(dispatcher.end_expected());
+}
+
 TEST_F(EndingTurns, OnADeviceThatIsTheHostsProcessorsNobodyIsAwakeAheadOfTime) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
