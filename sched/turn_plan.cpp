@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace fairgv::sched {
-namespace {
-
-// A free run costs one synchronisation, some ten microseconds. Below a tenth of the slice it is not worth
-// that, and the fair queue gives the rest back.
-constexpr int kWorthwhileFraction = 10;
-
-}  // namespace
 
 TurnPlan::TurnPlan(Duration slice, CommandHistory& history)
     : history_(history), slice_(std::max(slice, Duration(1))) {}

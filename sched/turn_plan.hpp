@@ -30,6 +30,9 @@ namespace fairgv::sched {
 class TurnPlan {
  public:
   static constexpr Duration kDefaultSlice = std::chrono::milliseconds(6);
+  // A free run costs one synchronisation, some ten microseconds. Below this part of the slice it is not worth
+  // that: the turn is over, and the fair queue gives the rest back.
+  static constexpr int kWorthwhileFraction = 10;
 
   // slice: device time meant for the turn; at least 1 ns. The history outlives the plan.
   TurnPlan(Duration slice, CommandHistory& history);

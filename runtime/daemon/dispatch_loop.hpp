@@ -4,7 +4,8 @@
 // One Dispatcher per device, all under one mutex that is held for microseconds. Each session brings an
 // eventfd that its worker knocks on by writing a session::Knock: to an eventfd these eight bytes are a number
 // to add, so knocks never fill anything up, there is nothing in them to believe, and a worker that writes
-// nonsense wakes us for its own session only. When nothing happens, the thread sleeps without a timeout.
+// nonsense wakes us for its own session only. When nothing happens, the thread sleeps without a timeout; it
+// polls where it expects a turn to end (Dispatcher::end_expected()).
 //
 // All methods may be called from any thread; the server's thread calls them.
 #pragma once

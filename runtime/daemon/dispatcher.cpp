@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sched/turn_plan.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -187,7 +189,8 @@ std::optional<Dispatcher::Window> Dispatcher::end_expected() const {
   // Relaxed: the worker's hint, which makes this thread poll in its own turns and no longer.
   if (session.header->coscheduling.device_apart.load(std::memory_order_relaxed) == 0) return std::nullopt;
   const Time ends = turn_->granted + turn_->slice;
-  return Window{ends - turn_->slice / kEndsEarlierBy, ends + turn_->slice / kEndsLaterBy};
+  return Window{ends - turn_->slice / sched::TurnPlan::kWorthwhileFraction,
+                ends + turn_->slice / kEndsLaterBy};
 }
 
 void Dispatcher::announce_next(Time now) {

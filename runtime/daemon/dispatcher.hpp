@@ -93,9 +93,8 @@ class Dispatcher {
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
   static constexpr std::size_t kMostTracedTurns = 65'536;
-  /// Parts of a slice: how long before its end a measured turn may be over, since what is left is not worth
-  /// a command more (sched::TurnPlan), and how long after it the end is still near.
-  static constexpr int kEndsEarlierBy = 10;
+  /// Part of a slice: how long after its end that of a measured turn is still near. How long before it the
+  /// turn may be over says sched::TurnPlan.
   static constexpr int kEndsLaterBy = 20;
   /// Sessions. Where more wait, their programs need the host's processors, and nobody polls: 64 tenants
   /// beside one host processor had shares that differed by 13 % instead of 4 (fairgv bench crowd).

@@ -291,7 +291,7 @@ void Executor::update_deadline(TimePoint now) {
   if (notices_.has_backlog()) deadline_.at = now + kRetry;
   for (const auto& device : devices_) {
     if (device->knock_again) deadline_.at = std::min(deadline_.at, now + kRetry);
-    // Microseconds, as it will turn out, if not for sure: sleeping through the grant is what this is against.
+    // However long that is: a sleeper would be woken by the grant and be late for it.
     if (const auto until = device->keeper.due_until(); until > now && *until < deadline_.at) {
       deadline_ = {*until, true};
     }

@@ -11,6 +11,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_handover_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_hold_watchdog_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_matching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
@@ -22,6 +23,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_service_manager_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp

@@ -158,6 +158,7 @@ TEST(DispatchLoop, AnnouncesATurnBeforeTheOneInProgressIsOver) {
   }
   // However late this thread or the other is: whoever has the device keeps it for longer than its slice.
   auto begun = std::chrono::steady_clock::now();
+  int turns = 0;
   const auto announced = [&] {
     return std::any_of(members.begin(), members.end(), [](Member& each) { return each.turn().due != 0; });
   };
@@ -173,6 +174,7 @@ TEST(DispatchLoop, AnnouncesATurnBeforeTheOneInProgressIsOver) {
         case State::held:
           each.turn().used_ns += 5'000'000;  // what it will have used when its turn is nearly over
           begun = now;
+          ASSERT_LT(++turns, 100) << "many turns were over, and none was announced";
           (void)each.move(State::held, State::busy);
           break;
         case State::busy:
@@ -183,7 +185,7 @@ TEST(DispatchLoop, AnnouncesATurnBeforeTheOneInProgressIsOver) {
           break;
       }
     }
-    ::usleep(100);
+    std::this_thread::yield();
   }
   EXPECT_TRUE(loop->take_broken().empty());
   for (const Member& each : members) loop->remove_session(each.id);

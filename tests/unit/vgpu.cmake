@@ -1,5 +1,6 @@
 # The tests of runtime/vgpu.
 add_executable(vgpu_test
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_awake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_device_threads_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_executor_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_random_test.cpp
