@@ -96,8 +96,8 @@ class Dispatcher {
   /// Part of a slice: how long after its end that of a measured turn is still near. How long before it the
   /// turn may be over says sched::TurnPlan.
   static constexpr int kEndsLaterBy = 20;
-  /// Sessions. Where more wait, their programs need the host's processors, and nobody polls: 64 tenants
-  /// beside one host processor had shares that differed by 13 % instead of 4 (fairgv bench crowd).
+  /// Sessions. Where more wait, their programs need the host's processors, and nobody polls: with 64 tenants
+  /// beside one host processor each got 4 to 9 % less done (fairgv bench crowd).
   static constexpr std::size_t kMostWaitingAwake = 8;
 
   explicit Dispatcher(std::unique_ptr<sched::Policy> policy) : policy_(std::move(policy)) {}

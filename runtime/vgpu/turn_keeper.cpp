@@ -72,7 +72,7 @@ void TurnKeeper::issued(const Offer& next, std::uint32_t cpu, TimePoint now) {
   lingers_until_.reset();
   classify(cpu, now);
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
-  if (opens_interval) turn_began_ = last_completion_ = now;
+  if (opens_interval) turn_began_ = last_completion_ = stolen_until_ = now;
   issued_any_ = true;
   in_flight_ += 1;
   if (!contended()) return;
@@ -111,8 +111,11 @@ void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimeP
     used_ += in_turn();
     turn_began_ = now;
   }
-  const bool open = contended() ? issued_any_ : in_flight_ != 0;
-  publish_used(used_ + (open ? Duration(now - turn_began_) : Duration::zero()));
+  if (contended()) {
+    if (issued_any_ && (!settings_.stolen || now - stolen_until_ >= slice_ / kStolenLooks)) charge_so_far();
+  } else {
+    publish_used(used_ + (in_flight_ != 0 ? in_turn() : Duration::zero()));
+  }
 }
 
 void TurnKeeper::settle(Next next, TimePoint now) {
@@ -204,13 +207,15 @@ void TurnKeeper::begin() {
   if (slice_ > Duration::zero()) {
     plan_.emplace(slice_, history_);
     if (settings_.stolen) settings_.stolen();  // from here on it counts
+    stolen_ = Duration::zero();
   }
   issued_any_ = false;
 }
 
 void TurnKeeper::give_back(bool work) {
   if (contended() && issued_any_) {
-    used_ += charge_for_turn();
+    charge_so_far();
+    used_ = published_;
     if (plan_->commands() > 0) mean_ = plan_->used() / static_cast<std::int64_t>(plan_->commands());
     if (!work) pausing_since_ = last_completion_;
   }
@@ -258,13 +263,15 @@ std::uint64_t TurnKeeper::lone_limit() const {
   return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);
 }
 
-Duration TurnKeeper::charge_for_turn() const {
-  const Duration stolen = settings_.stolen ? settings_.stolen() : Duration::zero();
-  return in_turn() - std::clamp(stolen, Duration::zero(), in_turn());
+/// Of a contended turn. Nothing is published that may turn out to have been stolen: the dispatcher takes
+/// nothing back, and what it would make good later might be claimed when it is nobody's debt any more.
+void TurnKeeper::charge_so_far() {
+  if (settings_.stolen) stolen_ += settings_.stolen();
+  stolen_until_ = last_completion_;
+  publish_used(used_ + in_turn() - std::clamp(stolen_, Duration::zero(), in_turn()));
 }
 
-/// The dispatcher has charged what was published in the turn already; what turns out to have been stolen is
-/// made good by the time that follows.
+/// Never goes down.
 void TurnKeeper::publish_used(Duration used) {
   published_ = std::max(published_, used);
   publish(turn_.used_ns, static_cast<std::uint64_t>(published_.count()));

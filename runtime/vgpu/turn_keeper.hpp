@@ -60,6 +60,9 @@ class TurnKeeper {
   /// Part of a slice: how long a worker stays awake for a turn that was announced. The other's turn ends
   /// within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
   static constexpr int kDueFraction = 5;
+  /// How often in a slice what others have stolen is looked at: it takes a system call for each thread of the
+  /// device.
+  static constexpr int kStolenLooks = 4;
 
   /// `knock` tells the dispatcher to look at this turn.
   TurnKeeper(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
@@ -156,7 +159,7 @@ class TurnKeeper {
   bool contended() const { return plan_.has_value(); }
   std::uint64_t lone_limit() const;
   Duration in_turn() const { return last_completion_ - turn_began_; }
-  Duration charge_for_turn() const;
+  void charge_so_far();
   void publish_used(Duration used);
   /// Statistics and running totals: whoever reads them needs no order.
   static void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
@@ -192,6 +195,8 @@ class TurnKeeper {
   sched::CommandHistory history_;  // from turn to turn
   std::optional<sched::TurnPlan> plan_;
   Duration slice_{0};
+  Duration stolen_{0};        // as far as known
+  TimePoint stolen_until_{};  // which is of what ended before then
   bool issued_any_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation
   std::uint64_t run_commands_ = 0;

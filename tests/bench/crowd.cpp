@@ -37,12 +37,10 @@ struct IdleCpu {
   double at = 0;
 };
 
-Result<IdleCpu> idle_cpu(const Tenancy& tenancy, unsigned idle) {
-  const auto report = look_at(tenancy);
-  if (!report) return report.error();
+Result<IdleCpu> idle_cpu(const nlohmann::json& report, unsigned idle) {
   IdleCpu cpu;
   for (const std::string& name : numbered("idle", idle)) {
-    const auto tenant = tenant_in(report.value(), name);
+    const auto tenant = tenant_in(report, name);
     if (!tenant) return tenant.error();
     const nlohmann::json& sessions = tenant.value()["sessions"];
     if (sessions.empty()) return Error{name + " has no session"};
@@ -56,6 +54,20 @@ Result<IdleCpu> idle_cpu(const Tenancy& tenancy, unsigned idle) {
   }
   cpu.at = monotonic_seconds();
   return cpu;
+}
+
+/// What each of the crowd has been charged between two reports, in milliseconds.
+Result<std::vector<double>> charged_ms(const nlohmann::json& before, const nlohmann::json& after,
+                                       unsigned tenants) {
+  std::vector<double> charged;
+  for (const std::string& name : numbered("tenant", tenants)) {
+    const auto first = tenant_in(before, name);
+    const auto last = tenant_in(after, name);
+    if (!first) return first.error();
+    if (!last) return last.error();
+    charged.push_back(1e3 * (charged_seconds(last.value()) - charged_seconds(first.value())));
+  }
+  return charged;
 }
 
 Result<Company> start_crowd(const Tenancy& tenancy, const Settings& settings, std::uint64_t iterations,
@@ -81,23 +93,32 @@ Result<std::vector<double>> collect(Company crowd) {
   return throughputs;
 }
 
-Findings print_result(const Settings& settings, const std::vector<double>& throughputs, double idle_cpu_s,
-                      double idle_for_s) {
+double min_max_ratio(const std::vector<double>& values) {
+  const double highest = largest(values);
+  return highest > 0 ? smallest(values) / highest : 0;
+}
+
+Findings print_result(const Settings& settings, const std::vector<double>& throughputs,
+                      const std::vector<double>& charged, double idle_cpu_s, double idle_for_s) {
   const auto progressing =
       std::count_if(throughputs.begin(), throughputs.end(), [](double each) { return each > 0; });
   const double lowest = smallest(throughputs);
   const double highest = largest(throughputs);
-  const double ratio = highest > 0 ? lowest / highest : 0;
+  const double ratio = min_max_ratio(throughputs);
   fmt::print("made progress   {} of {}\n", progressing, settings.tenants);
   fmt::print("Min-Max Ratio   {:.3f}   (1 = all tenants did the same work)\n", ratio);
   fmt::print("throughput      {:.4g} to {:.4g}, median {:.4g} Miteration/s\n", lowest, highest,
              median(throughputs));
+  fmt::print("charged         {:.1f} to {:.1f} ms of the device, Min-Max Ratio {:.3f}\n", smallest(charged),
+             largest(charged), min_max_ratio(charged));
   fmt::print("idle tenants    {}; with their workers they used {:.3f} ms of CPU time, {:.4f} % of a core\n",
              settings.idle, 1e3 * idle_cpu_s, 100 * idle_cpu_s / idle_for_s);
-  return {"tenants,seconds,made_progress,min_max_ratio,lowest,median,highest,idle_tenants,idle_cpu_ms",
-          {fmt::format("{},{},{},{:.4f},{:.3f},{:.3f},{:.3f},{},{:.3f}", settings.tenants, settings.seconds,
-                       progressing, ratio, lowest, median(throughputs), highest, settings.idle,
-                       1e3 * idle_cpu_s)}};
+  return {
+      "tenants,seconds,made_progress,min_max_ratio,lowest,median,highest,min_max_ratio_charged,"
+      "idle_tenants,idle_cpu_ms",
+      {fmt::format("{},{},{},{:.4f},{:.3f},{:.3f},{:.3f},{:.4f},{},{:.3f}", settings.tenants,
+                   settings.seconds, progressing, ratio, lowest, median(throughputs), highest,
+                   min_max_ratio(charged), settings.idle, 1e3 * idle_cpu_s)}};
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
@@ -120,14 +141,21 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (auto ready = wait_until(window); !ready) {
     return Error{ready.error().message + "; if it was not ready, choose a longer --delay"};
   }
-  const auto before = idle_cpu(tenancy.value(), settings.idle);
+  const auto opened = look_at(tenancy.value());
+  if (!opened) return opened.error();
+  const auto before = idle_cpu(opened.value(), settings.idle);
   if (!before) return before.error();
   if (auto there = wait_until(later(window, settings.seconds)); !there) return there.error();
-  const auto after = idle_cpu(tenancy.value(), settings.idle);
+  const auto closed = look_at(tenancy.value());
+  if (!closed) return closed.error();
+  const auto after = idle_cpu(closed.value(), settings.idle);
   if (!after) return after.error();
+  const auto charged = charged_ms(opened.value(), closed.value(), settings.tenants);
+  if (!charged) return charged.error();
   const auto throughputs = collect(std::move(crowd).value());
   if (!throughputs) return throughputs.error();
-  return print_result(settings, throughputs.value(), after->used - before->used, after->at - before->at);
+  return print_result(settings, throughputs.value(), charged.value(), after->used - before->used,
+                      after->at - before->at);
 }
 
 int run(int argc, char** argv) {
