@@ -304,7 +304,8 @@ void TurnKeeper::settle_contended(Next next, TimePoint now) {
     return;
   } else if (!lingers_until_) {
     pausing_since_ = issued_any_ ? last_completion_ : now;
-    lingers_until_ = *pausing_since_ + linger_;
+    // A long one tries now and then whether the program's pauses have become short.
+    lingers_until_ = *pausing_since_ + (long_lingers_.due() ? kLongestLinger : linger_);
   } else if (now >= *lingers_until_) {
     linger_in_vain();
     give_back(false);
@@ -318,13 +319,12 @@ void TurnKeeper::learn_pause(Duration pause) {
   if (pause > kLongestLinger) return;
   linger_ =
       std::clamp<Duration>(std::max<Duration>(2 * pause, linger_ * 7 / 8), kShortestLinger, kLongestLinger);
+  long_lingers_.paid();
 }
 
-/// The wait was futile. After a row of those one long wait tries whether the program's pauses have become
-/// short.
 void TurnKeeper::linger_in_vain() {
-  linger_ = ++vain_lingers_ % kLingersPerProbe == 0 ? kLongestLinger
-                                                    : std::max<Duration>(linger_ * 3 / 4, kShortestLinger);
+  linger_ = std::max<Duration>(linger_ * 3 / 4, kShortestLinger);
+  long_lingers_.failed();
 }
 
 }  // namespace fairgv::vgpu

@@ -29,6 +29,7 @@
 #include "runtime/session/turn.hpp"
 #include "sched/command_history.hpp"
 #include "sched/interactivity.hpp"
+#include "sched/probe_pace.hpp"
 #include "sched/turn_plan.hpp"
 #include "slicing/planner.hpp"
 
@@ -56,7 +57,6 @@ class TurnKeeper {
   /// longer.
   static constexpr Duration kShortestLinger = std::chrono::microseconds(20);
   static constexpr Duration kLongestLinger = std::chrono::microseconds(500);
-  static constexpr std::uint32_t kLingersPerProbe = 16;
   /// Part of a slice: how long a worker stays awake for a turn that was announced. The other's turn ends
   /// within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
   static constexpr int kDueFraction = 5;
@@ -206,7 +206,7 @@ class TurnKeeper {
   } run_by_events_;
   std::optional<TimePoint> lingers_until_;
   Duration linger_ = kLongestLinger;
-  std::uint32_t vain_lingers_ = 0;
+  sched::ProbePace long_lingers_;
   std::optional<TimePoint>
       pausing_since_;  // the program's: from the end of its last command, in this turn or not
 

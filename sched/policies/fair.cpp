@@ -28,6 +28,7 @@ void FairPolicy::wake(TenantId id, Time now) {
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
   // A short one is learnt also when the device was not kept: who begins to come back quickly is kept for
   // again.
+  if (pause <= kLongestAnticipation) pauses.probes.paid();
   if (pauses.kept || pause <= kLongestAnticipation) pauses.usual = (3 * pauses.usual + pause) / 4;
   pauses.paused.reset();
 }
@@ -63,7 +64,8 @@ std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   const bool others_wait = queue_.runnable_count() > 1;
   if (!others_wait || queue_.pick() != id) return std::nullopt;
   const bool back_soon = 2 * pauses.usual <= kLongestAnticipation;
-  pauses.kept = pauses.keeping = back_soon || ++pauses.not_kept % kPausesPerProbe == 0;
+  pauses.kept = pauses.keeping = back_soon || pauses.probes.due();
+  if (!back_soon) pauses.probes.failed();  // until it comes back
   if (!pauses.kept) return std::nullopt;
   return now + kLongestAnticipation;
 }

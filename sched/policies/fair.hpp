@@ -8,15 +8,16 @@
 // - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
 //   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
 //   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
-//   device is the host's own processors, the program may just not have got one. So it is kept once in a while
-//   for those whose pauses are long, too. Who comes back to a device that was kept for it pays for the time:
-//   nobody else could use it.
+//   device is the host's own processors, the program may just not have got one. So it is kept once in a
+//   while, and ever more rarely, for those whose pauses are long, too. Who comes back to a device that was
+//   kept for it pays for the time: nobody else could use it.
 #pragma once
 
 #include <unordered_map>
 
 #include "sched/fair_queue.hpp"
 #include "sched/policy.hpp"
+#include "sched/probe_pace.hpp"
 
 namespace fairgv::sched {
 
@@ -24,8 +25,6 @@ class FairPolicy final : public Policy {
  public:
   /// The longest time for which the device is kept idle for the tenant that is to run next.
   static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
-  /// Of the pauses after which the device would not be kept, one in so many is tried.
-  static constexpr unsigned kPausesPerProbe = 16;
 
   using Policy::Policy;
 
@@ -49,7 +48,7 @@ class FairPolicy final : public Policy {
     std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
     bool kept = false;           // the device, after that
     bool keeping = false;        // it still is
-    unsigned not_kept = 0;       // pauses that were not thought short
+    ProbePace probes{};          // of pauses that were not thought short
     Duration usual{0};           // how long it took to come back: a running mean, of twice the longest
                                  // anticipation at most
   };

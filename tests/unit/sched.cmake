@@ -5,6 +5,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched_fair_queue_random.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_interactivity.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_policies.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched_probe_pace.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_sim_tenant.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_simulation.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_simulation_random.cpp

@@ -175,7 +175,7 @@ TEST_F(Fair, TriesNowAndThenWhetherLongPausesHaveBecomeShort) {
   player.add_runnable(kB, 1'000);
   ASSERT_EQ(player.run(6ms), kA);
   unsigned kept = 0;
-  for (unsigned i = 0; i < 3 + 2 * FairPolicy::kPausesPerProbe; ++i) {
+  for (unsigned i = 0; i < 2 + (ProbePace::kFirst + 1) + (2 * ProbePace::kFirst + 1); ++i) {
     if (player.run_and_pause(1ms)) ++kept;
     player.policy->block(kB, player.now);
     player.now += 5ms;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "runtime/vgpu/turn_keeper.hpp"
 
@@ -402,24 +403,31 @@ TEST_F(TurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenGivesBack)
   EXPECT_EQ(used(), 100us) << "the futile wait is not charged";
 }
 
-TEST_F(TurnTest, LingeringInVainGetsShorterAndIsProbedNowAndThen) {
-  Duration shortest = TurnKeeper::kLongestLinger;
-  int longest_waits = 0;
-  for (std::uint32_t turns = 0; turns < 4 * TurnKeeper::kLingersPerProbe; ++turns) {
+TEST_F(TurnTest, LingeringInVainGetsShorterAndALongOneIsTriedNowAndThen) {
+  std::vector<Duration> waits;
+  for (std::uint32_t turns = 0; turns < 4 * sched::ProbePace::kFirst; ++turns) {
     may_issue();
     grant(6ms);
     run_one(100us, false);
     ASSERT_TRUE(keeper.lingers_until());
-    const Duration linger = *keeper.lingers_until() - now;
-    shortest = std::min(shortest, linger);
-    longest_waits += linger == TurnKeeper::kLongestLinger ? 1 : 0;
+    waits.push_back(*keeper.lingers_until() - now);
     now = *keeper.lingers_until();
     settle(false);
     ASSERT_EQ(state(), TurnState::idle);
     now += 20ms;  // longer than any wait that may pay
   }
-  EXPECT_EQ(shortest, TurnKeeper::kShortestLinger);
-  EXPECT_EQ(longest_waits, 4);
+  const std::size_t trial = sched::ProbePace::kFirst;
+  const std::size_t next_trial = trial + 1 + 2 * sched::ProbePace::kFirst;
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const bool tried = i == trial || i == next_trial;
+    if (tried || i == 0) {
+      EXPECT_EQ(waits[i], TurnKeeper::kLongestLinger) << i;
+    } else {
+      EXPECT_LT(waits[i], waits[0]) << i;
+    }
+  }
+  EXPECT_EQ(waits[trial - 1], TurnKeeper::kShortestLinger);
+  EXPECT_EQ(waits[trial + 1], TurnKeeper::kShortestLinger) << "the trial is all that it costs";
 }
 
 TEST_F(TurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {

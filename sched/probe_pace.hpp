@@ -1,0 +1,39 @@
+// How often to try again what has lately been in vain: after so many failures, and after twice as many each
+// time that the trial fails, too, up to a limit. A change is noticed late by whoever has not changed for
+// long, which costs less than trials that never pay.
+//
+// Pure logic, not thread-safe: one owner.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace fairgv::sched {
+
+class ProbePace {
+ public:
+  static constexpr std::uint32_t kFirst = 16;
+  static constexpr std::uint32_t kLast = 64;
+
+  /// Whether this is the time for a trial.
+  bool due() const { return failures_ >= pace_; }
+
+  /// It was in vain, whether it was a trial or not.
+  void failed() {
+    if (due()) {
+      failures_ = 0;
+      pace_ = std::min(2 * pace_, kLast);
+    } else {
+      ++failures_;
+    }
+  }
+
+  /// It paid: the first trial after this one comes soon again.
+  void paid() { *this = {}; }
+
+ private:
+  std::uint32_t failures_ = 0;  // since the last trial
+  std::uint32_t pace_ = kFirst;
+};
+
+}  // namespace fairgv::sched

@@ -1,0 +1,37 @@
+// The pace of trials of what is mostly in vain.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sched/probe_pace.hpp"
+
+namespace fairgv::sched {
+namespace {
+
+/// Occasions between trials, all of which fail.
+std::vector<std::uint32_t> pauses_between_trials(ProbePace& pace, std::size_t trials) {
+  std::vector<std::uint32_t> pauses;
+  for (std::uint32_t pause = 0; pauses.size() < trials; ++pause) {
+    if (pace.due()) {
+      pauses.push_back(pause);
+      pause = UINT32_MAX;  // the trial itself is none of the next
+    }
+    pace.failed();
+  }
+  return pauses;
+}
+
+TEST(ProbePace, TrialsThatFailBecomeRare) {
+  ProbePace pace;
+  EXPECT_EQ(pauses_between_trials(pace, 5), (std::vector<std::uint32_t>{16, 32, 64, 64, 64}));
+}
+
+TEST(ProbePace, OneThatPaysMakesThemFrequentAgain) {
+  ProbePace pace;
+  pauses_between_trials(pace, 3);
+  pace.paid();
+  EXPECT_EQ(pauses_between_trials(pace, 2), (std::vector<std::uint32_t>{16, 32}));
+}
+
+}  // namespace
+}  // namespace fairgv::sched
