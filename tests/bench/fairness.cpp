@@ -1,8 +1,9 @@
 // fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV,
-// sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program, so that no share hangs on
-// another program's baseline. Every run side by side lies between two short runs of that program alone on the
-// driver, seconds apart; what the device does alone is taken to be their mean. Both ratios are medians of
-// what the single runs show: a drift of the machine is in none of them.
+// sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. Every run side by side lies
+// between turns of each of them by itself, seconds apart, in the same processes; beside them the same
+// programs on the driver alone take turns. The Min-Max Ratio is of what each tenant does beside the others
+// over what it does by itself; the overhead is what the driver alone does over what all of them do together.
+// Both are medians of what the single runs show: a drift of the machine is in none of them.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +16,9 @@
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/rivals.hpp"
 #include "tests/bench/support/share_view.hpp"
+#include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench::fairness_experiment {
 namespace {
@@ -38,9 +41,6 @@ Tenants figure_9() {
   return {"fair6", {1, 2, 2, 3, 3, 4}, {"BlackScholes", "srad"}, 0.97};
 }
 
-// The run alone has no turns that could be cut off at its ends: it may be shorter.
-constexpr double kAlonePart = 1.0 / 3;
-
 // The lightest of six tenants has a turn of 6 ms in every 90: half a turn more or less at the ends of the
 // window must not show.
 constexpr double kWindow = 15;
@@ -52,6 +52,8 @@ struct Settings {
   std::vector<std::string> programs = tenants.programs;
   Api api = Api::kOpenCl;
   PairSettings pairs{.seconds = kWindow};
+  int turns = 15;  // of everybody by itself, between two windows
+  std::string discipline = "non-preemptive";
 };
 
 struct Cell {
@@ -61,37 +63,29 @@ struct Cell {
   Spread overhead;
 };
 
-/// `alone`: for each tenant, what its program does on the driver alone.
-Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<double>& together,
-                     const std::vector<double>& alone) {
-  std::vector<Tenant> tenants(weights.size());
-  for (std::size_t i = 0; i < tenants.size(); ++i) {
-    tenants[i].weight = weights[i];
-    tenants[i].together = together[i];
-    tenants[i].alone = alone[i];
+/// What a window shows, where what was measured alone is the mean of before and after it.
+Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
+                     const std::vector<double>& together, const Rivals::Alone& before,
+                     const Rivals::Alone& after) {
+  std::map<Program, std::vector<double>> tenants, twins;  // those that run the same are compared
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    tenants[programs[i]].push_back((before.tenants[i] + after.tenants[i]) / 2);
+    twins[programs[i]].push_back((before.twins[i] + after.twins[i]) / 2);
   }
-  return bench::fairness_of(tenants);
-}
-
-/// What each tenant's program does alone; tenants that run the same one share the figure.
-Result<std::vector<double>> measure_alone(Runs& runs, const std::vector<Program>& programs, double seconds) {
-  std::map<Program, double> of_program;
-  std::vector<double> alone;
-  for (const Program& program : programs) {
-    if (!of_program.contains(program)) {
-      const auto throughput = runs.alone(program, seconds);
-      if (!throughput) return throughput.error();
-      of_program[program] = throughput.value();
+  std::vector<Tenant> beside_itself(weights.size()), beside_driver(weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    for (std::vector<Tenant>* all : {&beside_itself, &beside_driver}) {
+      (*all)[i].weight = weights[i];
+      (*all)[i].together = together[i];
     }
-    alone.push_back(of_program[program]);
+    const double by_itself = (before.tenants[i] + after.tenants[i]) / 2;
+    beside_itself[i].alone = by_itself;
+    // What this process would do on the driver alone.
+    beside_driver[i].alone = by_itself * median(twins[programs[i]]) / median(tenants[programs[i]]);
   }
-  return alone;
-}
-
-std::vector<double> means_of(const std::vector<double>& before, const std::vector<double>& after) {
-  std::vector<double> means;
-  for (std::size_t i = 0; i < before.size(); ++i) means.push_back((before[i] + after[i]) / 2);
-  return means;
+  Fairness fairness = bench::fairness_of(beside_itself);
+  fairness.overhead = bench::fairness_of(beside_driver).overhead;
+  return fairness;
 }
 
 Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name,
@@ -102,19 +96,23 @@ Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& n
   for (std::size_t i = 0; i < weights.size(); ++i) {
     programs.push_back({beside("workloads/" + workload_of(settings.api, name, i))});
   }
+  if (auto set = runs.tenancy().set_policy(policy); !set) return set.error();
+  auto rivals = Rivals::start(runs.tenancy(), runs.placement(), programs, weights);
+  if (!rivals) return rivals.error();
   std::vector<double> ratios, overheads;
-  auto before = measure_alone(runs, programs, kAlonePart * seconds);
+  auto before = rivals->take_turns(settings.turns);
   for (int i = 0; i < settings.pairs.pairs; ++i) {
     if (!before) return before.error();
-    const auto together = runs.together(policy, programs, seconds, weights);
+    const auto together = rivals->together(seconds);
     if (!together) return together.error();
-    const auto after = measure_alone(runs, programs, kAlonePart * seconds);
+    auto after = rivals->take_turns(settings.turns);
     if (!after) return after.error();
-    const Fairness fairness = fairness_of(weights, together.value(), means_of(before.value(), after.value()));
+    const Fairness fairness = fairness_of(weights, programs, together.value(), before.value(), after.value());
     ratios.push_back(fairness.min_max_ratio);
     overheads.push_back(fairness.overhead);
-    before = after;
+    before = std::move(after);
   }
+  if (auto ended = rivals->end(); !ended) return ended.error();
   return Cell{policy, name, spread_of(ratios), spread_of(overheads)};
 }
 
@@ -149,7 +147,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "overhead");
   std::fflush(stdout);
-  auto runs = Runs::start(placement);
+  auto runs = Runs::start(placement, fmt::format("discipline = \"{}\"", settings.discipline));
   if (!runs) return runs.error();
   ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
@@ -179,6 +177,11 @@ int run(const Tenants& tenants, int argc, char** argv) {
   declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
+  experiment.setting("--turns", settings.turns, 1, "Turns of each tenant by itself between two windows")
+      ->check(CLI::Range(1, 1'000));
+  experiment.options()
+      .add_option("--discipline", settings.discipline, "The device's: slices of 6 ms, or of 30")
+      ->check(CLI::IsMember({"non-preemptive", "preemptive"}));
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -1,88 +1,16 @@
 #include "tests/bench/support/alternation.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
-#include <sys/stat.h>
 
 #include <deque>
-#include <optional>
 #include <string>
 
-#include "tests/bench/support/scratch_file.hpp"
-#include "tests/harness/measured.hpp"
+#include "tests/bench/support/on_request.hpp"
 
 namespace fairgv::bench {
 namespace {
 
 using namespace harness;
-
-constexpr std::uint64_t kMostRounds = 1'000'000;
-
-/// A workload that runs rounds and builds its program on request (--requests).
-class OnRequest {
- public:
-  explicit OnRequest(const std::string& suffix) : pipe_(suffix) {}
-
-  Result<void> start(CommandLine command) {
-    command_ = std::move(command);
-    if (::mkfifo(pipe_.path().c_str(), 0600) != 0) return system_error("cannot make " + pipe_.path());
-    // Both ends: opening one would wait for the other.
-    requests_ = ring::UniqueFd(::open(pipe_.path().c_str(), O_RDWR | O_CLOEXEC));
-    if (!requests_) return system_error("cannot open " + pipe_.path());
-    command_.arguments.insert(command_.arguments.end(), {"--requests", pipe_.path()});
-    auto child = Child::start(command_);
-    if (!child) return child.error();
-    child_.emplace(std::move(child).value());
-    return {};
-  }
-
-  /// The seconds that so many rounds take now.
-  Result<double> run(std::uint64_t rounds) { return ask(std::to_string(rounds), "rounds", rounds); }
-  /// The seconds that one clBuildProgram takes now.
-  Result<double> build() { return ask("build 1", "builds", 1); }
-
-  /// What it says of itself in the end; its results are right.
-  Result<nlohmann::json> end() {
-    requests_ = {};
-    return result_of(command_, finish(std::move(*child_)));
-  }
-
- private:
-  Result<double> ask(std::string request, const char* what, std::uint64_t count) {
-    request += '\n';
-    if (::write(requests_.get(), request.data(), request.size()) < 0)
-      return system_error("cannot ask a workload");
-    while (lines_.empty()) {
-      if (child_->ended())
-        return Error{command_.arguments[0] + " has ended in the middle: see its message above"};
-      pollfd readable{child_->output(), POLLIN, 0};
-      ::poll(&readable, 1, -1);
-      for (std::string& line : child_->read_lines()) lines_.push_back(std::move(line));
-    }
-    const nlohmann::json answer = parse_line(lines_.front());
-    lines_.pop_front();
-    if (!answer.is_object() || answer.value(what, std::uint64_t{0}) != count || !answer.contains("seconds")) {
-      return Error{command_.arguments[0] + " does not answer requests"};
-    }
-    return answer["seconds"].get<double>();
-  }
-
-  ScratchFile pipe_;
-  CommandLine command_;
-  ring::UniqueFd requests_;
-  std::optional<Child> child_;
-  std::deque<std::string> lines_;
-};
-
-/// As many rounds as take about so long.
-Result<std::uint64_t> rounds_of(OnRequest& worker, double seconds) {
-  for (std::uint64_t rounds = 1;; rounds *= 2) {
-    const auto took = worker.run(rounds);
-    if (!took) return took.error();
-    if (took.value() >= seconds || rounds >= kMostRounds) return rounds;
-  }
-}
 
 /// Two that take turns.
 class Couple {
@@ -130,7 +58,7 @@ Result<std::vector<Turns>> alternate(const CommandLine& first, const CommandLine
                                      int turns) {
   Couple couple;
   if (auto started = couple.start(first, second); !started) return started.error();
-  const auto rounds = rounds_of(couple.one(), turn_seconds);
+  const auto rounds = couple.one().rounds_in(turn_seconds);
   if (!rounds) return rounds.error();
   if (auto warm = couple.other().run(rounds.value()); !warm) return warm.error();
   auto taken = couple.take_turns(turns, [&](OnRequest& each) { return each.run(rounds.value()); });
@@ -143,7 +71,7 @@ Result<std::vector<Turns>> alternate_condition(const CommandLine& program, doubl
                                                const std::function<void(bool)>& condition) {
   OnRequest worker(".one");
   if (auto started = worker.start(program); !started) return started.error();
-  const auto rounds = rounds_of(worker, turn_seconds);
+  const auto rounds = worker.rounds_in(turn_seconds);
   if (!rounds) return rounds.error();
   std::vector<Turns> result;
   for (int turn = 0; turn < turns; ++turn) {
@@ -185,7 +113,7 @@ Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& progra
   for (const CommandLine& program : programs) {
     OnRequest& run = runs.emplace_back(fmt::format(".{}", runs.size()));
     if (auto started = run.start(program); !started) return started.error();
-    const auto of_a_turn = rounds_of(run, turn_seconds);
+    const auto of_a_turn = run.rounds_in(turn_seconds);
     if (!of_a_turn) return of_a_turn.error();
     rounds.push_back(of_a_turn.value());
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "tests/harness/measured.hpp"
 
 namespace fairgv::bench {
@@ -17,8 +19,8 @@ Program with(Program program, const std::string& option, double value) {
 
 }  // namespace
 
-Result<Runs> Runs::start(const Placement& placement) {
-  auto tenancy = Tenancy::start(placement);
+Result<Runs> Runs::start(const Placement& placement, std::string device) {
+  auto tenancy = Tenancy::start(placement, {}, std::move(device));
   if (!tenancy) return tenancy.error();
   return Runs(placement, std::move(tenancy).value());
 }

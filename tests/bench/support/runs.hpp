@@ -15,7 +15,8 @@ using Program = std::vector<std::string>;  // and its arguments
 /// On a private daemon. Throughputs are in the programs' own units.
 class Runs {
  public:
-  static Result<Runs> start(const harness::Placement& placement);
+  /// `device`: lines for its part of the daemon's configuration.
+  static Result<Runs> start(const harness::Placement& placement, std::string device = {});
 
   /// By itself, without FairGV, for `seconds`.
   Result<double> alone(const Program& program, double seconds);
@@ -26,6 +27,7 @@ class Runs {
                                        double seconds, const std::vector<std::uint32_t>& weights = {}) const;
 
   const harness::Placement& placement() const { return placement_; }
+  const harness::Tenancy& tenancy() const { return tenancy_; }
 
  private:
   Runs(harness::Placement placement, harness::Tenancy tenancy)

@@ -2,18 +2,23 @@
 // Rounds, or builds, on request: for measurements in which two programs take turns that are too short for
 // runs of their own.
 
-#include <string>
-
 #include "tests/workloads/support/measure.hpp"
+#include "tests/workloads/support/options.hpp"
 #include "tests/workloads/support/target.hpp"
 #include "tests/workloads/support/workload.hpp"
 
 namespace workloads {
 
-/// For every line of `file`, which may be a pipe: runs as many rounds as it says ("12"), waits for them, and
-/// prints a JSON line with these rounds and their seconds; or builds the program anew as often as it says
-/// ("build 3"), and prints these builds and the seconds that building took. Returns at the end of the
-/// file, with all rounds. Throws BadInput.
-Measurement serve_requests(Target& target, Workload& workload, const std::string& file);
+/// Serves every line of --requests' file, which may be a pipe, and answers each with a JSON line: what was
+/// done and the seconds that it took.
+///
+/// - "12": so many rounds, and one wait after them.
+/// - "run 12": so many rounds with the waits of `sync` and `batch`.
+/// - "window 1234.5 10": as --start-at and --seconds; the rounds are those whose end was seen within.
+/// - "build 3": builds the program anew so often.
+///
+/// Returns at the end of the file, with all rounds. Throws BadInput, and what measure() throws.
+Measurement serve_requests(Target& target, Workload& workload, const Options& options, SyncMode sync,
+                           std::uint64_t batch);
 
 }  // namespace workloads

@@ -145,7 +145,7 @@ Measurement measure_and_record(Target& target, Workload& workload, const Options
   if (waits.wanted()) queue.start_timing();
   const Measurement result = options.requests_file.empty()
                                  ? measure(workload, queue, options, sync, batch)
-                                 : serve_requests(target, workload, options.requests_file);
+                                 : serve_requests(target, workload, options, sync, batch);
   if (waits.wanted()) waits.write(queue.stop_timing());
   if (events.wanted()) {
     const std::vector<Execution> in_window = queue.stop_profiling();

@@ -1,0 +1,55 @@
+// A workload that stays, and does what it is asked to (--requests): the same process, with its memory where
+// it is, at different times and in different company.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+#include "tests/bench/support/scratch_file.hpp"
+#include "tests/harness/child.hpp"
+
+namespace fairgv::bench {
+
+class OnRequest {
+ public:
+  /// `suffix` tells the pipes of those apart that are there at the same time.
+  explicit OnRequest(const std::string& suffix) : pipe_(suffix) {}
+
+  /// `command`: a workload, without how much it is to do.
+  Result<void> start(harness::CommandLine command);
+
+  /// The seconds that so many rounds take now, all of them queued at once.
+  Result<double> run(std::uint64_t rounds);
+  /// The same with the waits that the program makes by itself.
+  Result<double> run_awaited(std::uint64_t rounds);
+  /// The seconds that one clBuildProgram takes now.
+  Result<double> build();
+  /// As many rounds as take about so long. Also warms up.
+  Result<std::uint64_t> rounds_in(double seconds);
+
+  /// Rounds for `seconds` from second `start` of CLOCK_MONOTONIC on; the other half waits for the end, and
+  /// has the rounds per second.
+  Result<void> open_window(double start, double seconds);
+  Result<double> close_window();
+
+  /// What it says of itself in the end; its results are right.
+  Result<nlohmann::json> end();
+
+ private:
+  Result<void> send(const std::string& request);
+  Result<nlohmann::json> answer();
+  Result<double> ask(const std::string& request, const char* what, std::uint64_t count);
+
+  ScratchFile pipe_;
+  harness::CommandLine command_;
+  ring::UniqueFd requests_;
+  std::optional<harness::Child> child_;
+  std::deque<std::string> lines_;
+};
+
+}  // namespace fairgv::bench
