@@ -255,7 +255,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (!wish) return wish.error();
   settings.slicing = slicing_settings(arguments.slicing, arguments.slicing_floor, wish.value());
   settings.limits.commands = arguments.command_limit;
-  if (drivers->is_one_cpu_device()) settings.turn.stolen = [&stolen] { return stolen.take(); };
+  if (drivers->is_one_cpu_device()) {
+    settings.turn.watch_for_theft = [&stolen] { stolen.restart(); };
+    settings.turn.stolen = [&stolen] { return stolen.so_far(); };
+  }
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
     const session::Knock knock{session, device};

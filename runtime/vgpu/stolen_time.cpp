@@ -18,6 +18,21 @@ struct Counts {
   std::uint64_t arrivals = 0;
 };
 
+/// The processor time of one thread of this system, by its number (linux/posix-timers_types.h: the number's
+/// complement, and flags for "of a thread" and "as the scheduler counts"). schedstat has it, too, but not up
+/// to now.
+clockid_t cpu_clock_of(pid_t thread) {
+  constexpr clockid_t kOfThread = 4;
+  constexpr clockid_t kScheduler = 2;
+  return static_cast<clockid_t>(~static_cast<std::uint32_t>(thread) << 3) | kOfThread | kScheduler;
+}
+
+Duration time_of(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return Duration::zero();
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 /// A schedstat file: three numbers (Documentation/scheduler/sched-stats.rst). Zeros if the thread has ended.
 Counts read_counts(int fd) {
   std::array<char, 96> text{};
@@ -39,39 +54,42 @@ StolenTime::StolenTime(std::span<const pid_t> threads, pid_t client) {
   for (const pid_t thread : threads.first(std::min(threads.size(), kMostWatched))) {
     const std::string path = "/proc/self/task/" + std::to_string(thread) + "/schedstat";
     ring::UniqueFd counter(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (counter) counters_.push_back(std::move(counter));
+    if (counter) threads_.push_back({std::move(counter), cpu_clock_of(thread)});
   }
   clockid_t clock{};
   if (client > 0 && ::clock_getcpuclockid(client, &clock) == 0) program_clock_ = clock;
-  last_ = read();
+  restart();
 }
 
-Duration StolenTime::take() {
-  if (counters_.empty()) return Duration::zero();
-  const Reading before = std::exchange(last_, read());
-  return between(before, last_, counters_.size());
+Duration StolenTime::so_far() const {
+  if (threads_.empty()) return Duration::zero();
+  return between(from_, read(), threads_.size());
 }
 
 Duration StolenTime::between(const Reading& before, const Reading& after, std::size_t threads) {
   // What counts backwards has ended: a thread of the driver's, or the program.
-  if (after.arrivals < before.arrivals || after.program < before.program) return Duration::zero();
+  if (after.arrivals < before.arrivals || after.program < before.program || after.ran < before.ran) {
+    return Duration::zero();
+  }
+  const auto count = static_cast<std::int64_t>(threads);
   const Duration waited = after.waited - before.waited;
   const Duration waking = kWakeUp * static_cast<std::int64_t>(after.arrivals - before.arrivals);
   const Duration program = after.program - before.program;
-  return std::max(waited - waking - program, Duration::zero()) / static_cast<std::int64_t>(threads);
+  const Duration not_run = (after.at - before.at) - (after.ran - before.ran) / count;
+  return std::clamp((waited - waking - program) / count, Duration::zero(),
+                    std::max(not_run, Duration::zero()));
 }
 
 StolenTime::Reading StolenTime::read() const {
   Reading now;
-  for (const ring::UniqueFd& counter : counters_) {
-    const Counts counts = read_counts(counter.get());
+  now.at = std::chrono::steady_clock::now().time_since_epoch();
+  for (const Thread& thread : threads_) {
+    const Counts counts = read_counts(thread.counter.get());
     now.waited += Duration(static_cast<std::int64_t>(counts.waited_ns));
     now.arrivals += counts.arrivals;
+    now.ran += time_of(thread.clock);
   }
-  timespec used{};
-  if (program_clock_ && ::clock_gettime(*program_clock_, &used) == 0) {
-    now.program = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-  }
+  if (program_clock_) now.program = time_of(*program_clock_);
   return now;
 }
 

@@ -5,7 +5,8 @@
 // should not pay. Linux counts, for each thread, how long it was ready to run and did not
 // (/proc/PID/task/TID/schedstat). From that we subtract what waking up takes anyway, and the processor time
 // that the session's own program has used meanwhile: who crowds out its own device is charged for it. What is
-// left, averaged over the device's threads, was stolen.
+// left, averaged over the device's threads, was stolen; but no more than the time in which they did not run.
+// A wait is counted when it ends, though it may have begun long before, in somebody else's turn.
 #pragma once
 
 #include <sys/types.h>
@@ -35,14 +36,19 @@ class StolenTime {
     Duration waited{0};          // of all watched threads, ready but not running
     std::uint64_t arrivals = 0;  // how often one of them got a core
     Duration program{0};         // processor time of the session's program
+    Duration ran{0};             // of all watched threads
+    Duration at{0};              // by the clock
   };
 
   /// `threads`: the device's, of this process. `client`: the session's program; if it cannot be asked for its
   /// processor time, nothing is subtracted for it.
   StolenTime(std::span<const pid_t> threads, pid_t client);
 
-  /// Since the call before, or since the beginning. Zero without threads, or where the system does not count.
-  Duration take();
+  /// What is stolen is counted from here on; at first, from the beginning.
+  void restart() { from_ = read(); }
+  /// Zero without threads, or where the system does not count. May go back a little: clocks are not read at
+  /// once.
+  Duration so_far() const;
 
   /// What was stolen from each of `threads` threads between two readings.
   static Duration between(const Reading& before, const Reading& after, std::size_t threads);
@@ -50,9 +56,14 @@ class StolenTime {
  private:
   Reading read() const;
 
-  std::vector<ring::UniqueFd> counters_;
+  struct Thread {
+    ring::UniqueFd counter;
+    clockid_t clock;
+  };
+
+  std::vector<Thread> threads_;
   std::optional<clockid_t> program_clock_;
-  Reading last_;
+  Reading from_;
 };
 
 }  // namespace fairgv::vgpu

@@ -206,8 +206,7 @@ void TurnKeeper::begin() {
   plan_.reset();
   if (slice_ > Duration::zero()) {
     plan_.emplace(slice_, history_);
-    if (settings_.stolen) settings_.stolen();  // from here on it counts
-    stolen_ = Duration::zero();
+    if (settings_.watch_for_theft) settings_.watch_for_theft();
   }
   issued_any_ = false;
 }
@@ -266,9 +265,9 @@ std::uint64_t TurnKeeper::lone_limit() const {
 /// Of a contended turn. Nothing is published that may turn out to have been stolen: the dispatcher takes
 /// nothing back, and what it would make good later might be claimed when it is nobody's debt any more.
 void TurnKeeper::charge_so_far() {
-  if (settings_.stolen) stolen_ += settings_.stolen();
+  const Duration stolen = settings_.stolen ? settings_.stolen() : Duration::zero();
   stolen_until_ = last_completion_;
-  publish_used(used_ + in_turn() - std::clamp(stolen_, Duration::zero(), in_turn()));
+  publish_used(used_ + in_turn() - std::clamp(stolen, Duration::zero(), in_turn()));
 }
 
 /// Never goes down.

@@ -41,7 +41,9 @@ using sched::Duration;
 struct TurnSettings {
   Duration slice = sched::TurnPlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
-  /// How much of the time since it was last called the device was kept from its work by others; may be empty.
+  /// How much of the time since watch_for_theft() the device was kept from its work by others. Both or
+  /// neither.
+  std::function<void()> watch_for_theft{};
   std::function<Duration()> stolen{};
   /// The session's, if its host side may be run together with its turns; outlives the keeper.
   ring::Coscheduling* coscheduling = nullptr;
@@ -195,8 +197,7 @@ class TurnKeeper {
   sched::CommandHistory history_;  // from turn to turn
   std::optional<sched::TurnPlan> plan_;
   Duration slice_{0};
-  Duration stolen_{0};        // as far as known
-  TimePoint stolen_until_{};  // which is of what ended before then
+  TimePoint stolen_until_{};  // what was stolen is known of what had ended by then
   bool issued_any_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation
   std::uint64_t run_commands_ = 0;

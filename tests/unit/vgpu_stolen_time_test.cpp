@@ -15,26 +15,41 @@ namespace {
 using namespace std::chrono_literals;
 using Reading = StolenTime::Reading;
 
+/// Between two readings a second apart, in which the threads ran for a tenth of it.
+Duration stolen(const Reading& before, Reading after, std::size_t threads) {
+  after.ran = before.ran + 100ms * static_cast<int>(threads);
+  after.at = before.at + 1s;
+  return StolenTime::between(before, after, threads);
+}
+
 TEST(StolenTime, IsWhatTheThreadsWaitedBeyondWakingUp) {
   const Reading before{10ms, 100, 1s};
-  EXPECT_EQ(StolenTime::between(before, {10ms, 100, 1s}, 2), 0ms);
-  EXPECT_EQ(StolenTime::between(before, {10ms + 40us, 101, 1s}, 2), 0ms) << "one wake-up";
-  EXPECT_EQ(StolenTime::between(before, {16ms + 2 * StolenTime::kWakeUp, 102, 1s}, 2), 3ms)
-      << "of each of two";
+  EXPECT_EQ(stolen(before, {10ms, 100, 1s}, 2), 0ms);
+  EXPECT_EQ(stolen(before, {10ms + 40us, 101, 1s}, 2), 0ms) << "one wake-up";
+  EXPECT_EQ(stolen(before, {16ms + 2 * StolenTime::kWakeUp, 102, 1s}, 2), 3ms) << "of each of two";
 }
 
 TEST(StolenTime, IsNotWhatTheOwnProgramTook) {
-  EXPECT_EQ(StolenTime::between({}, {6ms, 0, 4ms}, 1), 2ms);
-  EXPECT_EQ(StolenTime::between({}, {6ms, 0, 7ms}, 1), 0ms);
+  EXPECT_EQ(stolen({}, {6ms, 0, 4ms}, 1), 2ms);
+  EXPECT_EQ(stolen({}, {6ms, 0, 7ms}, 1), 0ms);
 }
 
 TEST(StolenTime, IsNothingWhenAThreadOrTheProgramHasEnded) {
-  EXPECT_EQ(StolenTime::between({1ms, 100, 0s}, {9ms, 40, 0s}, 2), 0ms);
-  EXPECT_EQ(StolenTime::between({1ms, 0, 3s}, {9ms, 0, 0s}, 2), 0ms);
+  EXPECT_EQ(stolen({1ms, 100, 0s}, {9ms, 40, 0s}, 2), 0ms);
+  EXPECT_EQ(stolen({1ms, 0, 3s}, {9ms, 0, 0s}, 2), 0ms);
+  EXPECT_EQ(StolenTime::between({1ms, 0, 0s, 1s, 0s}, {9ms, 0, 0s, 0s, 1s}, 2), 0ms);
+}
+
+// Linux counts a wait when it is over: one of 5 ms that ended 1 ms after a turn had begun was mostly before
+// it. Without the limit a short turn could cost nothing.
+TEST(StolenTime, IsNoMoreThanTheTimeInWhichTheThreadsDidNotRun) {
+  EXPECT_EQ(StolenTime::between({}, {10ms, 0, 0s, 4ms, 3ms}, 2), 1ms) << "each ran for 2 of 3 ms";
+  EXPECT_EQ(StolenTime::between({}, {10ms, 0, 0s, 6ms, 3ms}, 2), 0ms);
+  EXPECT_EQ(StolenTime::between({}, {10ms, 0, 0s, 7ms, 3ms}, 2), 0ms) << "clocks are not read at once";
 }
 
 TEST(StolenTime, IsNothingWithoutThreads) {
-  EXPECT_EQ(StolenTime({}, 0).take(), 0ns);
+  EXPECT_EQ(StolenTime({}, 0).so_far(), 0ns);
 }
 
 /// A process that keeps the core of this thread busy for as long as the object lives.
@@ -74,11 +89,36 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
     const pid_t self = ::gettid();
     const Thief thief;
     StolenTime stolen(std::span(&self, 1), 0);
-    Duration sum{0};
+    Duration so_far{0};
     // The bound only keeps a broken system from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + 30s;
-    while (sum < 20ms && std::chrono::steady_clock::now() < give_up) sum += stolen.take();
-    EXPECT_GE(sum, 20ms);
+    while (so_far < 20ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far();
+    EXPECT_GE(so_far, 20ms);
+    stolen.restart();
+    EXPECT_LT(stolen.so_far(), so_far);
+  });
+}
+
+TEST(StolenTime, AndWhatTheThreadRanMakeUpAllTheTime) {
+  if (::access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count";
+  on_one_core([] {
+    const pid_t self = ::gettid();
+    const Thief thief;
+    StolenTime stolen(std::span(&self, 1), 0);
+    const auto ran = [] {
+      timespec time{};
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    };
+    const auto began = std::chrono::steady_clock::now();
+    const Duration ran_before = ran();
+    stolen.restart();
+    Duration so_far{0};
+    const auto give_up = began + 30s;
+    while (so_far < 50ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far();
+    const Duration not_run = (std::chrono::steady_clock::now() - began) - (ran() - ran_before);
+    EXPECT_GE(so_far, 50ms);
+    EXPECT_LE(so_far, not_run);
   });
 }
 
@@ -91,10 +131,10 @@ TEST(StolenTime, ForgivesLessIfTheThiefIsTheOwnProgram) {
     StolenTime by_program(std::span(&self, 1), thief.pid());
     Duration all{0};
     const auto give_up = std::chrono::steady_clock::now() + 30s;
-    while (all < 50ms && std::chrono::steady_clock::now() < give_up) all += by_others.take();
+    while (all < 50ms && std::chrono::steady_clock::now() < give_up) all = by_others.so_far();
     EXPECT_GE(all, 50ms);
     // Others may have stolen, too; but the thief cannot have had nothing.
-    EXPECT_LT(by_program.take(), all);
+    EXPECT_LT(by_program.so_far(), all);
   });
 }
 
