@@ -19,7 +19,8 @@ using Seconds = std::chrono::seconds;
 constexpr double kLongestIdle = 31'536'000;  // a year, in seconds
 constexpr double kShortestSlice = 0.1;       // milliseconds; below it switching costs more than it shares
 constexpr double kLongestSlice = 1'000;
-constexpr double kLongestHold = 1'000'000;  // seconds
+constexpr double kLongestHold = 1'000'000;               // seconds
+constexpr std::int64_t kLongestWakeLatency = 1'000'000;  // microseconds
 // FairGV, section 3.2.1.
 constexpr Milliseconds kNonPreemptiveSlice{6};
 constexpr Milliseconds kPreemptiveSlice{30};
@@ -327,6 +328,10 @@ const ConfigOptions<DeviceRule>& device_options() {
         "(see The "
         "watchdog)."},
        time_field<Seconds>(&DeviceRule::hold_limit)},
+      {{"wake_latency_us", IntegerType{0, kLongestWakeLatency}, "microseconds", Applies::at_once,
+        "as long as the system likes",
+        "How long a processor may take to wake up while several want the device (see Waking up)."},
+       field(&DeviceRule::wake_latency_us)},
   };
   return kOptions;
 }

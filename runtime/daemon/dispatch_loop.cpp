@@ -57,15 +57,15 @@ class SignalsBlocked {
 
 }  // namespace
 
-Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules) {
+Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules, std::string wake_latency_file) {
   ring::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   ring::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   ring::UniqueFd broken(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll || !wake || !broken || !watch(epoll.get(), wake.get(), kWakeKey)) {
     return system_error("cannot make the dispatcher's event descriptors");
   }
-  std::unique_ptr<DispatchLoop> loop(
-      new DispatchLoop(std::move(rules), std::move(epoll), std::move(wake), std::move(broken)));
+  std::unique_ptr<DispatchLoop> loop(new DispatchLoop(std::move(rules), std::move(wake_latency_file),
+                                                      std::move(epoll), std::move(wake), std::move(broken)));
   loop->start_thread();
   return loop;
 }
@@ -76,9 +76,10 @@ void DispatchLoop::start_thread() {
   ::pthread_setname_np(thread_.native_handle(), "dispatcher");
 }
 
-DispatchLoop::DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake,
-                           ring::UniqueFd broken)
+DispatchLoop::DispatchLoop(DeviceRules rules, std::string wake_latency_file, ring::UniqueFd epoll,
+                           ring::UniqueFd wake, ring::UniqueFd broken)
     : rules_(std::move(rules)),
+      wake_latency_(std::move(wake_latency_file)),
       epoll_(std::move(epoll)),
       wake_(std::move(wake)),
       broken_event_(std::move(broken)) {}
@@ -367,9 +368,23 @@ void DispatchLoop::run() {
       dispatcher.expire(now);
       dispatcher.announce_next(now);
     }
+    limit_wake_latency(now);
     collect_broken();
     loop_turns_.fetch_add(1, std::memory_order_relaxed);
   }
+  wake_latency_.end(Time::max());
+}
+
+/// The shortest that a device asks for which is wanted by several.
+void DispatchLoop::limit_wake_latency(Time now) {
+  std::optional<std::uint32_t> limit;
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
+    const auto of_device = rules_.of(device).wake_latency_us;
+    if (of_device && dispatchers_[device].contended())
+      limit = std::min(limit.value_or(*of_device), *of_device);
+  }
+  if (limit) wake_latency_.want(std::chrono::microseconds(*limit), now);
+  wake_latency_.end(now);
 }
 
 /// Until the first deadline, or until a turn is expected to end; none when there is neither. Milliseconds
@@ -385,6 +400,7 @@ std::optional<timespec> DispatchLoop::time_left() {
     if (const auto deadline = dispatcher.deadline()) consider(*deadline);
     if (const auto end = dispatcher.end_expected(); end && now < end->until) consider(end->from);
   }
+  if (const auto end = wake_latency_.deadline()) consider(*end);
   if (!first) return std::nullopt;
   const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(*first - now, {});
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);

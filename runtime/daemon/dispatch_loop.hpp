@@ -16,6 +16,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/dispatcher.hpp"
 #include "runtime/daemon/entitlement.hpp"
+#include "runtime/daemon/wake_latency.hpp"
 #include "runtime/ring/segment.hpp"
 
 namespace fairgv::daemon {
@@ -52,7 +54,9 @@ struct SessionBooks {
 
 class DispatchLoop {
  public:
-  static Result<std::unique_ptr<DispatchLoop>> start(DeviceRules rules);
+  /// `wake_latency_file`: another one than the system's is for tests.
+  static Result<std::unique_ptr<DispatchLoop>> start(DeviceRules rules,
+                                                     std::string wake_latency_file = WakeLatency::kFile);
   ~DispatchLoop();
   DispatchLoop(const DispatchLoop&) = delete;
   DispatchLoop& operator=(const DispatchLoop&) = delete;
@@ -120,13 +124,15 @@ class DispatchLoop {
  private:
   using Time = Dispatcher::Time;
 
-  DispatchLoop(DeviceRules rules, ring::UniqueFd epoll, ring::UniqueFd wake, ring::UniqueFd broken);
+  DispatchLoop(DeviceRules rules, std::string wake_latency_file, ring::UniqueFd epoll, ring::UniqueFd wake,
+               ring::UniqueFd broken);
   void start_thread();
   /// With the mutex held.
   void append_dispatcher();
   Result<void> watch_knocks(const DispatchedSession& session);
   void run();
   std::optional<timespec> time_left();
+  void limit_wake_latency(Time now);
   void handle_knock(std::uint64_t key, Time now);
   void wake();
   void collect_broken();
@@ -145,6 +151,7 @@ class DispatchLoop {
   };
   std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;
+  WakeLatency wake_latency_;  // the thread's own
   ring::UniqueFd epoll_;
   ring::UniqueFd wake_;                       // eventfd: something changed from outside, or the end
   ring::UniqueFd broken_event_;               // eventfd

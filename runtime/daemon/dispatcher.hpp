@@ -156,6 +156,8 @@ class Dispatcher {
 
   // -- looking
 
+  /// Whether somebody waits for a turn.
+  bool contended() const { return waiting_ > 0; }
   bool knows(TenantId id) const { return tenants_.contains(id); }
   std::optional<SessionId> holder() const;
   session::TurnState state(SessionId id) const;

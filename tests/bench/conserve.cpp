@@ -68,8 +68,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "sleep ratio");
   for (const std::string& policy : settings.policies) fmt::print("{:>36}", policy);
   fmt::print("\n");
-  auto runs =
-      PairedRuns::start(placement, settings.pairs, settings.policies, settings.sleep_ratios.size(), 2);
+  auto runs = PairedRuns::start(placement, settings.pairs, settings.policies, settings.sleep_ratios.size());
   if (!runs) return runs.error();
   // Two batches are always queued: it waits for every launch otherwise, and leaves gaps.
   const Program busy{beside("workloads/" + workload_of(settings.api, "BlackScholes", 0)), "--sync", "stream"};
@@ -105,6 +104,7 @@ int run(int argc, char** argv) {
   declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
+  declare_turns(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -52,7 +52,6 @@ struct Settings {
   std::vector<std::string> programs = tenants.programs;
   Api api = Api::kOpenCl;
   PairSettings pairs{.seconds = kWindow};
-  int turns = 15;  // of everybody by itself, between two windows
   std::string discipline = "non-preemptive";
 };
 
@@ -65,12 +64,11 @@ struct Cell {
 
 /// What a window shows, where what was measured alone is the mean of before and after it.
 Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
-                     const std::vector<double>& together, const Rivals::Alone& before,
-                     const Rivals::Alone& after) {
+                     const std::vector<double>& together, const Rivals::Alone& alone) {
   std::map<Program, std::vector<double>> tenants, twins;  // those that run the same are compared
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    tenants[programs[i]].push_back((before.tenants[i] + after.tenants[i]) / 2);
-    twins[programs[i]].push_back((before.twins[i] + after.twins[i]) / 2);
+    tenants[programs[i]].push_back(alone.tenants[i]);
+    twins[programs[i]].push_back(alone.on_driver[i]);
   }
   std::vector<Tenant> beside_itself(weights.size()), beside_driver(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -78,36 +76,37 @@ Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vecto
       (*all)[i].weight = weights[i];
       (*all)[i].together = together[i];
     }
-    const double by_itself = (before.tenants[i] + after.tenants[i]) / 2;
-    beside_itself[i].alone = by_itself;
+    beside_itself[i].alone = alone.tenants[i];
     // What this process would do on the driver alone.
-    beside_driver[i].alone = by_itself * median(twins[programs[i]]) / median(tenants[programs[i]]);
+    beside_driver[i].alone = alone.tenants[i] * median(twins[programs[i]]) / median(tenants[programs[i]]);
   }
   Fairness fairness = bench::fairness_of(beside_itself);
   fairness.overhead = bench::fairness_of(beside_driver).overhead;
   return fairness;
 }
 
-Result<Cell> measure(Runs& runs, const std::string& policy, const std::string& name,
-                     const Settings& settings) {
+Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const std::string& policy,
+                     const std::string& name, const Settings& settings) {
   const std::vector<std::uint32_t>& weights = settings.tenants.weights;
   const double seconds = settings.pairs.seconds;
   std::vector<Program> programs;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     programs.push_back({beside("workloads/" + workload_of(settings.api, name, i))});
   }
-  if (auto set = runs.tenancy().set_policy(policy); !set) return set.error();
-  auto rivals = Rivals::start(runs.tenancy(), runs.placement(), programs, weights);
+  if (auto set = tenancy.set_policy(policy); !set) return set.error();
+  auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
   if (!rivals) return rivals.error();
   std::vector<double> ratios, overheads;
-  auto before = rivals->take_turns(settings.turns);
+  const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, Rivals::Who::everybody); };
+  auto before = by_themselves();
   for (int i = 0; i < settings.pairs.pairs; ++i) {
     if (!before) return before.error();
     const auto together = rivals->together(seconds);
     if (!together) return together.error();
-    auto after = rivals->take_turns(settings.turns);
+    auto after = by_themselves();
     if (!after) return after.error();
-    const Fairness fairness = fairness_of(weights, programs, together.value(), before.value(), after.value());
+    const Fairness fairness =
+        fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value()));
     ratios.push_back(fairness.min_max_ratio);
     overheads.push_back(fairness.overhead);
     before = std::move(after);
@@ -147,14 +146,14 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "overhead");
   std::fflush(stdout);
-  auto runs = Runs::start(placement, fmt::format("discipline = \"{}\"", settings.discipline));
-  if (!runs) return runs.error();
+  const auto tenancy = Tenancy::start(placement, {}, fmt::format("discipline = \"{}\"", settings.discipline));
+  if (!tenancy) return tenancy.error();
   ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
   for (const std::string& program : settings.programs) {
     for (const std::string& policy : settings.policies) {
       progress.step(fmt::format("{}, {}", program, policy));
-      const auto cell = measure(runs.value(), policy, program, settings);
+      const auto cell = measure(tenancy.value(), placement, policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
       progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}", program, policy, shown(cell->min_max_ratio),
@@ -177,8 +176,7 @@ int run(const Tenants& tenants, int argc, char** argv) {
   declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
-  experiment.setting("--turns", settings.turns, 1, "Turns of each tenant by itself between two windows")
-      ->check(CLI::Range(1, 1'000));
+  declare_turns(experiment, settings.pairs);
   experiment.options()
       .add_option("--discipline", settings.discipline, "The device's: slices of 6 ms, or of 30")
       ->check(CLI::IsMember({"non-preemptive", "preemptive"}));

@@ -17,7 +17,7 @@
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/bench/support/runs.hpp"
+#include "tests/bench/support/rivals.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/bench/support/sliced.hpp"
 #include "tests/harness/executions.hpp"

@@ -101,7 +101,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const std::string& policy : settings.policies) fmt::print("{:>22}", policy);
   fmt::print("\n");
   auto runs = PairedRuns::start(placement, settings.pairs, settings.policies,
-                                settings.programs.size() * settings.kernel_us.size(), 1);
+                                settings.programs.size() * settings.kernel_us.size());
   if (!runs) return runs.error();
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
@@ -146,6 +146,7 @@ int run(int argc, char** argv) {
   declare_api(experiment.options(), settings.api, false);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
+  declare_turns(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -14,7 +14,6 @@
 #include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/bench/support/runs.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/bench/support/sliced.hpp"
 

@@ -41,19 +41,20 @@ double due(const Player& player) {
   return player.weight / kWeights;
 }
 
-Result<Cell> measure(const Runs& runs, const std::string& policy, const std::vector<Program>& programs,
-                     const PairSettings& settings) {
-  std::vector<std::uint32_t> weights;
-  for (const Player& player : kPlayers) weights.push_back(player.weight);
+Result<Cell> measure(const Tenancy& tenancy, Rivals& rivals, const std::string& policy,
+                     const std::vector<double>& iterations, const PairSettings& settings) {
+  if (auto set = tenancy.set_policy(policy); !set) return set.error();
   std::array<std::vector<double>, kPlayers.size()> shares;
   std::vector<double> ratios;
   for (int run = 0; run < settings.pairs; ++run) {
-    const auto work = runs.together(policy, programs, settings.seconds, weights);
-    if (!work) return work.error();
-    const double sum = std::accumulate(work->begin(), work->end(), 0.0);
+    const auto rounds = rivals.together(settings.seconds);
+    if (!rounds) return rounds.error();
+    std::vector<double> work;
+    for (std::size_t i = 0; i < iterations.size(); ++i) work.push_back(rounds.value()[i] * iterations[i]);
+    const double sum = std::accumulate(work.begin(), work.end(), 0.0);
     std::vector<double> relative;
     for (std::size_t i = 0; i < kPlayers.size(); ++i) {
-      shares[i].push_back(work.value()[i] / sum);
+      shares[i].push_back(work[i] / sum);
       relative.push_back(shares[i].back() / due(kPlayers[i]));
     }
     ratios.push_back(smallest(relative) / largest(relative));
@@ -108,15 +109,21 @@ Figure figure_of(const std::vector<Cell>& cells) {
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
+  std::vector<double> iterations;  // of a round
   std::vector<Program> programs;
+  std::vector<std::uint32_t> weights;
   for (const Player& player : kPlayers) {
     const auto loop = calibrate_loop(player.kernel_us, "0.3", placement);
     if (!loop) return loop.error();
     programs.push_back({beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations),
                         "--batch", std::to_string(loop->batch), "--sync", "stream"});
+    iterations.push_back(static_cast<double>(loop->iterations));
+    weights.push_back(player.weight);
   }
-  auto runs = Runs::start(placement);
-  if (!runs) return runs.error();
+  const auto tenancy = Tenancy::start(placement);
+  if (!tenancy) return tenancy.error();
+  auto rivals = Rivals::start(tenancy.value(), placement, programs, weights, {});
+  if (!rivals) return rivals.error();
   fmt::print("Shares of the work done, {} runs of {} s; the due share in parentheses\n\n{:<16}",
              settings.pairs.pairs, settings.pairs.seconds, "policy");
   for (const Player& player : kPlayers) {
@@ -127,13 +134,14 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::vector<Cell> cells;
   for (const std::string& policy : settings.policies) {
     progress.step(policy);
-    const auto cell = measure(runs.value(), policy, programs, settings.pairs);
+    const auto cell = measure(tenancy.value(), rivals.value(), policy, iterations, settings.pairs);
     if (!cell) return cell.error();
     cells.push_back(cell.value());
     std::string row = fmt::format("{:<16}", policy);
     for (const Spread& share : cell->shares) row += fmt::format("{:>28}", shown(share));
     progress.print_row(row + fmt::format("{:>22}", shown(cell->min_max_ratio)));
   }
+  if (auto ended = rivals->end(); !ended) return ended.error();
   Findings found = table_of(cells);
   found.figure = figure_of(cells);
   return found;

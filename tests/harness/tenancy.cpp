@@ -76,7 +76,7 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
                     std::move(changes)};
   // First: the caller may begin other tables after [device].
   if (const std::string& cores = tenancy.placement_.device_cores(); !cores.empty()) {
-    device = "cores = \"" + cores + "\"\n" + device;
+    device = "cores = \"" + cores + "\"\nwake_latency_us = 0\n" + device;
   }
   // Always, so that the machine's own configuration has no part in it.
   const std::string config = tenancy.folder_ / "fairgvd.toml";

@@ -6,6 +6,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_counted_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_wake_latency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_test.cpp
@@ -32,7 +33,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
-target_link_libraries(daemon_test PRIVATE fairgv_daemon fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
+target_link_libraries(daemon_test PRIVATE fairgv_daemon harness fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
 # What the tests put into a worker's cage.
 add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon_cage_probe.cpp)
 target_link_libraries(daemon_cage_probe PRIVATE fairgv_warnings Threads::Threads)

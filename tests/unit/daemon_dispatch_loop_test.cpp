@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "runtime/daemon/dispatch_loop.hpp"
+#include "tests/unit/wake_latency_pipe.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -343,6 +344,38 @@ TEST(DispatchLoop, EachDeviceHasItsOwnPolicy) {
   EXPECT_EQ(policies(), (Names{"round-robin", "round-robin", "round-robin"}));
   loop.value()->set_rules(rules);  // the configuration was read again
   EXPECT_EQ(policies(), (Names{"fair", "fifo", "fair"}));
+}
+
+TEST(DispatchLoop, ProcessorsWakeUpSoonWhileSeveralWantADeviceThatAsksForIt) {
+  WakeLatencyPipe pipe;
+  using Seen = WakeLatencyPipe::Seen;
+  DeviceRules rules;
+  rules.common.wake_latency_us = 7;
+  auto loop = DispatchLoop::start(rules, pipe.path());
+  ASSERT_TRUE(loop);
+  loop.value()->reset_devices(1);
+  Member holder(1, 1), waiter(2, 2);
+  for (Member* member : {&holder, &waiter}) ASSERT_TRUE(loop.value()->add_session(member->for_loop()));
+  holder.want();
+  holder.wait_while(State::wanting);
+  ASSERT_TRUE(holder.move(State::held, State::busy));
+  EXPECT_EQ(pipe.look(), Seen(std::nullopt, false)) << "nobody else wants it";
+  waiter.want();
+  holder.wait_while(State::busy);
+  // The bounds only keep a broken loop from hanging the test.
+  const auto wait_for = [&](const Seen& wanted) {
+    const auto give_up = std::chrono::steady_clock::now() + 30s;
+    Seen seen;
+    do {
+      seen = pipe.look();
+    } while (seen != wanted && std::chrono::steady_clock::now() < give_up);
+    return seen;
+  };
+  EXPECT_EQ(wait_for(Seen(7, true)), Seen(7, true));
+  loop.value()->remove_session(holder.id);
+  waiter.wait_while(State::wanting);
+  EXPECT_EQ(wait_for(Seen(std::nullopt, false)), Seen(std::nullopt, false)) << "the waiter has it alone";
+  loop.value()->remove_session(waiter.id);
 }
 
 TEST(DispatchLoop, PoliciesChangeUnderRunningWorkers) {

@@ -1,5 +1,6 @@
-// Programs alone on the driver and side by side as tenants of equal weight, measured in pairs: a pair is one
-// run of each, soon after one another, so that a drift of the machine falls on both sides of a ratio.
+// Programs alone on the driver and side by side as tenants of equal weight, measured in pairs: a window side
+// by side lies between short turns of those alone, so that a drift of the machine falls on both sides of a
+// ratio.
 #pragma once
 
 #include <map>
@@ -9,22 +10,25 @@
 
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/progress_line.hpp"
-#include "tests/bench/support/runs.hpp"
+#include "tests/bench/support/rivals.hpp"
 
 namespace fairgv::bench {
 
 /// What every such experiment can be told.
 struct PairSettings {
-  double seconds = 2;  // of each run
+  double seconds = 4;  // of each window
   int pairs = 3;
+  int turns = 15;  // of each program by itself, between two windows
 };
 
 /// --seconds and --pairs.
 void declare_pairs(Experiment& experiment, PairSettings& settings);
+/// --turns.
+void declare_turns(Experiment& experiment, PairSettings& settings);
 /// --policies.
 void declare_policies(Experiment& experiment, std::vector<std::string>& policies);
 
-/// Throughputs in the programs' own units, in the order of the programs.
+/// Rounds per second, in the order of the programs.
 struct Pair {
   std::vector<double> alone;
   std::vector<double> together;
@@ -34,10 +38,9 @@ using PairsByPolicy = std::map<std::string, std::vector<Pair>>;
 /// Measures the pairs of one experiment.
 class PairedRuns {
  public:
-  /// cases: how often measure() will be called with `programs_alone` programs that run alone.
+  /// cases: how often measure() will be called.
   static Result<PairedRuns> start(const harness::Placement& placement, const PairSettings& settings,
-                                  const std::vector<std::string>& policies, std::size_t cases,
-                                  std::size_t programs_alone);
+                                  const std::vector<std::string>& policies, std::size_t cases);
 
   /// Each of `alone` by itself, and all of `together` over the same window, under each policy. `what` names
   /// the case where it says how far it is.
@@ -47,11 +50,11 @@ class PairedRuns {
   const ProgressLine& progress() const { return *progress_; }
 
  private:
-  PairedRuns(Runs runs, const PairSettings& settings, const std::vector<std::string>& policies,
-             std::size_t steps);
-  Result<std::vector<double>> run_alone(const std::string& what, const std::vector<Program>& programs);
+  PairedRuns(harness::Placement placement, harness::Tenancy tenancy, const PairSettings& settings,
+             const std::vector<std::string>& policies, std::size_t steps);
 
-  Runs runs_;
+  harness::Placement placement_;
+  harness::Tenancy tenancy_;
   PairSettings settings_;
   std::vector<std::string> policies_;
   std::unique_ptr<ProgressLine> progress_;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 
@@ -16,59 +18,76 @@ constexpr double kTurnSeconds = 0.04;
 /// Until everybody has read that the window opens.
 constexpr double kLeadSeconds = 0.2;
 
+std::vector<double> means(const std::vector<double>& before, const std::vector<double>& after) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < before.size(); ++i) result.push_back((before[i] + after[i]) / 2);
+  return result;
+}
+
 }  // namespace
 
+Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after) {
+  return {means(before.tenants, after.tenants), means(before.on_driver, after.on_driver)};
+}
+
+Result<void> Rivals::Rival::start(CommandLine command) {
+  if (auto started = program.start(std::move(command)); !started) return started.error();
+  const auto fill = program.rounds_in(kTurnSeconds);
+  if (!fill) return fill.error();
+  rounds = fill.value();
+  return {};
+}
+
 Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
-                             const std::vector<Program>& programs,
-                             const std::vector<std::uint32_t>& weights) {
+                             const std::vector<Program>& tenants, const std::vector<std::uint32_t>& weights,
+                             const std::vector<Program>& on_driver) {
   Rivals rivals;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    OnRequest& twin = rivals.twins_.emplace_back(fmt::format(".twin{}", i));
-    if (auto started = twin.start(bare(programs[i], placement)); !started) return started.error();
-    const auto rounds = twin.rounds_in(kTurnSeconds);
-    if (!rounds) return rounds.error();
-    rivals.rounds_.push_back(rounds.value());
-    OnRequest& tenant = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i));
-    const auto command = tenancy.tenant(fmt::format("tenant{}", i + 1), weights.at(i), programs[i]);
-    if (auto started = tenant.start(command); !started) return started.error();
-    if (auto warm = rivals.turn_of(tenant, i); !warm) return warm.error();
+  for (const Program& program : on_driver) {
+    Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()));
+    if (auto started = rival.start(bare(program, placement)); !started) return started.error();
+  }
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i));
+    const std::uint32_t weight = i < weights.size() ? weights[i] : 1;
+    const std::string name = fmt::format("tenant{}", i + 1);
+    if (auto started = rival.start(tenancy.tenant(name, weight, tenants[i])); !started)
+      return started.error();
   }
   return rivals;
 }
 
-Result<double> Rivals::turn_of(OnRequest& program, std::size_t which) {
-  const auto seconds = program.run_awaited(rounds_[which]);
-  if (!seconds) return seconds.error();
-  return static_cast<double>(rounds_[which]) / seconds.value();
-}
-
-Result<Rivals::Alone> Rivals::take_turns(int turns) {
-  std::vector<std::vector<double>> of_tenants(tenants_.size()), of_twins(twins_.size());
+Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
+  std::vector<Rival*> order;
+  for (std::size_t i = 0; i < std::max(tenants_.size(), on_driver_.size()); ++i) {
+    if (i < on_driver_.size()) order.push_back(&on_driver_[i]);
+    if (i < tenants_.size() && who == Who::everybody) order.push_back(&tenants_[i]);
+  }
+  for (Rival* rival : order) rival->speeds.clear();
   for (int turn = 0; turn < turns; ++turn) {
-    for (std::size_t place = 0; place < tenants_.size(); ++place) {
-      // What goes first changes, so that a drift of the machine cancels.
-      const std::size_t i = turn % 2 == 0 ? place : tenants_.size() - 1 - place;
-      for (const bool tenant : {turn % 2 == 0, turn % 2 != 0}) {
-        const auto speed = turn_of(tenant ? tenants_[i] : twins_[i], i);
-        if (!speed) return speed.error();
-        (tenant ? of_tenants : of_twins)[i].push_back(speed.value());
-      }
+    for (Rival* rival : order) {
+      const auto seconds = rival->program.run_awaited(rival->rounds);
+      if (!seconds) return seconds.error();
+      rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
     }
+    // What goes first changes, so that a drift of the machine cancels.
+    std::reverse(order.begin(), order.end());
   }
   Alone alone;
-  for (const auto& speeds : of_tenants) alone.tenants.push_back(median(speeds));
-  for (const auto& speeds : of_twins) alone.twins.push_back(median(speeds));
+  for (const Rival& rival : on_driver_) alone.on_driver.push_back(median(rival.speeds));
+  if (who == Who::everybody) {
+    for (const Rival& rival : tenants_) alone.tenants.push_back(median(rival.speeds));
+  }
   return alone;
 }
 
 Result<std::vector<double>> Rivals::together(double seconds) {
   const double start = monotonic_seconds() + kLeadSeconds;
-  for (OnRequest& tenant : tenants_) {
-    if (auto opened = tenant.open_window(start, seconds); !opened) return opened.error();
+  for (Rival& tenant : tenants_) {
+    if (auto opened = tenant.program.open_window(start, seconds); !opened) return opened.error();
   }
   std::vector<double> speeds;
-  for (OnRequest& tenant : tenants_) {
-    const auto speed = tenant.close_window();
+  for (Rival& tenant : tenants_) {
+    const auto speed = tenant.program.close_window();
     if (!speed) return speed.error();
     speeds.push_back(speed.value());
   }
@@ -76,9 +95,9 @@ Result<std::vector<double>> Rivals::together(double seconds) {
 }
 
 Result<void> Rivals::end() {
-  for (std::deque<OnRequest>* all : {&tenants_, &twins_}) {
-    for (OnRequest& each : *all) {
-      if (auto right = each.end(); !right) return right.error();
+  for (std::deque<Rival>* all : {&tenants_, &on_driver_}) {
+    for (Rival& rival : *all) {
+      if (auto right = rival.program.end(); !right) return right.error();
     }
   }
   return {};

@@ -1,35 +1,39 @@
-// Tenants that share the device, each with a twin: the same program on the driver alone. All of them stay
-// from the first measurement to the last, so that every program is compared with itself. Equal programs
-// differ, by where the system has put their memory: on the driver alone one process in six was 3 to 5 %
-// slower than the others for as long as it lived (matrixMul, hotspot), which is more than what schedulers are
-// compared for.
+// Tenants that share the device, and programs on the driver alone to compare them with. All of them stay from
+// the first measurement to the last, so that every program is compared with itself at another time. Equal
+// programs differ, by where the system has put their memory: on the driver alone one process in six was 3 to
+// 5 % slower than the others for as long as it lived (matrixMul, hotspot), which is more than what schedulers
+// are compared for.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
 #include "tests/bench/support/on_request.hpp"
-#include "tests/bench/support/runs.hpp"
+#include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
 
+using Program = std::vector<std::string>;  // and its arguments
+
 class Rivals {
  public:
-  /// Starts all, one after the other; on tenancies with other tenants than these nothing that follows is
-  /// alone. As many weights as programs.
+  /// Starts all, one after the other. Weights are the tenants', in their order; 1 where there is none. Other
+  /// tenants of the daemon should have nothing to do.
   static Result<Rivals> start(const harness::Tenancy& tenancy, const harness::Placement& placement,
-                              const std::vector<Program>& programs,
-                              const std::vector<std::uint32_t>& weights);
+                              const std::vector<Program>& tenants, const std::vector<std::uint32_t>& weights,
+                              const std::vector<Program>& on_driver);
 
   /// Rounds per second, in the order of the programs.
   struct Alone {
-    std::vector<double> tenants;  // while no other tenant works
-    std::vector<double> twins;
+    std::vector<double> tenants;  // while no other tenant works; none if they were not asked
+    std::vector<double> on_driver;
   };
+  enum class Who { everybody, on_driver };
   /// Everybody by itself, in short turns: medians of so many turns each.
-  Result<Alone> take_turns(int turns);
+  Result<Alone> take_turns(int turns, Who who);
 
   /// The tenants at once: rounds per second.
   Result<std::vector<double>> together(double seconds);
@@ -38,12 +42,21 @@ class Rivals {
   Result<void> end();
 
  private:
-  Rivals() = default;
-  Result<double> turn_of(OnRequest& program, std::size_t which);
+  struct Rival {
+    explicit Rival(const std::string& suffix) : program(suffix) {}
+    Result<void> start(harness::CommandLine command);
+    OnRequest program;
+    std::uint64_t rounds = 0;    // of a turn
+    std::vector<double> speeds;  // of its turns
+  };
 
-  std::deque<OnRequest> tenants_;
-  std::deque<OnRequest> twins_;
-  std::vector<std::uint64_t> rounds_;  // of a turn
+  Rivals() = default;
+
+  std::deque<Rival> tenants_;
+  std::deque<Rival> on_driver_;
 };
+
+/// What lies between the two: a drift of the machine falls on both sides.
+Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after);
 
 }  // namespace fairgv::bench
