@@ -2,8 +2,9 @@
 // sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. Every run side by side lies
 // between turns of each of them by itself, seconds apart, in the same processes; beside them the same
 // programs on the driver alone take turns. The Min-Max Ratio is of what each tenant does beside the others
-// over what it does by itself; the overhead is what the driver alone does over what all of them do together.
-// Both are medians of what the single runs show: a drift of the machine is in none of them.
+// over how fast its kernels are by themselves; the overhead is what the tenants would do on the driver alone
+// over what all of them do together. Both are medians of what the single runs show: a drift of the machine is
+// in none of them.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

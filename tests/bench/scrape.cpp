@@ -143,9 +143,10 @@ Result<std::string> measure(const Settings& settings, const Tenancy& tenancy, co
   const auto turns = alternate_condition(tenancy.tenant("bench", 1,
                                                         {beside("workloads/computeLoop"), "--sync", "stream",
                                                          "--iterations", std::to_string(iterations)}),
-                                         settings.turn_s, settings.turns, [&](bool first) {
+                                         settings.turn_s, settings.turns, [&](bool first) -> Result<void> {
                                            progress.step(of.name);
                                            if (first && of.scraped) scraper.read_one();
+                                           return {};
                                          });
   if (!turns) return turns.error();
   if (scraper.failures() > 0) return Error{fmt::format("{} pages did not come", scraper.failures())};

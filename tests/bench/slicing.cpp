@@ -1,8 +1,9 @@
 // fairgv bench slicing: what it costs to run one long launch in parts (FairGV, section 5.5.2, table 4).
 // matrixMul as the only tenant, with grids of as many work-groups as the paper's: one process cuts its launch
-// into parts of a given size, another does not, and they take turns of one launch each. Last, parts of the
-// planner's own choice. Two processes of one program may differ for as long as they live, by where their
-// memory lies, so new ones meet again.
+// into parts of a given size, another does not, and they take turns of one launch each. Two processes of one
+// program may differ for as long as they live, by where their memory lies, so new ones meet again. Last,
+// parts of the planner's own choice, as users get them: the launches of one process, in turns while another
+// tenant has the device open and while none has, which is when nothing is cut.
 //
 // The paper's work-groups took 54 and 100 us each on its GPU. Ours compute small tiles of the product of a
 // narrow matrix and a flat one, so that a launch lasts some seconds on one CPU core and needs some hundred
@@ -18,6 +19,7 @@
 
 #include "slicing/planner.hpp"
 #include "tests/bench/support/api.hpp"
+#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/sliced.hpp"
@@ -67,7 +69,8 @@ struct Cell {
   Spread slowdown{};             // per cent
   std::optional<double> published{};
 
-  std::string slicing() const { return parts ? fmt::format("blocks:{}", parts->asked) : "always"; }
+  /// As FAIRGV_SLICE has it, but for what the planner chooses.
+  std::string slicing() const { return parts ? fmt::format("blocks:{}", parts->asked) : "planned"; }
 };
 
 std::optional<double> published_for(std::uint64_t grid, std::uint64_t sub_kernels) {
@@ -172,6 +175,31 @@ std::string row_of(const Cell& cell) {
       fmt::format("{:.2f} to {:.2f}", cell.slowdown.lowest, cell.slowdown.highest), paper_percent(cell));
 }
 
+/// Throughput in company over that without, in each meeting: here of a process with itself.
+Result<std::vector<double>> compare_in_company(const Tenancy& tenancy, const CommandLine& launch,
+                                               const Settings& settings, ProgressLine& progress,
+                                               const std::string& what) {
+  std::vector<double> ratios;
+  for (int meeting = 0; meeting < settings.meetings; ++meeting) {
+    progress.step(what);
+    std::optional<Company> company;
+    const auto with_company = [&](bool wanted) -> Result<void> {
+      company.reset();
+      if (!wanted) return {};
+      auto idle = start_idle(tenancy, {"company"});
+      if (!idle) return idle.error();
+      company.emplace(std::move(idle).value());
+      return {};
+    };
+    const auto taken = alternate_condition(sliced(launch, std::nullopt), 0, settings.turns, with_company);
+    if (!taken) return taken.error();
+    std::vector<double> of_turns;
+    for (const Turns& turn : taken.value()) of_turns.push_back(turn.second / turn.first);
+    ratios.push_back(median(of_turns));
+  }
+  return ratios;
+}
+
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
@@ -186,9 +214,10 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   ProgressLine progress(cells.size() * static_cast<std::size_t>(settings.meetings));
   for (Cell& cell : cells) {
     const auto launch = tenancy->tenant("bench", 1, one_launch(settings.api, cell.grid, settings.inner));
-    const auto ratios = Twins(launch, cell.slicing(), launch)
-                            .compare(settings.meetings, 0, settings.turns, progress,
-                                     fmt::format("{} x {}, {}", cell.grid, cell.grid, cell.slicing()));
+    const std::string what = fmt::format("{} x {}, {}", cell.grid, cell.grid, cell.slicing());
+    const auto ratios = cell.parts ? Twins(launch, cell.slicing(), launch)
+                                         .compare(settings.meetings, 0, settings.turns, progress, what)
+                                   : compare_in_company(tenancy.value(), launch, settings, progress, what);
     if (!ratios) return ratios.error();
     std::vector<double> slowdowns;
     for (const double ratio : ratios.value()) slowdowns.push_back(100 * (1 / ratio - 1));

@@ -68,7 +68,7 @@ Result<std::vector<Turns>> alternate(const CommandLine& first, const CommandLine
 }
 
 Result<std::vector<Turns>> alternate_condition(const CommandLine& program, double turn_seconds, int turns,
-                                               const std::function<void(bool)>& condition) {
+                                               const std::function<Result<void>(bool)>& condition) {
   OnRequest worker(".one");
   if (auto started = worker.start(program); !started) return started.error();
   const auto rounds = worker.rounds_in(turn_seconds);
@@ -78,7 +78,7 @@ Result<std::vector<Turns>> alternate_condition(const CommandLine& program, doubl
     Turns taken;
     for (int half = 0; half < 2; ++half) {
       const bool is_first = (turn + half) % 2 == 0;
-      condition(is_first);
+      if (auto set = condition(is_first); !set) return set.error();
       const Result<double> seconds = worker.run(rounds.value());
       if (!seconds) return seconds.error();
       (is_first ? taken.first : taken.second) = seconds.value();

@@ -28,9 +28,10 @@ Result<std::vector<Turns>> alternate_builds(const harness::CommandLine& first,
                                             const harness::CommandLine& second, int turns);
 
 /// One run, whose turns are alternately the first and the second of a pair: condition(true) comes before each
-/// first, condition(false) before each second.
+/// first, condition(false) before each second. The first rounds, which find out how many fill a turn, are
+/// under none.
 Result<std::vector<Turns>> alternate_condition(const harness::CommandLine& program, double turn_seconds,
-                                               int turns, const std::function<void(bool)>& condition);
+                                               int turns, const std::function<Result<void>(bool)>& condition);
 
 /// What a run has done in turns with others.
 struct InTurns {

@@ -43,11 +43,11 @@ Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
                              const std::vector<Program>& on_driver) {
   Rivals rivals;
   for (const Program& program : on_driver) {
-    Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()));
+    Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()), false);
     if (auto started = rival.start(bare(program, placement)); !started) return started.error();
   }
   for (std::size_t i = 0; i < tenants.size(); ++i) {
-    Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i));
+    Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i), true);
     const std::uint32_t weight = i < weights.size() ? weights[i] : 1;
     const std::string name = fmt::format("tenant{}", i + 1);
     if (auto started = rival.start(tenancy.tenant(name, weight, tenants[i])); !started)
@@ -65,7 +65,8 @@ Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
   for (Rival* rival : order) rival->speeds.clear();
   for (int turn = 0; turn < turns; ++turn) {
     for (Rival* rival : order) {
-      const auto seconds = rival->program.run_awaited(rival->rounds);
+      const auto seconds =
+          rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds);
       if (!seconds) return seconds.error();
       rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
     }

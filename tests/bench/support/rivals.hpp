@@ -28,7 +28,10 @@ class Rivals {
 
   /// Rounds per second, in the order of the programs.
   struct Alone {
-    std::vector<double> tenants;  // while no other tenant works; none if they were not asked
+    /// With all rounds of a turn queued at once, while no other tenant works: how fast this process' kernels
+    /// are, whatever else the program waits for. None if they were not asked.
+    std::vector<double> tenants;
+    /// With the waits that the programs make.
     std::vector<double> on_driver;
   };
   enum class Who { everybody, on_driver };
@@ -43,9 +46,10 @@ class Rivals {
 
  private:
   struct Rival {
-    explicit Rival(const std::string& suffix) : program(suffix) {}
+    Rival(const std::string& suffix, bool is_tenant) : program(suffix), tenant(is_tenant) {}
     Result<void> start(harness::CommandLine command);
     OnRequest program;
+    bool tenant;
     std::uint64_t rounds = 0;    // of a turn
     std::vector<double> speeds;  // of its turns
   };
