@@ -15,10 +15,11 @@ void WakeLatency::want(std::chrono::microseconds limit, Time now) {
   if (open_ && limit == limit_) return;
   limit_ = limit;
   if (ask(limit)) return;
+  const int error = errno;
   refused_ = true;
   open_ = {};
   spdlog::warn("wake_latency_us: cannot write {}: {}; processors sleep as deeply as the system lets them",
-               file_, std::strerror(errno));
+               file_, std::strerror(error));
 }
 
 std::optional<WakeLatency::Time> WakeLatency::deadline() const {

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "runtime/ring/handle.hpp"
-#include "sched/types.hpp"
+#include "sched/policy.hpp"
 
 namespace fairgv::daemon {
 

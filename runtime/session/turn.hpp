@@ -24,7 +24,8 @@
 //   prefers); stop issuing, drain, give back.
 // - When the worker gives back (to idle or wanting) and when it starts wanting, it writes one Knock to the
 //   session's eventfd. The dispatcher answers a grant by ringing the session's worker_bell.
-// - `used_ns` is cumulative device time, stored before the transition that ends a turn, and now and then while it
+// - `used_ns` is cumulative device time, stored before the transition that ends a turn, and now and then
+// while it
 //   lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
 //
 // The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read

@@ -62,7 +62,7 @@ class TurnKeeper {
   /// Part of a slice: how long a worker stays awake for a turn that was announced. The other's turn ends
   /// within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
   static constexpr int kDueFraction = 5;
-  /// How often in a slice what others have stolen is looked at: it takes a system call for each thread of the
+  /// How often in a slice what others have stolen is looked at: it takes system calls for each thread of the
   /// device.
   static constexpr int kStolenLooks = 4;
 

@@ -100,7 +100,6 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
 }
 
 TEST(StolenTime, AndWhatTheThreadRanMakeUpAllTheTime) {
-  if (::access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count";
   on_one_core([] {
     const pid_t self = ::gettid();
     const Thief thief;
@@ -114,11 +113,12 @@ TEST(StolenTime, AndWhatTheThreadRanMakeUpAllTheTime) {
     const Duration ran_before = ran();
     stolen.restart();
     Duration so_far{0};
-    const auto give_up = began + 30s;
+    const bool counted = ::access("/proc/self/schedstat", R_OK) == 0;
+    const auto give_up = began + (counted ? 30s : 1s);
     while (so_far < 50ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far();
     const Duration not_run = (std::chrono::steady_clock::now() - began) - (ran() - ran_before);
-    EXPECT_GE(so_far, 50ms);
     EXPECT_LE(so_far, not_run);
+    EXPECT_TRUE(!counted || so_far >= 50ms) << so_far.count() << " ns";
   });
 }
 

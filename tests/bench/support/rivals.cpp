@@ -15,8 +15,8 @@ namespace {
 
 /// Long beside a turn on the device, short beside the machine's faster and slower seconds.
 constexpr double kTurnSeconds = 0.04;
-/// Until everybody has read that the window opens.
-constexpr double kLeadSeconds = 0.2;
+/// Until everybody has read that the window opens. Who is late fails, so this has only to be long enough.
+constexpr double kLeadSeconds = 1;
 
 std::vector<double> means(const std::vector<double>& before, const std::vector<double>& after) {
   std::vector<double> result;
