@@ -93,11 +93,6 @@ Result<std::vector<double>> collect(Company crowd) {
   return throughputs;
 }
 
-double min_max_ratio(const std::vector<double>& values) {
-  const double highest = largest(values);
-  return highest > 0 ? smallest(values) / highest : 0;
-}
-
 Findings print_result(const Settings& settings, const std::vector<double>& throughputs,
                       const std::vector<double>& charged, double idle_cpu_s, double idle_for_s) {
   const auto progressing =

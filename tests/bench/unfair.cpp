@@ -57,7 +57,7 @@ Result<Cell> measure(const Tenancy& tenancy, Rivals& rivals, const std::string& 
       shares[i].push_back(work[i] / sum);
       relative.push_back(shares[i].back() / due(kPlayers[i]));
     }
-    ratios.push_back(smallest(relative) / largest(relative));
+    ratios.push_back(min_max_ratio(relative));
   }
   Cell cell{policy, {}, spread_of(ratios)};
   std::transform(shares.begin(), shares.end(), cell.shares.begin(), spread_of);

@@ -33,6 +33,12 @@ inline double largest(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
+/// The smallest over the largest: 1 if all are equal (FairGV paper, section 5.4.1); 0 if all are 0.
+inline double min_max_ratio(const std::vector<double>& values) {
+  const double highest = largest(values);
+  return highest > 0 ? smallest(values) / highest : 0;
+}
+
 /// What a benchmark says of several runs.
 struct Spread {
   double median = 0;

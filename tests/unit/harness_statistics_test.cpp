@@ -42,6 +42,12 @@ TEST(Statistics, PercentilesOfAHundredAreTheirRanks) {
   }
 }
 
+TEST(Statistics, TheMinMaxRatioIsTheSmallestOverTheLargest) {
+  EXPECT_EQ(min_max_ratio({4, 2, 3}), 0.5);
+  EXPECT_EQ(min_max_ratio({3, 3}), 1);
+  EXPECT_EQ(min_max_ratio({0, 0}), 0);
+}
+
 TEST(Statistics, AnEstimateIsTheMeanWithinTwoOfItsStandardErrors) {
   const Estimate estimate = estimate_of({1, 2, 3, 4, 5});
   EXPECT_DOUBLE_EQ(estimate.mean, 3);

@@ -40,7 +40,7 @@ Fairness fairness_of(const std::vector<Tenant>& tenants) {
     fairness.measured.push_back(sum > 0 ? tenant.normalised() / sum : 0);
     relative.push_back(fairness.measured.back() / fairness.ideal.back());
   }
-  fairness.min_max_ratio = largest(relative) > 0 ? smallest(relative) / largest(relative) : 0;
+  fairness.min_max_ratio = min_max_ratio(relative);
   fairness.overhead = sum > 0 ? 1 / sum : 0;
   return fairness;
 }
