@@ -51,6 +51,11 @@ struct Member {
   void wait_while(State state_now, std::uint32_t device = 0) {
     ring::wait(header.worker_bell, budget, [&] { return state(device) != state_now; });
   }
+  /// By looking: a busy worker that is asked for its turn is not rung.
+  void yield_until_asked(std::uint32_t device = 0) {
+    while (state(device) == State::busy) std::this_thread::yield();
+    EXPECT_EQ(state(device), State::busy_asked);
+  }
   void give_back(bool more, std::uint32_t device = 0) {
     turn(device).state.store(static_cast<std::uint32_t>(more ? State::wanting : State::idle),
                              std::memory_order_release);
@@ -61,7 +66,7 @@ struct Member {
   TenantId tenant_id;
   std::optional<session::TurnMemory> turns;
   ring::SegmentHeader header;
-  ring::SpinBudget budget;
+  ring::SpinBudget budget{0ns};  // never spins: what must be rung for and is not, hangs
   ring::UniqueFd knock_fd;
 };
 
@@ -202,8 +207,7 @@ TEST(DispatchLoop, GivesTheTurnOfARemovedSessionToTheNext) {
   a.wait_while(State::wanting);
   ASSERT_TRUE(a.move(State::held, State::busy));
   b.want();
-  while (a.state() == State::busy) std::this_thread::yield();  // being asked does not ring
-  EXPECT_EQ(a.state(), State::busy_asked);
+  a.yield_until_asked();
   loop->remove_session(a.id);
   EXPECT_EQ(b.state(), State::held);
   loop->remove_session(b.id);
@@ -361,7 +365,7 @@ TEST(DispatchLoop, ProcessorsWakeUpSoonWhileSeveralWantADeviceThatAsksForIt) {
   ASSERT_TRUE(holder.move(State::held, State::busy));
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, false)) << "nobody else wants it";
   waiter.want();
-  holder.wait_while(State::busy);
+  holder.yield_until_asked();
   // The bounds only keep a broken loop from hanging the test.
   const auto wait_for = [&](const Seen& wanted) {
     const auto give_up = std::chrono::steady_clock::now() + 30s;
