@@ -56,20 +56,6 @@ Result<IdleCpu> idle_cpu(const nlohmann::json& report, unsigned idle) {
   return cpu;
 }
 
-/// What each of the crowd has been charged between two reports, in milliseconds.
-Result<std::vector<double>> charged_ms(const nlohmann::json& before, const nlohmann::json& after,
-                                       unsigned tenants) {
-  std::vector<double> charged;
-  for (const std::string& name : numbered("tenant", tenants)) {
-    const auto first = tenant_in(before, name);
-    const auto last = tenant_in(after, name);
-    if (!first) return first.error();
-    if (!last) return last.error();
-    charged.push_back(1e3 * (charged_seconds(last.value()) - charged_seconds(first.value())));
-  }
-  return charged;
-}
-
 Result<Company> start_crowd(const Tenancy& tenancy, const Settings& settings, std::uint64_t iterations,
                             Clock::time_point window) {
   auto program = saturating_program(iterations, settings.seconds);
@@ -104,8 +90,8 @@ Findings print_result(const Settings& settings, const std::vector<double>& throu
   fmt::print("Min-Max Ratio   {:.3f}   (1 = all tenants did the same work)\n", ratio);
   fmt::print("throughput      {:.4g} to {:.4g}, median {:.4g} Miteration/s\n", lowest, highest,
              median(throughputs));
-  fmt::print("charged         {:.1f} to {:.1f} ms of the device, Min-Max Ratio {:.3f}\n", smallest(charged),
-             largest(charged), min_max_ratio(charged));
+  fmt::print("charged         {:.1f} to {:.1f} ms of the device, Min-Max Ratio {:.3f}\n",
+             1e3 * smallest(charged), 1e3 * largest(charged), min_max_ratio(charged));
   fmt::print("idle tenants    {}; with their workers they used {:.3f} ms of CPU time, {:.4f} % of a core\n",
              settings.idle, 1e3 * idle_cpu_s, 100 * idle_cpu_s / idle_for_s);
   return {
@@ -145,7 +131,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!closed) return closed.error();
   const auto after = idle_cpu(closed.value(), settings.idle);
   if (!after) return after.error();
-  const auto charged = charged_ms(opened.value(), closed.value(), settings.tenants);
+  const auto charged = charged_between(opened.value(), closed.value(), numbered("tenant", settings.tenants));
   if (!charged) return charged.error();
   const auto throughputs = collect(std::move(crowd).value());
   if (!throughputs) return throughputs.error();

@@ -15,6 +15,7 @@
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/rivals.hpp"
@@ -50,18 +51,35 @@ struct Settings {
   Tenants tenants;
   std::vector<std::string> policies{"fair",        "fifo",      "round-robin",
                                     "credit-poll", "credit-hs", "strict-cosched"};
-  std::vector<std::string> programs = tenants.programs;
+  std::vector<std::string> programs;
   Api api = Api::kOpenCl;
+  std::string sync;  // the programs' own when empty
   PairSettings pairs{.seconds = kWindow};
-  std::string discipline = "non-preemptive";
 };
 
 struct Cell {
   std::string policy;
   std::string program;
   Spread min_max_ratio;
+  Spread charged;  // Min-Max Ratio of the device time charged, by weight
   Spread overhead;
 };
+
+/// The device time that each was charged while `work` was done, over its weight.
+template <class Work>
+Result<std::vector<double>> charged_by_weight(const Tenancy& tenancy,
+                                              const std::vector<std::uint32_t>& weights, Work work) {
+  const auto before = look_at(tenancy);
+  if (!before) return before.error();
+  if (const auto done = work(); !done) return done.error();
+  const auto after = look_at(tenancy);
+  if (!after) return after.error();
+  auto charged = charged_between(before.value(), after.value(),
+                                 numbered("tenant", static_cast<unsigned>(weights.size())));
+  if (!charged) return charged;
+  for (std::size_t i = 0; i < weights.size(); ++i) charged.value()[i] /= weights[i];
+  return charged;
+}
 
 /// What a window shows, where what was measured alone is the mean of before and after it.
 Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
@@ -92,40 +110,53 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
   const double seconds = settings.pairs.seconds;
   std::vector<Program> programs;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    programs.push_back({beside("workloads/" + workload_of(settings.api, name, i))});
+    Program& program =
+        programs.emplace_back(Program{beside("workloads/" + workload_of(settings.api, name, i))});
+    if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
   }
   if (auto set = tenancy.set_policy(policy); !set) return set.error();
   auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
   if (!rivals) return rivals.error();
-  std::vector<double> ratios, overheads;
+  std::vector<double> ratios, charges, overheads;
   const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, Rivals::Who::everybody); };
   auto before = by_themselves();
   for (int i = 0; i < settings.pairs.pairs; ++i) {
     if (!before) return before.error();
-    const auto together = rivals->together(seconds);
-    if (!together) return together.error();
+    std::vector<double> together;
+    const auto window = [&]() -> Result<void> {
+      auto speeds = rivals->together(seconds);
+      if (!speeds) return speeds.error();
+      together = std::move(speeds).value();
+      return {};
+    };
+    const auto charged = charged_by_weight(tenancy, weights, window);
+    if (!charged) return charged.error();
     auto after = by_themselves();
     if (!after) return after.error();
     const Fairness fairness =
-        fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value()));
+        fairness_of(weights, programs, together, mean_of(before.value(), after.value()));
     ratios.push_back(fairness.min_max_ratio);
+    charges.push_back(min_max_ratio(charged.value()));
     overheads.push_back(fairness.overhead);
     before = std::move(after);
   }
   if (auto ended = rivals->end(); !ended) return ended.error();
-  return Cell{policy, name, spread_of(ratios), spread_of(overheads)};
+  return Cell{policy, name, spread_of(ratios), spread_of(charges), spread_of(overheads)};
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
   Findings found{
-      "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_highest",
+      "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_highest,"
+      "charged,charged_lowest,charged_highest",
       {}};
   for (const Cell& cell : cells) {
     const Spread& ratio = cell.min_max_ratio;
+    const Spread& charged = cell.charged;
     const Spread& overhead = cell.overhead;
-    found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.policy,
-                                     cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median,
-                                     overhead.lowest, overhead.highest));
+    found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}",
+                                     cell.policy, cell.program, ratio.median, ratio.lowest, ratio.highest,
+                                     overhead.median, overhead.lowest, overhead.highest, charged.median,
+                                     charged.lowest, charged.highest));
   }
   return found;
 }
@@ -143,11 +174,12 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
       "Min-Max Ratio (1 = exactly by weight) and overhead, each the median and lowest-highest of {}\n"
-      "Weights {}; the paper's FairGV: at least {}\n\n{:<14}{:<16}{:>22}{:>22}\n",
+      "Weights {}; the paper's FairGV: at least {}. charged: the same ratio of what they were charged\n\n"
+      "{:<14}{:<16}{:>22}{:>22}{:>22}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
-      "policy", "Min-Max Ratio", "overhead");
+      "policy", "Min-Max Ratio", "charged", "overhead");
   std::fflush(stdout);
-  const auto tenancy = Tenancy::start(placement, {}, fmt::format("discipline = \"{}\"", settings.discipline));
+  const auto tenancy = Tenancy::start(placement, {}, settings.pairs.configuration());
   if (!tenancy) return tenancy.error();
   ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
@@ -157,7 +189,8 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       const auto cell = measure(tenancy.value(), placement, policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
-      progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}", program, policy, shown(cell->min_max_ratio),
+      progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}{:>22}", program, policy,
+                                     shown(cell->min_max_ratio), shown(cell->charged),
                                      shown(cell->overhead)));
     }
   }
@@ -169,18 +202,24 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
 int run(const Tenants& tenants, int argc, char** argv) {
   Experiment experiment(tenants.name,
                         "Fairness and overhead of every scheduling policy, tenants of different weight");
-  Settings settings{.tenants = tenants};
+  Settings settings;
+  settings.tenants = tenants;
+  settings.programs = tenants.programs;
   experiment.options()
       .add_option("--programs", settings.programs, "Workloads; all tenants run the same")
       ->delimiter(',')
       ->check(known_workload);
   declare_api(experiment.options(), settings.api, true);
+  experiment.options()
+      .add_option(
+          "--sync", settings.sync,
+          "What the programs wait for (default: as each is); stream: never for all they have queued, so "
+          "that programs that wait differently can be compared")
+      ->check(CLI::IsMember({"every", "batch", "stream"}));
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   declare_turns(experiment, settings.pairs);
-  experiment.options()
-      .add_option("--discipline", settings.discipline, "The device's: slices of 6 ms, or of 30")
-      ->check(CLI::IsMember({"non-preemptive", "preemptive"}));
+  declare_discipline(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

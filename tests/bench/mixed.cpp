@@ -147,6 +147,7 @@ int run(int argc, char** argv) {
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   declare_turns(experiment, settings.pairs);
+  declare_discipline(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -101,17 +101,19 @@ TEST_F(SystemExperiments, AccountingIsTabledByProgramAndConditionBesideThePaper)
       "computeLoop 50 us", "computeLoop 400 us"};
   const std::vector<std::string> conditions{"driver alone", "only tenant", "beside another"};
   ASSERT_EQ(table.size(), 1 + conditions.size() * programs.size());
-  EXPECT_EQ(table[0], (Row{"program", "condition", "charged_us", "events_us", "span_us",
-                           "over_events_percent", "over_span_percent", "over_span_lowest",
-                           "over_span_highest", "paper_profiler_us", "paper_fairgv_us"}));
+  EXPECT_EQ(table[0],
+            (Row{"program", "condition", "charged_us", "events_us", "span_us", "over_events_percent",
+                 "over_span_percent", "over_span_lowest", "over_span_highest", "sampled_per_1000",
+                 "cost_percent", "paper_profiler_us", "paper_fairgv_us"}));
   for (std::size_t i = 1; i < table.size(); ++i) {
     const Row& row = table[i];
-    ASSERT_GE(row.size(), 9U);
+    ASSERT_GE(row.size(), 11U);
     EXPECT_EQ(row[0], programs[(i - 1) % programs.size()]);
     EXPECT_EQ(row[1], conditions[(i - 1) / programs.size()]);
     EXPECT_GT(std::stod(row[2]), 0) << row[0];
     EXPECT_GT(std::stod(row[3]), 0) << row[0];
     EXPECT_GE(std::stod(row[4]), std::stod(row[3])) << row[0] << ": the span has the kernels and their gaps";
+    EXPECT_TRUE(row[1] != "driver alone" || std::stod(row[10]) == 0) << row[0] << " is compared with itself";
   }
   EXPECT_EQ(Row(table[1].end() - 2, table[1].end()), (Row{"207", "214"}));
 }
@@ -238,7 +240,7 @@ TEST_F(SystemExperiments, ADeadTenantEndsTheCrowdAtOnce) {
 TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(bench({"latency", "--wakes", "0"}), 2);
   EXPECT_EQ(bench({"latency", "--beside", "none"}), 2);
-  EXPECT_EQ(bench({"accounting", "--kernels", "many"}), 2);
+  EXPECT_EQ(bench({"accounting", "--milliseconds", "many"}), 2);
   EXPECT_EQ(bench({"crowd", "--tenants", "1"}), 2);
   EXPECT_EQ(bench({"crowd", "--device-cores", "100000"}), 2);
   EXPECT_EQ(bench({"overhead", "--kernel-us", "0"}), 2);

@@ -108,8 +108,9 @@ std::vector<Entry> costs() {
          Place{"over_span_percent", Of::farthest, {{"condition", "only tenant"}}}, 2, "%", between(-1, 1),
          "within 3 % (table 2)"},
         {"The same beside another tenant",
-         Place{"over_span_percent", Of::farthest, {{"condition", "beside another"}}}, 2, "%",
-         between(-1, 1)}}},
+         Place{"over_span_percent", Of::farthest, {{"condition", "beside another"}}}, 2, "%", between(-1, 1)},
+        {"Cost of accounting while another competes, the highest",
+         Place{"cost_percent", Of::highest, {{"condition", "beside another"}}}, 2, "%", at_most(1)}}},
   };
 }
 

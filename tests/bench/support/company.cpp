@@ -150,4 +150,17 @@ double charged_seconds(const nlohmann::json& tenant) {
   return tenant["device_time_ns"][0].get<double>() / 1e9;
 }
 
+Result<std::vector<double>> charged_between(const nlohmann::json& before, const nlohmann::json& after,
+                                            const std::vector<std::string>& tenants) {
+  std::vector<double> charged;
+  for (const std::string& name : tenants) {
+    const auto first = tenant_in(before, name);
+    const auto last = tenant_in(after, name);
+    if (!first) return first.error();
+    if (!last) return last.error();
+    charged.push_back(charged_seconds(last.value()) - charged_seconds(first.value()));
+  }
+  return charged;
+}
+
 }  // namespace fairgv::bench

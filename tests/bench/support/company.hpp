@@ -73,4 +73,8 @@ Result<nlohmann::json> tenant_in(const nlohmann::json& report, const std::string
 /// What a tenant within it has been charged so far on the first device, in seconds.
 double charged_seconds(const nlohmann::json& tenant);
 
+/// What each of these tenants has been charged from one report to another, in seconds.
+Result<std::vector<double>> charged_between(const nlohmann::json& before, const nlohmann::json& after,
+                                            const std::vector<std::string>& tenants);
+
 }  // namespace fairgv::bench

@@ -46,6 +46,7 @@ struct Books {
   double charged_us = 0;
   std::uint64_t launches = 0;
   std::uint64_t commands = 0;  // launches among them
+  std::uint64_t samples = 0;
 };
 
 Result<Books> books(const Tenancy& tenancy, const std::string& name) {
@@ -53,7 +54,8 @@ Result<Books> books(const Tenancy& tenancy, const std::string& name) {
   if (!report) return report.error();
   const auto tenant = tenant_in(report.value(), name);
   if (!tenant) return tenant.error();
-  return Books{1e6 * charged_seconds(tenant.value()), tenant.value()["launches"], tenant.value()["commands"]};
+  return Books{1e6 * charged_seconds(tenant.value()), tenant.value()["launches"], tenant.value()["commands"],
+               tenant.value()["samples"]};
 }
 
 }  // namespace
@@ -85,7 +87,9 @@ Result<MeanKernel> mean_charged(const Tenancy& tenancy, const std::string& tenan
     return Error{fmt::format("{} ran {} kernels, but the daemon counted {}, among {} commands",
                              source.command.front(), executions->size(), launches, commands)};
   }
-  return mean_of(after->charged_us - before->charged_us, executions.value(), gap);
+  MeanKernel mean = mean_of(after->charged_us - before->charged_us, executions.value(), gap);
+  mean.sampled = 1e3 * static_cast<double>(after->samples - before->samples) / static_cast<double>(launches);
+  return mean;
 }
 
 }  // namespace fairgv::bench

@@ -22,9 +22,14 @@ struct MeanKernel {
   double charged = 0;  // on the driver alone, where nothing is: wall time of the run
   double events = 0;   // of the kernels' own durations
   double span = 0;     // with the gaps between them (harness::spanned)
+  double sampled = 0;  // how many in 1,000 the worker measured one by one; no time
 
   double over_events() const { return 100 * (charged / events - 1); }  // per cent
   double over_span() const { return 100 * (charged / span - 1); }
+  /// What keeping the device for a second of kernels takes more than there, per cent.
+  double beyond(const MeanKernel& there) const {
+    return 100 * ((charged / events) / (there.charged / there.events) - 1);
+  }
 };
 
 /// About `kernels` launches, all queued at once, on the driver alone; `gap` as in harness::spanned. Results

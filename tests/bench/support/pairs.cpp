@@ -20,6 +20,12 @@ void declare_turns(Experiment& experiment, PairSettings& settings) {
       ->check(CLI::Range(1, 1'000));
 }
 
+void declare_discipline(Experiment& experiment, PairSettings& settings) {
+  experiment.options()
+      .add_option("--discipline", settings.discipline, "The device's: slices of 6 ms, or of 30")
+      ->check(CLI::IsMember({"non-preemptive", "preemptive"}));
+}
+
 void declare_policies(Experiment& experiment, std::vector<std::string>& policies) {
   experiment.options()
       .add_option("--policies", policies, "Scheduling policies to compare")
@@ -29,7 +35,7 @@ void declare_policies(Experiment& experiment, std::vector<std::string>& policies
 
 Result<PairedRuns> PairedRuns::start(const harness::Placement& placement, const PairSettings& settings,
                                      const std::vector<std::string>& policies, std::size_t cases) {
-  auto tenancy = harness::Tenancy::start(placement);
+  auto tenancy = harness::Tenancy::start(placement, {}, settings.configuration());
   if (!tenancy) return tenancy.error();
   return PairedRuns(placement, std::move(tenancy).value(), settings, policies,
                     cases * policies.size() * static_cast<std::size_t>(settings.pairs));

@@ -19,12 +19,18 @@ struct PairSettings {
   double seconds = 4;  // of each window
   int pairs = 3;
   int turns = 15;  // of each program by itself, between two windows
+  std::string discipline = "non-preemptive";
+
+  /// Of the daemon that shares the device.
+  std::string configuration() const { return "discipline = \"" + discipline + "\""; }
 };
 
 /// --seconds and --pairs.
 void declare_pairs(Experiment& experiment, PairSettings& settings);
 /// --turns.
 void declare_turns(Experiment& experiment, PairSettings& settings);
+/// --discipline.
+void declare_discipline(Experiment& experiment, PairSettings& settings);
 /// --policies.
 void declare_policies(Experiment& experiment, std::vector<std::string>& policies);
 
