@@ -43,6 +43,9 @@ enum class TurnEnd {
   clock,     // the slice has passed since the turn began: nothing is measured, and what is in flight drains
 };
 
+/// Commands that a session keeps in flight while nobody measures them: a driver's queue, which knows no time.
+inline constexpr std::uint32_t kDriverQueue = 16;
+
 struct Turn {
   TenantId tenant;
   Duration slice{0};  // at least one command runs however short it is

@@ -482,6 +482,7 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
   const Duration slice = alone || by_clock ? Duration(0) : next.slice;
   // Relaxed: ordered by the state becoming held.
   turn.slice_ns.store(static_cast<std::uint64_t>(slice.count()), std::memory_order_relaxed);
+  turn.depth.store(by_clock ? sched::kDriverQueue : 0, std::memory_order_relaxed);
   tell_company(session);
   if (!move(turn, State::wanting, State::held)) {
     report_broken(id, session, "withdrew its wish for the device", now);

@@ -17,9 +17,9 @@
 // - A worker issues commands only in busy or busy_asked. In `held` it has the turn but uses nothing: a lone
 // tenant
 //   stays held between its commands, so that it pays nothing for the scheduler (design, invariant 6).
-// - `slice_ns`, written before the grant: 0 = nobody else waits: run freely, measure nothing. Otherwise give
-// the turn
-//   back when that much device time is used, or when there is nothing to issue after a short spin.
+// - `slice_ns`, written before the grant: 0 = nobody else waits, or the turn ends by the clock: run freely,
+//   measure nothing. Otherwise give the turn back when that much device time is used, or when there is
+//   nothing to issue after a short spin.
 // - busy_asked: somebody else is to have the device (a newcomer beside a lone session, or one whom the policy
 //   prefers); stop issuing, drain, give back.
 // - When the worker gives back (to idle or wanting) and when it starts wanting, it writes one Knock to the
@@ -63,6 +63,9 @@ struct alignas(64) DeviceTurn {
   // Dispatcher counts up shortly before it is likely to grant this session the turn that it wants: be awake.
   // A hint, relaxed; it rings the worker_bell.
   std::atomic<std::uint32_t> due{0};
+  // Dispatcher writes, ordered by `state` becoming held: how many commands a turn of slice 0 may have in
+  // flight, however long they are; 0: about as many as fill a slice.
+  std::atomic<std::uint32_t> depth{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).

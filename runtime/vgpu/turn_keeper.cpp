@@ -174,7 +174,7 @@ std::optional<Duration> TurnKeeper::held_by_one(TimePoint now) const {
 }
 
 TurnState TurnKeeper::peek() const {
-  // Acquire: pairs with the dispatcher's release; slice_ns is seen with `held`.
+  // Acquire: pairs with the dispatcher's release; slice_ns and depth are seen with `held`.
   return static_cast<TurnState>(turn_.state.load(std::memory_order_acquire));
 }
 
@@ -203,6 +203,7 @@ void TurnKeeper::want() {
 
 void TurnKeeper::begin() {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
+  depth_ = std::min<std::uint64_t>(turn_.depth.load(std::memory_order_relaxed), kMostInFlight);
   plan_.reset();
   if (slice_ > Duration::zero()) {
     plan_.emplace(slice_, history_);
@@ -257,6 +258,7 @@ void TurnKeeper::classify(std::uint32_t cpu, TimePoint now) {
 }
 
 std::uint64_t TurnKeeper::lone_limit() const {
+  if (depth_ > 0) return depth_;
   if (!mean_) return kLeastInFlight;
   const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);
   return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);

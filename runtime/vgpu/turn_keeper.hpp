@@ -197,6 +197,7 @@ class TurnKeeper {
   sched::CommandHistory history_;  // from turn to turn
   std::optional<sched::TurnPlan> plan_;
   Duration slice_{0};
+  std::uint64_t depth_ = 0;   // of a turn by the clock
   TimePoint stolen_until_{};  // what was stolen is known of what had ended by then
   bool issued_any_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation

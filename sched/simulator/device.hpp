@@ -36,7 +36,7 @@ class SimulatedDevice {
   struct Model {
     std::size_t index = 0;
     /// Commands that a session keeps in flight when nobody measures them: the driver's queue.
-    std::uint64_t queue_depth = 16;
+    std::uint64_t queue_depth = kDriverQueue;
   };
 
   /// One spec per tenant. The queue outlives the device.

@@ -20,7 +20,7 @@ struct SimulationSettings {
   Duration slice = std::chrono::milliseconds(6);
   Duration length = std::chrono::seconds(10);
   std::uint64_t seed = 1;
-  std::uint64_t queue_depth = 16;  // see SimulatedDevice::Model
+  std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model
 };
 
 struct SimulationResult {

@@ -68,6 +68,13 @@ TEST_P(PolicyTurns, ALoneTenantIsNeitherMeasuredNorInterrupted) {
   EXPECT_EQ(dispatcher.deadline(), std::nullopt);
 }
 
+TEST_P(PolicyTurns, OnlyTurnsByTheClockHaveADriversQueueInFlight) {
+  FakeWorker& a = add(1);
+  want(1, a);
+  const bool by_clock = GetParam().name == "credit-poll" || GetParam().name == "strict-cosched";
+  EXPECT_EQ(a.turn.depth.load(), by_clock ? sched::kDriverQueue : 0U);
+}
+
 TEST_P(PolicyTurns, ANewcomerIsServedWithinASliceOfTheLoneOne) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);

@@ -296,6 +296,26 @@ TEST_F(TurnTest, ALoneTenantHasAboutOneSliceInFlight) {
   EXPECT_EQ(keeper.in_flight() + may_issue(), TurnKeeper::kLeastInFlight);
 }
 
+TEST_F(TurnTest, ATurnByTheClockHasSoManyCommandsInFlightHoweverLongTheyAre) {
+  may_issue();
+  turn.depth = 16;
+  grant(0ns);
+  EXPECT_EQ(may_issue(), 16U);
+  for (const Duration each : {Duration(100us), Duration(1us), Duration(50ms)}) {
+    for (int i = 0; i < 50; ++i) {
+      issue(may_issue());
+      complete_after(each, 1, true);
+    }
+    EXPECT_EQ(keeper.in_flight() + may_issue(), 16U);
+  }
+  ask_back();
+  while (keeper.in_flight() > 0) complete_after(50ms, 1, true);
+  EXPECT_EQ(state(), TurnState::wanting);
+  turn.depth = 0;
+  grant(0ns);
+  EXPECT_EQ(may_issue(), TurnKeeper::kLeastInFlight) << "the next may be measured again";
+}
+
 TEST_F(TurnTest, ALoneTenantThatIsAskedIssuesNothingMoreDrainsAndGivesBack) {
   may_issue();
   grant(0ns);
