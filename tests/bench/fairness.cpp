@@ -1,10 +1,11 @@
 // fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV,
 // sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. Every run side by side lies
 // between turns of each of them by itself, seconds apart, in the same processes; beside them the same
-// programs on the driver alone take turns. The Min-Max Ratio is of what each tenant does beside the others
-// over how fast its kernels are by themselves; the overhead is what the tenants would do on the driver alone
-// over what all of them do together. Both are medians of what the single runs show: a drift of the machine is
-// in none of them.
+// programs on the driver alone take turns. A tenant's share is what it does beside the others over how fast
+// its kernels are by themselves, over its due; the Min-Max Ratio is that of the tenants' shares, each the
+// median of the single runs. (The ratio of a single run is low if any tenant had luck or bad luck in it.) The
+// overhead is what the tenants would do on the driver alone over what all of them do together, the median
+// again.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -60,8 +61,9 @@ struct Settings {
 struct Cell {
   std::string policy;
   std::string program;
-  Spread min_max_ratio;
-  Spread charged;  // Min-Max Ratio of the device time charged, by weight
+  std::vector<double> shares;  // of the tenants, over their due: medians of the single runs
+  Spread min_max_ratio;        // of the shares, and of single runs
+  Spread charged;              // Min-Max Ratio of the device time charged, by weight
   Spread overhead;
 };
 
@@ -79,6 +81,13 @@ Result<std::vector<double>> charged_by_weight(const Tenancy& tenancy,
   if (!charged) return charged;
   for (std::size_t i = 0; i < weights.size(); ++i) charged.value()[i] /= weights[i];
   return charged;
+}
+
+std::vector<double> shares_of(const Fairness& fairness) {
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < fairness.ideal.size(); ++i)
+    shares.push_back(fairness.measured[i] / fairness.ideal[i]);
+  return shares;
 }
 
 /// What a window shows, where what was measured alone is the mean of before and after it.
@@ -118,6 +127,7 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
   auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
   if (!rivals) return rivals.error();
   std::vector<double> ratios, charges, overheads;
+  std::vector<std::vector<double>> shares(weights.size());  // by tenant
   const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, Rivals::Who::everybody); };
   auto before = by_themselves();
   for (int i = 0; i < settings.pairs.pairs; ++i) {
@@ -135,28 +145,34 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
     if (!after) return after.error();
     const Fairness fairness =
         fairness_of(weights, programs, together, mean_of(before.value(), after.value()));
+    const std::vector<double> by_tenant = shares_of(fairness);
+    for (std::size_t tenant = 0; tenant < shares.size(); ++tenant)
+      shares[tenant].push_back(by_tenant[tenant]);
     ratios.push_back(fairness.min_max_ratio);
     charges.push_back(min_max_ratio(charged.value()));
     overheads.push_back(fairness.overhead);
     before = std::move(after);
   }
   if (auto ended = rivals->end(); !ended) return ended.error();
-  return Cell{policy, name, spread_of(ratios), spread_of(charges), spread_of(overheads)};
+  Cell cell{policy, name, {}, spread_of(ratios), spread_of(charges), spread_of(overheads)};
+  for (const std::vector<double>& of_tenant : shares) cell.shares.push_back(median(of_tenant));
+  cell.min_max_ratio.median = min_max_ratio(cell.shares);
+  return cell;
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
   Findings found{
       "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_highest,"
-      "charged,charged_lowest,charged_highest",
+      "charged,charged_lowest,charged_highest,shares",
       {}};
   for (const Cell& cell : cells) {
     const Spread& ratio = cell.min_max_ratio;
     const Spread& charged = cell.charged;
     const Spread& overhead = cell.overhead;
-    found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}",
-                                     cell.policy, cell.program, ratio.median, ratio.lowest, ratio.highest,
-                                     overhead.median, overhead.lowest, overhead.highest, charged.median,
-                                     charged.lowest, charged.highest));
+    found.rows.push_back(fmt::format(
+        "{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.policy,
+        cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median, overhead.lowest,
+        overhead.highest, charged.median, charged.lowest, charged.highest, fmt::join(cell.shares, ";")));
   }
   return found;
 }
@@ -173,11 +189,12 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
-      "Min-Max Ratio (1 = exactly by weight) and overhead, each the median and lowest-highest of {}\n"
-      "Weights {}; the paper's FairGV: at least {}. charged: the same ratio of what they were charged\n\n"
-      "{:<14}{:<16}{:>22}{:>22}{:>22}\n",
+      "Min-Max Ratio (1 = exactly by weight) of the tenants' shares, each the median of {} runs, and\n"
+      "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median and\n"
+      "lowest-highest. Weights {}; the paper's FairGV: at least {}\n\n"
+      "{:<14}{:<16}{:>22}{:>22}{:>22}   {}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
-      "policy", "Min-Max Ratio", "charged", "overhead");
+      "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due");
   std::fflush(stdout);
   const auto tenancy = Tenancy::start(placement, {}, settings.pairs.configuration());
   if (!tenancy) return tenancy.error();
@@ -189,9 +206,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       const auto cell = measure(tenancy.value(), placement, policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
-      progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}{:>22}", program, policy,
-                                     shown(cell->min_max_ratio), shown(cell->charged),
-                                     shown(cell->overhead)));
+      progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}{:>22}   {:.3f}", program, policy,
+                                     shown(cell->min_max_ratio), shown(cell->charged), shown(cell->overhead),
+                                     fmt::join(cell->shares, " ")));
     }
   }
   Findings found = table_of(cells);

@@ -76,7 +76,7 @@ TEST_F(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0],
             "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_"
-            "highest,charged,charged_lowest,charged_highest");
+            "highest,charged,charged_lowest,charged_highest,shares");
   EXPECT_TRUE(rows[1].starts_with("fair,matrixMul,0.")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("fifo,matrixMul,0.")) << rows[2];
   expect_figure_of({">fair<", ">fifo<"});
