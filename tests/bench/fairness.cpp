@@ -192,7 +192,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "Min-Max Ratio (1 = exactly by weight) of the tenants' shares, each the median of {} runs, and\n"
       "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median and\n"
       "lowest-highest. Weights {}; the paper's FairGV: at least {}\n\n"
-      "{:<14}{:<16}{:>22}{:>22}{:>22}   {}\n",
+      "{:<22}{:<16}{:>22}{:>22}{:>22}   {}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due");
   std::fflush(stdout);
@@ -206,7 +206,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       const auto cell = measure(tenancy.value(), placement, policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
-      progress.print_row(fmt::format("{:<14}{:<16}{:>22}{:>22}{:>22}   {:.3f}", program, policy,
+      progress.print_row(fmt::format("{:<22}{:<16}{:>22}{:>22}{:>22}   {:.3f}", program, policy,
                                      shown(cell->min_max_ratio), shown(cell->charged), shown(cell->overhead),
                                      fmt::join(cell->shares, " ")));
     }
