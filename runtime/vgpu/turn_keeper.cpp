@@ -44,7 +44,7 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
         if (!contended()) {
           if (work && next->part)
             return admits(*next) && (in_flight_ == 0 || now >= *next->ahead_from) ? 1 : 0;
-          return lone_limit() - std::min(lone_limit(), in_flight_);
+          return in_flight_limit() - std::min(in_flight_limit(), in_flight_);
         }
         if (in_flight_ == 0) settle(next, now);  // may end the turn
         return work && contended() && admits(*next) ? kMostInFlight : 0;
@@ -141,11 +141,11 @@ bool TurnKeeper::worth_issuing(const Offer& next) const {
   if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
   if (state != TurnState::busy) return true;
   if (contended() || next.part) return in_flight_ == 0 || admits(next);
-  return in_flight_ + std::max<std::uint64_t>(1, lone_limit() / 4) <= lone_limit();
+  return in_flight_ + std::max<std::uint64_t>(1, in_flight_limit() / 4) <= in_flight_limit();
 }
 
 std::uint64_t TurnKeeper::observe_every() const {
-  return contended() ? 64 : std::max<std::uint64_t>(1, lone_limit() / 8);
+  return contended() ? 64 : std::max<std::uint64_t>(1, in_flight_limit() / 8);
 }
 
 void TurnKeeper::ran_whole(sched::CommandKind kind, Duration at_most) {
@@ -257,7 +257,7 @@ void TurnKeeper::classify(std::uint32_t cpu, TimePoint now) {
   }
 }
 
-std::uint64_t TurnKeeper::lone_limit() const {
+std::uint64_t TurnKeeper::in_flight_limit() const {
   if (depth_ > 0) return depth_;
   if (!mean_) return kLeastInFlight;
   const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);

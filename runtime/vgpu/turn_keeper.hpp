@@ -4,9 +4,10 @@
 // Speaks the protocol of runtime/session/turn.hpp with the dispatcher; its invariant: between a command's
 // issued() and its completed() the state is busy or busy_asked. Two kinds of turn:
 //
-// - Lone (slice 0, nobody else waits): nothing is sampled or synchronised. Commands flow freely, but only as
-//   many are in flight as are predicted to fill one slice, so that a newcomer is served within one. Charged:
-//   the intervals in which commands were in flight.
+// - Lone (slice 0: nobody else waits, or the policy goes by the clock): nothing is sampled or synchronised.
+//   Commands flow freely, but only as many are in flight as are predicted to fill one slice, so that a
+//   newcomer is served within one; by the clock, as many as the dispatcher says, however long they are.
+//   Charged: the intervals in which commands were in flight.
 // - Contended: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from issue to
 //   completion; those of known kinds run freely as long as they are expected to fit the slice, and one
 //   synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue
@@ -159,7 +160,7 @@ class TurnKeeper {
   void begin();
   void give_back(bool work);
   bool contended() const { return plan_.has_value(); }
-  std::uint64_t lone_limit() const;
+  std::uint64_t in_flight_limit() const;  // of a lone turn
   Duration in_turn() const { return last_completion_ - turn_began_; }
   void charge_so_far();
   void publish_used(Duration used);

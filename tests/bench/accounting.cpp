@@ -111,8 +111,10 @@ class Table {
       return one.over_span() < other.over_span();
     });
     const MeanKernel& middle = found[found.size() / 2];
-    const double cost = middle.beyond(before_.try_emplace(program.name, middle).first->second);
-    before_[program.name] = middle;
+    // Under the first condition there is only itself to compare with.
+    MeanKernel& before = before_.try_emplace(program.name, middle).first->second;
+    const double cost = middle.beyond(before);
+    before = middle;
     const double lowest = found.front().over_span();
     const double highest = found.back().over_span();
     const auto& [profiler, fairgv] = program.published;

@@ -67,27 +67,13 @@ struct Cell {
   Spread overhead;
 };
 
-/// The device time that each was charged while `work` was done, over its weight.
-template <class Work>
-Result<std::vector<double>> charged_by_weight(const Tenancy& tenancy,
-                                              const std::vector<std::uint32_t>& weights, Work work) {
-  const auto before = look_at(tenancy);
-  if (!before) return before.error();
-  if (const auto done = work(); !done) return done.error();
-  const auto after = look_at(tenancy);
-  if (!after) return after.error();
-  auto charged = charged_between(before.value(), after.value(),
-                                 numbered("tenant", static_cast<unsigned>(weights.size())));
+/// The device time that each was charged between two reports, over its weight.
+Result<std::vector<double>> charged_by_weight(const nlohmann::json& before, const nlohmann::json& after,
+                                              const std::vector<std::uint32_t>& weights) {
+  auto charged = charged_between(before, after, numbered("tenant", static_cast<unsigned>(weights.size())));
   if (!charged) return charged;
   for (std::size_t i = 0; i < weights.size(); ++i) charged.value()[i] /= weights[i];
   return charged;
-}
-
-std::vector<double> shares_of(const Fairness& fairness) {
-  std::vector<double> shares;
-  for (std::size_t i = 0; i < fairness.ideal.size(); ++i)
-    shares.push_back(fairness.measured[i] / fairness.ideal[i]);
-  return shares;
 }
 
 /// What a window shows, where what was measured alone is the mean of before and after it.
@@ -132,22 +118,20 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
   auto before = by_themselves();
   for (int i = 0; i < settings.pairs.pairs; ++i) {
     if (!before) return before.error();
-    std::vector<double> together;
-    const auto window = [&]() -> Result<void> {
-      auto speeds = rivals->together(seconds);
-      if (!speeds) return speeds.error();
-      together = std::move(speeds).value();
-      return {};
-    };
-    const auto charged = charged_by_weight(tenancy, weights, window);
+    const auto opened = look_at(tenancy);
+    if (!opened) return opened.error();
+    const auto together = rivals->together(seconds);
+    if (!together) return together.error();
+    const auto closed = look_at(tenancy);
+    if (!closed) return closed.error();
+    const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
     if (!charged) return charged.error();
     auto after = by_themselves();
     if (!after) return after.error();
     const Fairness fairness =
-        fairness_of(weights, programs, together, mean_of(before.value(), after.value()));
-    const std::vector<double> by_tenant = shares_of(fairness);
+        fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value()));
     for (std::size_t tenant = 0; tenant < shares.size(); ++tenant)
-      shares[tenant].push_back(by_tenant[tenant]);
+      shares[tenant].push_back(fairness.relative[tenant]);
     ratios.push_back(fairness.min_max_ratio);
     charges.push_back(min_max_ratio(charged.value()));
     overheads.push_back(fairness.overhead);

@@ -34,13 +34,12 @@ Fairness fairness_of(const std::vector<Tenant>& tenants) {
   Fairness fairness;
   double sum = 0;
   for (const Tenant& tenant : tenants) sum += tenant.normalised();
-  std::vector<double> relative;
   for (const Tenant& tenant : tenants) {
     fairness.ideal.push_back(tenant.weight / total_weight(tenants));
     fairness.measured.push_back(sum > 0 ? tenant.normalised() / sum : 0);
-    relative.push_back(fairness.measured.back() / fairness.ideal.back());
+    fairness.relative.push_back(fairness.measured.back() / fairness.ideal.back());
   }
-  fairness.min_max_ratio = min_max_ratio(relative);
+  fairness.min_max_ratio = min_max_ratio(fairness.relative);
   fairness.overhead = sum > 0 ? 1 / sum : 0;
   return fairness;
 }

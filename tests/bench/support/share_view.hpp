@@ -25,7 +25,8 @@ struct Tenant {
 struct Fairness {
   std::vector<double> ideal;     // weight over the sum of weights
   std::vector<double> measured;  // normalised throughput over the sum of them
-  double min_max_ratio = 0;      // of measured / ideal (FairGV paper, section 5.4.1)
+  std::vector<double> relative;  // measured over ideal
+  double min_max_ratio = 0;      // of these (FairGV paper, section 5.4.1)
   double overhead = 0;           // ideal aggregated throughput over the measured one
 };
 
