@@ -5,7 +5,8 @@
 // its kernels are by themselves, over its due; the Min-Max Ratio is that of the tenants' shares, each the
 // median of the single runs. (The ratio of a single run is low if any tenant had luck or bad luck in it.) The
 // overhead is what the tenants would do on the driver alone over what all of them do together, the median
-// again.
+// again. Every run has processes of its own: what one of them loses beside others can differ from what
+// another does by some per cent for as long as they live, whatever the scheduler does.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -99,45 +100,55 @@ Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vecto
   return fairness;
 }
 
+/// What one run shows.
+struct Run {
+  Fairness fairness;
+  double charged = 0;  // the Min-Max Ratio of device time by weight
+};
+
+Result<Run> run_once(const Tenancy& tenancy, const Placement& placement, const std::vector<Program>& programs,
+                     const Settings& settings) {
+  const std::vector<std::uint32_t>& weights = settings.tenants.weights;
+  auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
+  if (!rivals) return rivals.error();
+  const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, Rivals::Who::everybody); };
+  const auto before = by_themselves();
+  if (!before) return before.error();
+  const auto opened = look_at(tenancy);
+  if (!opened) return opened.error();
+  const auto together = rivals->together(settings.pairs.seconds);
+  if (!together) return together.error();
+  const auto closed = look_at(tenancy);
+  if (!closed) return closed.error();
+  const auto after = by_themselves();
+  if (!after) return after.error();
+  if (auto ended = rivals->end(); !ended) return ended.error();
+  const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
+  if (!charged) return charged.error();
+  return Run{fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value())),
+             min_max_ratio(charged.value())};
+}
+
 Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const std::string& policy,
                      const std::string& name, const Settings& settings) {
-  const std::vector<std::uint32_t>& weights = settings.tenants.weights;
-  const double seconds = settings.pairs.seconds;
   std::vector<Program> programs;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
+  for (std::size_t i = 0; i < settings.tenants.weights.size(); ++i) {
     Program& program =
         programs.emplace_back(Program{beside("workloads/" + workload_of(settings.api, name, i))});
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
   }
   if (auto set = tenancy.set_policy(policy); !set) return set.error();
-  auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
-  if (!rivals) return rivals.error();
   std::vector<double> ratios, charges, overheads;
-  std::vector<std::vector<double>> shares(weights.size());  // by tenant
-  const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, Rivals::Who::everybody); };
-  auto before = by_themselves();
+  std::vector<std::vector<double>> shares(programs.size());  // by tenant
   for (int i = 0; i < settings.pairs.pairs; ++i) {
-    if (!before) return before.error();
-    const auto opened = look_at(tenancy);
-    if (!opened) return opened.error();
-    const auto together = rivals->together(seconds);
-    if (!together) return together.error();
-    const auto closed = look_at(tenancy);
-    if (!closed) return closed.error();
-    const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
-    if (!charged) return charged.error();
-    auto after = by_themselves();
-    if (!after) return after.error();
-    const Fairness fairness =
-        fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value()));
+    const auto run = run_once(tenancy, placement, programs, settings);
+    if (!run) return run.error();
     for (std::size_t tenant = 0; tenant < shares.size(); ++tenant)
-      shares[tenant].push_back(fairness.relative[tenant]);
-    ratios.push_back(fairness.min_max_ratio);
-    charges.push_back(min_max_ratio(charged.value()));
-    overheads.push_back(fairness.overhead);
-    before = std::move(after);
+      shares[tenant].push_back(run->fairness.relative[tenant]);
+    ratios.push_back(run->fairness.min_max_ratio);
+    charges.push_back(run->charged);
+    overheads.push_back(run->fairness.overhead);
   }
-  if (auto ended = rivals->end(); !ended) return ended.error();
   Cell cell{policy, name, {}, spread_of(ratios), spread_of(charges), spread_of(overheads)};
   for (const std::vector<double>& of_tenant : shares) cell.shares.push_back(median(of_tenant));
   cell.min_max_ratio.median = min_max_ratio(cell.shares);
