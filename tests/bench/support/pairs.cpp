@@ -51,13 +51,13 @@ PairedRuns::PairedRuns(harness::Placement placement, harness::Tenancy tenancy, c
 
 Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::vector<Program>& alone,
                                           const std::vector<Program>& together) {
-  auto rivals = Rivals::start(tenancy_, placement_, together, {}, alone);
-  if (!rivals) return rivals.error();
-  const auto by_themselves = [&] { return rivals->take_turns(settings_.turns, Rivals::Who::on_driver); };
-  auto before = by_themselves();
-  if (!before) return before.error();
   PairsByPolicy result;
   for (int pair = 0; pair < settings_.pairs; ++pair) {
+    auto rivals = Rivals::start(tenancy_, placement_, together, {}, alone);
+    if (!rivals) return rivals.error();
+    const auto by_themselves = [&] { return rivals->take_turns(settings_.turns, Rivals::Who::on_driver); };
+    auto before = by_themselves();
+    if (!before) return before.error();
     for (std::size_t turn = 0; turn < policies_.size(); ++turn) {
       // What goes first changes from pair to pair.
       const std::string& policy = policies_[(turn + static_cast<std::size_t>(pair)) % policies_.size()];
@@ -71,8 +71,8 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
           {mean_of(before.value(), after.value()).on_driver, std::move(side_by_side).value()});
       before = std::move(after);
     }
+    if (auto ended = rivals->end(); !ended) return ended.error();
   }
-  if (auto ended = rivals->end(); !ended) return ended.error();
   return result;
 }
 

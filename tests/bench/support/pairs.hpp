@@ -1,6 +1,6 @@
 // Programs alone on the driver and side by side as tenants of equal weight, measured in pairs: a window side
 // by side lies between short turns of those alone, so that a drift of the machine falls on both sides of a
-// ratio.
+// ratio. Every pair has processes of its own, the same under all policies.
 #pragma once
 
 #include <map>
