@@ -19,6 +19,7 @@
 #include "runtime/ring/result.hpp"
 #include "runtime/session/memory_size.hpp"
 #include "sched/policies/registry.hpp"
+#include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::daemon {
@@ -68,7 +69,7 @@ struct TenantRules {
 /// How a device is shared while several want it (docs/SCHEDULING.md).
 struct DeviceRule {
   std::string policy{sched::kDefaultPolicy};
-  std::chrono::nanoseconds slice = std::chrono::milliseconds(6);
+  sched::SliceRule slices = sched::kAdaptiveSlice;
   std::optional<session::MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>

@@ -1,8 +1,10 @@
 #include "runtime/daemon/config_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "runtime/daemon/matching.hpp"
 #include "runtime/daemon/metrics_address.hpp"
@@ -13,7 +15,6 @@
 namespace fairgv::daemon {
 namespace {
 
-using Milliseconds = std::chrono::milliseconds;
 using Seconds = std::chrono::seconds;
 
 constexpr double kLongestIdle = 31'536'000;  // a year, in seconds
@@ -21,9 +22,6 @@ constexpr double kShortestSlice = 0.1;       // milliseconds; below it switching
 constexpr double kLongestSlice = 1'000;
 constexpr double kLongestHold = 1'000'000;               // seconds
 constexpr std::int64_t kLongestWakeLatency = 1'000'000;  // microseconds
-// FairGV, section 3.2.1.
-constexpr Milliseconds kNonPreemptiveSlice{6};
-constexpr Milliseconds kPreemptiveSlice{30};
 constexpr std::int64_t kMostConnections = 1'024;
 constexpr std::int64_t kMostSamples = 1'000;
 constexpr std::int64_t kLargestFloor = 1'000'000'000;  // work-groups
@@ -88,14 +86,44 @@ OptionAccess<Rule> name_field(std::optional<Id> Rule::*member, std::optional<Id>
           [](const Rule&) { return std::nullopt; }};
 }
 
-/// Sets the slice, which shows it.
+constexpr std::array<std::pair<const char*, sched::SliceRule>, 3> kDisciplines{
+    {{"adaptive", sched::kAdaptiveSlice},
+     {"non-preemptive", sched::kNonPreemptiveSlice},
+     {"preemptive", sched::kPreemptiveSlice}}};
+
+std::vector<std::string> disciplines() {
+  std::vector<std::string> names;
+  for (const auto& [name, slices] : kDisciplines) names.emplace_back(name);
+  return names;
+}
+
+/// Sets the slices, and shows those that are not constant: `slice_ms` shows the others.
 OptionAccess<DeviceRule> discipline_field() {
   return {[](DeviceRule& rule, const OptionValue& value) {
-            rule.slice =
-                std::get<std::string>(value) == "preemptive" ? kPreemptiveSlice : kNonPreemptiveSlice;
+            for (const auto& [name, slices] : kDisciplines) {
+              if (std::get<std::string>(value) == name) rule.slices = slices;
+            }
             return std::string();
           },
-          [](const DeviceRule&) { return std::nullopt; }};
+          [](const DeviceRule& rule) -> std::optional<OptionValue> {
+            for (const auto& [name, slices] : kDisciplines) {
+              if (rule.slices == slices && !slices.is_constant()) return OptionValue(std::string(name));
+            }
+            return std::nullopt;
+          }};
+}
+
+OptionAccess<DeviceRule> slice_field() {
+  using Fraction = std::chrono::duration<double, std::milli>;
+  return {[](DeviceRule& rule, const OptionValue& value) {
+            const Fraction slice(std::get<double>(value));
+            rule.slices = sched::SliceRule::constant(std::chrono::round<sched::Duration>(slice));
+            return std::string();
+          },
+          [](const DeviceRule& rule) -> std::optional<OptionValue> {
+            if (!rule.slices.is_constant()) return std::nullopt;
+            return OptionValue(Fraction(rule.slices.least).count());
+          }};
 }
 
 /// Some of the cores that the daemon may use, and not all of them.
@@ -313,13 +341,15 @@ const ConfigOptions<DeviceRule>& device_options() {
       {{"policy", ChoiceType{policies()}, "", Applies::at_once, "",
         "Who gets the device next while several want it (see The policy)."},
        field(&DeviceRule::policy)},
-      {{"discipline", ChoiceType{{"non-preemptive", "preemptive"}}, "", Applies::at_once, "non-preemptive",
-        "Whether the device can interrupt kernels: a slice of 6 ms if not, of 30 ms if it can (see The "
-        "slice)."},
+      {{"discipline", ChoiceType{disciplines()}, "", Applies::at_once, "",
+        "How long a turn is while several want the device. `adaptive`: 15 ms while they are few, down to 6 "
+        "ms with many; `non-preemptive`: 6 ms, for devices that cannot interrupt kernels; `preemptive`: 30 "
+        "ms, for those that can (see The slice)."},
        discipline_field()},
-      {{"slice_ms", NumberType{kShortestSlice, kLongestSlice}, "milliseconds", Applies::at_once, "",
-        "The length of a turn while several want the device. Goes before `discipline`."},
-       time_field<Milliseconds>(&DeviceRule::slice)},
+      {{"slice_ms", NumberType{kShortestSlice, kLongestSlice}, "milliseconds", Applies::at_once,
+        "as `discipline` says",
+        "The length of a turn, however many want the device. Goes before `discipline`."},
+       slice_field()},
       {{"memory", DeviceMemoryType{}, "", Applies::at_once, "all that the device has",
         "What the device shares out (see Memory)."},
        field(&DeviceRule::memory)},

@@ -128,10 +128,9 @@ void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
   const DeviceRule& rule = rules_.of(device);
   Dispatcher& dispatcher = dispatchers_[device];
   dispatcher.set_hold_limit(rule.hold_limit);
-  if (rule.policy == before.policy) {
-    dispatcher.set_slice(rule.slice);
-  } else {
-    dispatcher.set_policy(sched::make_policy(rule.policy, rule.slice), Clock::now());
+  dispatcher.set_slices(rule.slices);
+  if (rule.policy != before.policy) {
+    dispatcher.set_policy(sched::make_policy(rule.policy, rule.slices.least), Clock::now());
   }
 }
 
@@ -144,8 +143,10 @@ void DispatchLoop::reset_devices(std::size_t count) {
 
 void DispatchLoop::append_dispatcher() {
   const DeviceRule& rule = rules_.of(static_cast<std::uint32_t>(dispatchers_.size()));
-  dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slice)).set_hold_limit(rule.hold_limit);
-  dispatchers_.back().trace(tracing_);
+  Dispatcher& added = dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slices.least));
+  added.set_slices(rule.slices);
+  added.set_hold_limit(rule.hold_limit);
+  added.trace(tracing_);
 }
 
 void DispatchLoop::add_device(const std::vector<DispatchedSession>& running) {
@@ -290,6 +291,13 @@ std::vector<DeviceRule> DispatchLoop::rules() {
   const std::lock_guard lock(mutex_);
   std::vector<DeviceRule> list;
   for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) list.push_back(rules_.of(device));
+  return list;
+}
+
+std::vector<sched::Duration> DispatchLoop::slices() {
+  const std::lock_guard lock(mutex_);
+  std::vector<sched::Duration> list;
+  for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.slice());
   return list;
 }
 

@@ -107,6 +107,8 @@ class DispatchLoop {
 
   /// How each device is shared.
   std::vector<DeviceRule> rules();
+  /// By device: how long a turn is while as many tenants want it as want it now.
+  std::vector<sched::Duration> slices();
   /// By device: who has the turn.
   std::vector<std::optional<SessionId>> holders();
   /// The session's most active state on any device.

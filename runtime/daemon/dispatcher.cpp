@@ -208,6 +208,11 @@ void Dispatcher::announce_next(Time now) {
 
 // -- looking
 
+Dispatcher::Duration Dispatcher::slice() const {
+  const bool holder_counts = turn_ && tenants_.at(sessions_.at(turn_->session).tenant).waiting.empty();
+  return slices_.of(wanting_ + (holder_counts ? 1 : 0));
+}
+
 std::optional<SessionId> Dispatcher::holder() const {
   if (!turn_) return std::nullopt;
   return turn_->session;
@@ -323,11 +328,15 @@ void Dispatcher::line_up(SessionId id, Session& session, Time now) {
   session.waiting = true;
   session.waiting_since = now;
   ++waiting_;
-  tenants_.at(session.tenant).waiting.push_back(id);
+  auto& waiting = tenants_.at(session.tenant).waiting;
+  if (waiting.empty()) ++wanting_;
+  waiting.push_back(id);
 }
 
 void Dispatcher::stop_waiting(SessionId id, Session& session) {
-  std::erase(tenants_.at(session.tenant).waiting, id);
+  auto& waiting = tenants_.at(session.tenant).waiting;
+  std::erase(waiting, id);
+  if (waiting.empty()) --wanting_;
   session.waiting = false;
   if (--waiting_ == 0 && turn_) turn_->obstructs_since.reset();
 }
@@ -463,6 +472,7 @@ std::vector<TracedTurn> Dispatcher::take_traced(Time now, std::uint64_t& lost) {
 void Dispatcher::grant_next(Time now) {
   deadline_.reset();
   while (waiting_ > 0) {
+    policy_->set_slice(slices_.of(wanting_));
     const sched::Decision decision = policy_->next(now);
     if (!decision.turn) {
       deadline_ = decision.ask_again;

@@ -42,6 +42,7 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policy.hpp"
+#include "sched/slice_rule.hpp"
 
 namespace fairgv::daemon {
 
@@ -100,10 +101,12 @@ class Dispatcher {
   /// beside one host processor each got 4 to 9 % less done (fairgv bench crowd).
   static constexpr std::size_t kMostWaitingAwake = 8;
 
-  explicit Dispatcher(std::unique_ptr<sched::Policy> policy) : policy_(std::move(policy)) {}
+  /// Every slice is as the policy has it, until set_slices().
+  explicit Dispatcher(std::unique_ptr<sched::Policy> policy)
+      : policy_(std::move(policy)), slices_(sched::SliceRule::constant(policy_->slice())) {}
 
   /// For turns granted from now on.
-  void set_slice(Duration slice) { policy_->set_slice(slice); }
+  void set_slices(const sched::SliceRule& slices) { slices_ = slices; }
   /// How long a session may keep others waiting in one turn; 0: for ever.
   void set_hold_limit(Duration limit) { hold_limit_ = limit; }
   /// From now on. Tenants carry over with their weights, but without what they owed: policies keep different
@@ -158,6 +161,8 @@ class Dispatcher {
 
   /// Whether somebody waits for a turn.
   bool contended() const { return waiting_ > 0; }
+  /// How long a turn is while as many tenants want the device as want it now.
+  Duration slice() const;
   bool knows(TenantId id) const { return tenants_.contains(id); }
   std::optional<SessionId> holder() const;
   session::TurnState state(SessionId id) const;
@@ -249,10 +254,12 @@ class Dispatcher {
   bool charge(SessionId id, Session& session, Time now);
 
   std::unique_ptr<sched::Policy> policy_;
+  sched::SliceRule slices_;
   Duration hold_limit_{0};
   std::unordered_map<TenantId, Tenant> tenants_;
   std::unordered_map<SessionId, Session> sessions_;
   std::size_t waiting_ = 0;  // sessions, of all tenants
+  std::size_t wanting_ = 0;  // tenants with a session that waits
   std::size_t users_ = 0;    // tenants with a session that has wanted the turn
   std::optional<Turn> turn_;
   std::optional<TenantId>

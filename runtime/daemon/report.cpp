@@ -37,10 +37,11 @@ double in_ms(std::chrono::nanoseconds time) {
 std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessions) {
   const auto holders = host.dispatch.holders();
   const auto rules = host.dispatch.rules();
+  const auto slices = host.dispatch.slices();
   std::vector<Report::Device> list;
   for (std::uint32_t index = 0; index < host.devices.size(); ++index) {
     Report::Device device{index,        host.devices[index].platform, host.devices[index].name,
-                          std::nullopt, rules[index].policy,          in_ms(rules[index].slice)};
+                          std::nullopt, rules[index].policy,          in_ms(slices[index])};
     const memquota::Ledger& ledger = host.memory.ledger();
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
@@ -130,7 +131,7 @@ Report make_report(Host& host, const SessionTable& sessions, const std::string& 
                    .version = FAIRGV_VERSION,
                    .socket = socket,
                    .uptime_s = Seconds(now - started).count(),
-                   .slice_ms = in_ms(host.config.devices.common.slice),
+                   .slice_ms = in_ms(host.config.devices.common.slices.most),
                    .restarts = host.restarts,
                    .serving_s = Seconds(now - host.serving_since).count(),
                    .share_window_s = Seconds(UsageWindow::kBucket * UsageWindow::kBuckets).count(),

@@ -8,15 +8,12 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
                                           const Config& config,
                                           const std::vector<std::string>& cuda_drivers) {
   const auto number = [](auto value) { return std::to_string(value); };
+  const std::chrono::duration<double, std::milli> slice = config.devices.common.slices.least;
   std::vector<std::string> arguments{
-      "--session",    number(session.id.value),
-      "--segment-fd", number(session.segment->fd()),
-      "--turn-fd",    number(session.turns.fd()),
-      "--daemon-fd",  number(ends.channel),
-      "--ledger-fd",  number(ends.ledger),
-      "--knock-fd",   number(session.knock.get()),
-      "--client-pid", number(session.peer.pid),
-      "--slice-ms",   number(std::chrono::duration<double, std::milli>(config.devices.common.slice).count()),
+      "--session",    number(session.id.value),   "--segment-fd", number(session.segment->fd()),
+      "--turn-fd",    number(session.turns.fd()), "--daemon-fd",  number(ends.channel),
+      "--ledger-fd",  number(ends.ledger),        "--knock-fd",   number(session.knock.get()),
+      "--client-pid", number(session.peer.pid),   "--slice-ms",   number(slice.count()),
       "--samples",    number(config.samples)};
   arguments.insert(arguments.end(), {"--object-limit", number(config.session.objects), "--command-limit",
                                      number(config.session.commands)});

@@ -469,8 +469,8 @@ void Executor::answering(wire::Opcode opcode, std::uint64_t began_ns) {
 
 void Executor::tell_if_held_long(Device& device, DeviceCommand& command, TimePoint now) {
   if (command.cut || !settings_.held_long) return;
-  const auto held = device.keeper.held_by_one(now);
-  if (!held || *held <= settings_.turn.slice) return;
+  const auto held = device.keeper.overrun_by_one(now);
+  if (!held) return;
   const std::string_view why = device.slicer.why_whole(command);
   if (!why.empty()) settings_.held_long(command, why, *held, now);
 }

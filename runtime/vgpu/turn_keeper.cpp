@@ -59,7 +59,8 @@ void TurnKeeper::notice_due(TurnState state, TimePoint now) {
   if (state != TurnState::wanting) {
     due_until_.reset();
   } else if (announced) {
-    due_until_ = now + settings_.slice / kDueFraction;
+    // The other's turn is about as long as its own last one was.
+    due_until_ = now + std::max(settings_.slice, slice_) / kDueFraction;
   }
 }
 
@@ -167,10 +168,11 @@ std::optional<std::uint64_t> TurnKeeper::slicing_floor() const {
   return floor == 0 ? std::nullopt : std::optional(floor);
 }
 
-std::optional<Duration> TurnKeeper::held_by_one(TimePoint now) const {
+std::optional<Duration> TurnKeeper::overrun_by_one(TimePoint now) const {
   if (in_flight_ != 1) return std::nullopt;
-  if (contended()) return run_commands_ == 1 ? std::optional<Duration>(now - run_began_) : std::nullopt;
-  return peek() == TurnState::busy_asked ? std::optional<Duration>(now - last_completion_) : std::nullopt;
+  if (contended() ? run_commands_ != 1 : peek() != TurnState::busy_asked) return std::nullopt;
+  const Duration held = now - (contended() ? run_began_ : last_completion_);
+  return held > (contended() ? slice_ : settings_.slice) ? std::optional(held) : std::nullopt;
 }
 
 TurnState TurnKeeper::peek() const {

@@ -124,8 +124,9 @@ class TurnKeeper {
   std::optional<slicing::Slice> room() const;
   /// Work-groups of the smallest part, as the daemon wants it now; nothing: as the worker was started.
   std::optional<std::uint64_t> slicing_floor() const;
-  /// How long one command has kept the device from others, if only one is issued and others wait.
-  std::optional<Duration> held_by_one(TimePoint now) const;
+  /// How long one command has kept the device from others, if that is longer than a slice and only it is
+  /// issued.
+  std::optional<Duration> overrun_by_one(TimePoint now) const;
 
   /// Until when a grant is likely to come, so that it is worth being awake for it.
   std::optional<TimePoint> due_until() const { return due_until_; }

@@ -87,7 +87,9 @@ void SimulatedDevice::want(std::size_t session, Time now) {
 
 void SimulatedDevice::start_waiting(std::size_t session, Time now) {
   sessions_[session].wanting_since = now;
-  waiting_[sessions_[session].tenant].push_back(session);
+  auto& waiting = waiting_[sessions_[session].tenant];
+  if (waiting.empty()) ++wanting_;
+  waiting.push_back(session);
   ++waiters_;
 }
 
@@ -101,6 +103,7 @@ void SimulatedDevice::block_if_idle(std::size_t tenant, Time now) {
 void SimulatedDevice::grant_next(Time now) {
   ask_at_.reset();
   if (waiters_ == 0) return;
+  policy_->set_slice(model_.slices.of(wanting_));
   const Decision decision = policy_->next(now);
   if (!decision.turn) {
     ask_at_ = decision.ask_again;
@@ -110,6 +113,7 @@ void SimulatedDevice::grant_next(Time now) {
   const std::size_t tenant = decision.turn->tenant.value;
   const std::size_t session = waiting_[tenant].front();
   waiting_[tenant].pop_front();
+  if (waiting_[tenant].empty()) --wanting_;
   --waiters_;
   outcome_.tenants[tenant].waits.push_back(now - sessions_[session].wanting_since);
   turn_.emplace(session, *decision.turn, now, waiters_ == 0);
@@ -127,7 +131,7 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
 std::uint64_t SimulatedDevice::most_in_flight() const {
   if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  return static_cast<std::uint64_t>(std::clamp(policy_->slice() / kernel, kLeastInFlight, kMostInFlight));
+  return static_cast<std::uint64_t>(std::clamp(model_.slices.least / kernel, kLeastInFlight, kMostInFlight));
 }
 
 void SimulatedDevice::issue_run(Time now) {

@@ -13,6 +13,7 @@
 #include "sched/policy.hpp"
 #include "sched/simulator/event_queue.hpp"
 #include "sched/simulator/program.hpp"
+#include "sched/slice_rule.hpp"
 #include "sched/turn_plan.hpp"
 
 namespace fairgv::sched {
@@ -37,6 +38,7 @@ class SimulatedDevice {
     std::size_t index = 0;
     /// Commands that a session keeps in flight when nobody measures them: the driver's queue.
     std::uint64_t queue_depth = kDriverQueue;
+    SliceRule slices = kAdaptiveSlice;
   };
 
   /// One spec per tenant. The queue outlives the device.
@@ -95,6 +97,7 @@ class SimulatedDevice {
   std::vector<Session> sessions_;
   std::vector<std::deque<std::size_t>> waiting_;  // sessions, by tenant
   std::size_t waiters_ = 0;                       // of all tenants
+  std::size_t wanting_ = 0;                       // tenants with a waiter
   std::optional<TurnInProgress> turn_;
   std::optional<std::size_t> kept_for_;  // tenant
   std::optional<Time> ask_at_;

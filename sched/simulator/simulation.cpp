@@ -30,13 +30,13 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
   EventQueue events;
   std::deque<SimulatedDevice> devices;  // which cannot be moved
   for (std::size_t index = 0; index < settings.devices; ++index) {
-    auto policy = make_policy(settings.policy, settings.slice);
+    auto policy = make_policy(settings.policy, settings.slices.least);
     if (!policy) {
       throw std::invalid_argument("there is no policy '" + settings.policy + "': there are " +
                                   policy_names());
     }
-    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth}, std::move(policy),
-                         result.tenants, settings.seed, events);
+    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth, settings.slices},
+                         std::move(policy), result.tenants, settings.seed, events);
   }
   for (SimulatedDevice& device : devices) device.start(kStart);
   const Time end = kStart + settings.length;

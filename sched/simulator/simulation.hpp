@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sched/simulator/device.hpp"
+#include "sched/slice_rule.hpp"
 
 namespace fairgv::sched {
 
@@ -17,7 +18,7 @@ struct SimulationSettings {
   std::string policy = "fair";
   std::vector<TenantSpec> kinds;
   std::size_t devices = 1;
-  Duration slice = std::chrono::milliseconds(6);
+  SliceRule slices = kAdaptiveSlice;
   Duration length = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model

@@ -45,9 +45,9 @@ Tenants figure_9() {
   return {"fair6", {1, 2, 2, 3, 3, 4}, {"BlackScholes", "srad"}, 0.97};
 }
 
-// The lightest of six tenants has a turn of 6 ms in every 90: half a turn more or less at the ends of the
+// The lightest of six tenants has a turn of 15 ms in every 225: half a turn more or less at the ends of the
 // window must not show.
-constexpr double kWindow = 15;
+constexpr double kWindow = 30;
 
 struct Settings {
   Tenants tenants;

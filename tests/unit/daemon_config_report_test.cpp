@@ -71,6 +71,15 @@ TEST(ConfigReport, WhatIsPrintedIsReadAsTheSame) {
   EXPECT_EQ(all(changes_between(Config(), parsed(to_toml(Config())))), Texts());
 }
 
+TEST(ConfigReport, ConstantSlicesArePrintedAsSuchAndOthersByTheirDiscipline) {
+  const Config config =
+      parsed("[device]\ndiscipline = \"preemptive\"\n[device.1]\ndiscipline = \"adaptive\"\n");
+  const std::string printed = to_toml(config);
+  EXPECT_NE(printed.find("slice_ms = 30"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("discipline = \"adaptive\""), std::string::npos) << printed;
+  EXPECT_EQ(all(changes_between(config, parsed(printed))), Texts()) << printed;
+}
+
 TEST(ConfigReport, ThePrintedDefaultsAreTheDefaults) {
   EXPECT_EQ(all(changes_between(Config(), parsed(default_toml()))), Texts());
 }
@@ -78,7 +87,7 @@ TEST(ConfigReport, ThePrintedDefaultsAreTheDefaults) {
 TEST(ConfigReport, TheCommentedDefaultsAreOptionsToo) {
   // Each line "#key = value" is one that can be used as it stands.
   std::string text = default_toml();
-  for (const char* key : {"slice_ms = 6", "policy = \"fair\"", "hold_limit_s = 10"}) {
+  for (const char* key : {"discipline = \"adaptive\"", "policy = \"fair\"", "hold_limit_s = 10"}) {
     EXPECT_NE(text.find(std::string("\n#") + key), std::string::npos) << key;
   }
 }

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 TEST(Config, AnEmptyFileMeansTheDefaults) {
   const auto config = parse_config("", "c.toml");
   ASSERT_TRUE(config);
-  EXPECT_EQ(config->devices.common.slice, 6ms);
+  EXPECT_EQ(config->devices.common.slices, sched::kAdaptiveSlice);
   EXPECT_EQ(config->devices.common.policy, "fair");
   EXPECT_EQ(config->samples, 5u);
   EXPECT_EQ(config->slicing.mode, "time");
@@ -97,7 +97,7 @@ memory = "90%"
   EXPECT_EQ(config->user_connection_limit, 9u);
   EXPECT_EQ(config->group, 0u);
   EXPECT_EQ(config->admin_group, 0u);
-  EXPECT_EQ(config->devices.common.slice, 2'500us);
+  EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(2'500us));
   EXPECT_EQ(config->devices.common.hold_limit, 2'500ms);
   EXPECT_EQ(config->devices.common.policy, "round-robin");
   EXPECT_EQ(config->samples, 3u);
@@ -133,8 +133,14 @@ memory = "90%"
 }
 
 TEST(Config, TheDisciplineChoosesTheSlice) {
-  EXPECT_EQ(parse_config("[device]\ndiscipline = \"preemptive\"\n", "c")->devices.common.slice, 30ms);
-  EXPECT_EQ(parse_config("[device]\ndiscipline = \"non-preemptive\"\n", "c")->devices.common.slice, 6ms);
+  const auto slices = [](const std::string& lines) {
+    return parse_config("[device]\n" + lines, "c")->devices.common.slices;
+  };
+  EXPECT_EQ(slices("discipline = \"adaptive\"\n"), sched::kAdaptiveSlice);
+  EXPECT_EQ(slices("discipline = \"preemptive\"\n"), sched::SliceRule::constant(30ms));
+  EXPECT_EQ(slices("discipline = \"non-preemptive\"\n"), sched::SliceRule::constant(6ms));
+  EXPECT_EQ(slices("slice_ms = 2\ndiscipline = \"adaptive\"\n"), sched::SliceRule::constant(2ms))
+      << "slice_ms goes before, wherever it stands";
 }
 
 TEST(Config, ADeviceOfItsOwnDiffersOnlyWhereItSaysSo) {
@@ -151,9 +157,9 @@ discipline = "preemptive"
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->devices.of(0).policy, "credit-hs");
   EXPECT_EQ(config->devices.of(1).policy, "fifo");
-  EXPECT_EQ(config->devices.of(1).slice, 3ms);
+  EXPECT_EQ(config->devices.of(1).slices, sched::SliceRule::constant(3ms));
   EXPECT_EQ(config->devices.of(2).policy, "credit-hs");
-  EXPECT_EQ(config->devices.of(2).slice, 30ms);
+  EXPECT_EQ(config->devices.of(2).slices, sched::SliceRule::constant(30ms));
 }
 
 TEST(Config, OfKernelsThatAreNeverCutOnlySoManyAreTaken) {
@@ -200,7 +206,7 @@ const Mistake kMistakes[] = {
     {"UnknownPolicy", "[device]\npolicy = \"lottery\"\n",
      "c.toml:2:", "policy in [device] must be one of fair, fifo, round-robin"},
     {"UnknownDiscipline", "[device]\ndiscipline = \"gentle\"\n",
-     "c.toml:2:", "one of non-preemptive, preemptive"},
+     "c.toml:2:", "one of adaptive, non-preemptive, preemptive"},
     {"NoListOfCores", "[device]\ncores = \"one\"\n",
      "c.toml:2:", "cores in [device]: 'one' is no list of cores"},
     {"CoresThatAreNotThere", "[device]\ncores = \"1023\"\n", "c.toml:2:", "may not use all of '1023'"},
@@ -329,9 +335,10 @@ TEST(Config, LaterFilesGoBeforeEarlierOnesKeyByKey) {
                                     {"d.toml", "[device]\nslice_ms = 4\n[tenant.a]\nweight = 5\n"},
                                     {"e.toml", "[tenant.a]\nweight = 6\n[[match]]\ntenant = \"two\"\n"}});
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->devices.common.slice, 4ms);
+  EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(4ms));
   EXPECT_EQ(config->samples, 9u);
-  EXPECT_EQ(config->devices.of(1).slice, 4ms) << "what [device.1] leaves out is as in [device] at the end";
+  EXPECT_EQ(config->devices.of(1).slices, sched::SliceRule::constant(4ms))
+      << "what [device.1] leaves out is as in [device] at the end";
   EXPECT_EQ(config->devices.of(1).policy, "fifo");
   EXPECT_EQ(config->tenants.of("a").weight, 6u);
   EXPECT_EQ(config->tenants.of("a").max_weight, 3u);
@@ -360,7 +367,7 @@ TEST(Config, DropInFilesAreReadInTheOrderOfTheirNames) {
   folder.write("c.toml.d/.30-hidden.toml", "no TOML");
   const auto config = read_config(folder / "c.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->devices.common.slice, 5ms);
+  EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(5ms));
   EXPECT_EQ(config->devices.common.hold_limit, 7s);
   EXPECT_EQ(config->samples, 2u);
 
@@ -407,7 +414,7 @@ TEST(Config, IsReadFromAFile) {
   folder.write("c.toml", "[device]\nslice_ms = 3\n");
   const auto config = read_config(folder / "c.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->devices.common.slice, 3ms);
+  EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(3ms));
 }
 
 }  // namespace

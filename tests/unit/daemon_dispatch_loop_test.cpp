@@ -72,7 +72,7 @@ struct Member {
 
 std::unique_ptr<DispatchLoop> start_loop(std::size_t devices = 1, std::chrono::nanoseconds slice = 6ms) {
   DeviceRules rules;
-  rules.common.slice = slice;
+  rules.common.slices = sched::SliceRule::constant(slice);
   auto loop = DispatchLoop::start(rules);
   EXPECT_TRUE(loop);
   loop.value()->reset_devices(devices);

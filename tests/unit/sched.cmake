@@ -9,6 +9,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched_sim_tenant.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_simulation.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_simulation_random.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched_slice_rule.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_turn_plan.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim_tenant.cpp)
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_ring fairgv_warnings GTest::gtest_main)

@@ -54,7 +54,12 @@ class SimulationRandom : public testing::Test {
     chosen.policy = policy;
     chosen.length = 10s;
     chosen.seed = random_();
-    chosen.slice = Duration(std::llround(1e6 * fraction(1, 30)));
+    const Duration most(std::llround(1e6 * fraction(1, 30)));
+    chosen.slices = SliceRule::constant(most);
+    if (between(0, 1) == 1) {
+      const Duration least(std::llround(ns(most) * fraction(0.1, 1)));
+      chosen.slices = {least, most, Duration(std::llround(ns(most) * fraction(1, 10)))};
+    }
     return chosen;
   }
   SimulationSettings all_saturating() {
@@ -122,7 +127,7 @@ TEST_F(SimulationRandom, AMeasuredTurnIsNoLongerThanSamplingAllows) {
       const TenantSpec& spec = chosen.kinds[i];
       const double longest_kernel = ns(spec.kernel) * (1 + spec.jitter);
       const double spread = (1 + spec.jitter) / (1 - spec.jitter);
-      const double bound = std::max(ns(chosen.slice) + longest_kernel, ns(chosen.slice) * spread);
+      const double bound = std::max(ns(chosen.slices.most) + longest_kernel, ns(chosen.slices.most) * spread);
       EXPECT_LE(ns(device.tenants[i].longest_turn), bound * 1.001) << "tenant " << i;  // kernels are whole ns
     }
   }
@@ -180,7 +185,7 @@ TEST_F(SimulationRandom, NobodyWaitsLongerThanTheOthersNeedToCatchUp) {
     for (std::size_t i = 0; i < chosen.kinds.size(); ++i) {
       const TenantOutcome& tenant = device.tenants[i];
       double longest = ns(device.idle_though_wanted);
-      const double ahead = ns(tenant.longest_turn) / chosen.kinds[i].weight + ns(chosen.slice);
+      const double ahead = ns(tenant.longest_turn) / chosen.kinds[i].weight + ns(chosen.slices.most);
       for (std::size_t j = 0; j < chosen.kinds.size(); ++j) {
         if (j != i) longest += chosen.kinds[j].weight * ahead + ns(device.tenants[j].longest_turn);
       }

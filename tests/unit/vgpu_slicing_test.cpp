@@ -238,6 +238,19 @@ TEST_F(SlicingTest, WhatCannotBePreparedRunsWholeAndIsNamed) {
   EXPECT_EQ(held_long, std::vector<std::string>{"fake: it is a fake"});
 }
 
+TEST_F(SlicingTest, WhatFitsItsOwnTurnIsNotNamedHoweverShortOtherTurnsAre) {
+  enqueue(1);
+  executor.pump();
+  grant(15ms);
+  run_for(14ms);
+  EXPECT_EQ(held_long, std::vector<std::string>{});
+  enqueue(2);
+  executor.pump();
+  grant(15ms);
+  run_for(16ms);
+  EXPECT_EQ(held_long, std::vector<std::string>{"fake: only kernel launches can be sliced"});
+}
+
 TEST_F(SlicingTest, TooFewWorkGroupsAreNamedAsTheReason) {
   const auto made = launch(1, event(0), 2 * slicing::kDefaultFloor - 1);
   executor.pump();

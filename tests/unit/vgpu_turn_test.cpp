@@ -516,6 +516,18 @@ TEST_F(TurnTest, AnAnnouncedTurnIsWorthWaitingForAwakeUntilItComesOrForAWhile) {
   EXPECT_FALSE(keeper.due_until());
 }
 
+TEST_F(TurnTest, AnAnnouncedTurnIsWaitedForLongerAfterALongSlice) {
+  EXPECT_EQ(may_issue(), 0U);
+  grant(15ms);
+  EXPECT_GT(may_issue(), 0U);
+  run_one(15ms, true);
+  ASSERT_EQ(state(), TurnState::wanting);
+  ++turn.due;
+  EXPECT_EQ(may_issue(), 0U);
+  ASSERT_TRUE(keeper.due_until());
+  EXPECT_EQ(*keeper.due_until(), now + 3ms);
+}
+
 TEST_F(TurnTest, AnAnnouncementThatComesTooLateIsOfNoUseLater) {
   EXPECT_EQ(may_issue(), 0U);
   ++turn.due;

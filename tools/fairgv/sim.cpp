@@ -11,10 +11,12 @@
 namespace fairgv::tools {
 namespace {
 
+constexpr std::string_view kAdaptive = "adaptive";
+
 struct SimOptions {
   std::vector<std::string> policies{std::string(sched::kDefaultPolicy)};
   std::vector<std::string> tenants{"weight=1", "weight=2", "weight=3"};
-  std::string slice = "6ms";
+  std::string slice{kAdaptive};
   double seconds = 10;
   std::size_t devices = 1;
   std::uint64_t seed = 1;
@@ -29,9 +31,11 @@ Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
     if (!kind) return kind.error();
     settings.kinds.push_back(kind.value());
   }
-  const auto slice = parse_duration(options.slice);
-  if (!slice) return slice.error();
-  settings.slice = slice.value();
+  if (options.slice != kAdaptive) {
+    const auto slice = parse_duration(options.slice);
+    if (!slice) return slice.error();
+    settings.slices = sched::SliceRule::constant(slice.value());
+  }
   settings.length = std::chrono::round<sched::Duration>(std::chrono::duration<double>(options.seconds));
   settings.devices = options.devices;
   settings.seed = options.seed;
@@ -92,7 +96,9 @@ void add_sim(CLI::App& app, Action& action) {
       ->type_name("KEY=VALUE,...")
       ->capture_default_str()
       ->allow_extra_args(false);
-  command->add_option("--slice", options.slice, "The devices' time slice")
+  command
+      ->add_option("--slice", options.slice,
+                   "The devices' time slice; adaptive: 6 to 15 ms, by how many tenants want it")
       ->type_name("TIME")
       ->capture_default_str();
   command->add_option("--seconds", options.seconds, "Simulated time")

@@ -54,6 +54,12 @@ Row row_of(const SimulationSettings& settings, const SimulationResult& result, s
   return row;
 }
 
+/// "6-15 ms", or "6 ms" if it is always the same.
+std::string to_text(const sched::SliceRule& slices) {
+  if (slices.is_constant()) return fmt::format("{:g} ms", ms(slices.least));
+  return fmt::format("{:g}-{:g} ms", ms(slices.least), ms(slices.most));
+}
+
 }  // namespace
 
 void print_simulation(const SimulationSettings& settings, const SimulationResult& result) {
@@ -66,7 +72,7 @@ void print_simulation(const SimulationSettings& settings, const SimulationResult
       kinds[result.kind[tenant]].add(result.entitled[tenant], device.tenants[tenant], settings.length);
     }
   }
-  fmt::print("{}, slice {:g} ms, {:g} s, seed {}\n", settings.policy, ms(settings.slice),
+  fmt::print("{}, slice {}, {:g} s, seed {}\n", settings.policy, to_text(settings.slices),
              ms(settings.length) / 1e3, settings.seed);
   fmt::print("  {:>7} {:>6} {:>10} {:>6} {:>8} {:>9} {:>9} {:>10} {:>10} {:>10}\n", "tenants", "weight",
              "kernel", "sleep", "sessions", "entitled", "received", "worst lag", "wait p50", "wait p99");
@@ -99,9 +105,10 @@ void write_csv(std::FILE* file, const SimulationSettings& settings, const Simula
       const sched::TenantSpec& spec = result.tenants[tenant];
       Row row = row_of(settings, result, device, tenant);
       fmt::print(file, "{},{:g},{},{},{},{},{:g},{:g},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f}\n",
-                 settings.policy, ms(settings.slice), device, tenant, result.kind[tenant], spec.weight,
-                 ms(spec.kernel) * 1e3, spec.sleep, spec.sessions, row.entitled, row.received, ms(row.lag),
-                 ms(row.longest_turn), ms(percentile(row.waits, 50)), ms(percentile(row.waits, 99)));
+                 settings.policy, ms(settings.slices.of(result.tenants.size())), device, tenant,
+                 result.kind[tenant], spec.weight, ms(spec.kernel) * 1e3, spec.sleep, spec.sessions,
+                 row.entitled, row.received, ms(row.lag), ms(row.longest_turn), ms(percentile(row.waits, 50)),
+                 ms(percentile(row.waits, 99)));
     }
   }
 }
@@ -128,7 +135,7 @@ nlohmann::json to_json(const SimulationSettings& settings, const SimulationResul
          {"tenants", std::move(tenants)}});
   }
   return {{"policy", settings.policy},
-          {"slice_ms", ms(settings.slice)},
+          {"slice_ms", ms(settings.slices.of(result.tenants.size()))},
           {"seconds", ms(settings.length) / 1e3},
           {"seed", settings.seed},
           {"devices", std::move(devices)}};

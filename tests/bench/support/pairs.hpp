@@ -19,7 +19,7 @@ struct PairSettings {
   double seconds = 4;  // of each window
   int pairs = 3;
   int turns = 15;  // of each program by itself, between two windows
-  std::string discipline = "non-preemptive";
+  std::string discipline = "adaptive";
 
   /// Of the daemon that shares the device.
   std::string configuration() const { return "discipline = \"" + discipline + "\""; }
