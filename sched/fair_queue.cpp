@@ -12,6 +12,7 @@ void FairQueue::add(TenantId id, std::uint32_t weight) {
     tenants_.emplace_back();
     free_slots_.reserve(tenants_.capacity());  // so that remove() does not allocate
     runnable_.reserve(tenants_.size());        // nor wake()
+    leading_.reserve(tenants_.size());
     free_slots_.push_back(static_cast<Slot>(tenants_.size() - 1));
   }
   const Slot slot = free_slots_.back();
@@ -39,7 +40,7 @@ void FairQueue::set_weight(TenantId id, std::uint32_t weight) {
   tenant.weight = weight;
 }
 
-void FairQueue::wake(TenantId id, Duration credit) {
+void FairQueue::wake(TenantId id, Duration credit, Duration lead) {
   const Slot slot = find(id);
   if (slot == kNobody || runnable_.contains(slot)) return;
   Tenant& tenant = tenants_[slot];
@@ -49,7 +50,16 @@ void FairQueue::wake(TenantId id, Duration credit) {
     tenant.start_tag = earliest;
     tenant.remainder = 0;
   }
-  runnable_.push(slot, next_key(tenant));
+  const RunHeap::Key key = next_key(tenant);
+  runnable_.push(slot, key);
+  if (lead <= Duration::zero()) return;
+  const Tag ahead = in_tag_units(lead) / tenant.weight;
+  leading_.push(slot, {key.start_tag - std::min(key.start_tag, ahead), key.arrival});
+}
+
+void FairQueue::spend_lead(TenantId id) {
+  const Slot slot = find(id);
+  if (slot != kNobody) drop_lead(slot);
 }
 
 void FairQueue::block(TenantId id) {
@@ -59,7 +69,8 @@ void FairQueue::block(TenantId id) {
 
 std::optional<TenantId> FairQueue::pick() const {
   if (runnable_.empty()) return std::nullopt;
-  return tenants_[runnable_.front_slot()].id;
+  const bool lead = !leading_.empty() && leading_.front_key().start_tag <= runnable_.front_key().start_tag;
+  return tenants_[lead ? leading_.front_slot() : runnable_.front_slot()].id;
 }
 
 void FairQueue::charge(TenantId id, Duration used) {
@@ -73,6 +84,7 @@ void FairQueue::charge(TenantId id, Duration used) {
 
   if (runnable_.contains(slot)) {
     runnable_.rekey(slot, next_key(tenant));
+    drop_lead(slot);
   } else if (last_runnable_ == slot) {
     idle_tag_ = tenant.start_tag;  // its last turn is paid only now
   }
@@ -119,8 +131,13 @@ RunHeap::Key FairQueue::next_key(const Tenant& tenant) {
   return {tenant.start_tag, arrivals_++};
 }
 
+void FairQueue::drop_lead(Slot slot) {
+  if (leading_.contains(slot)) leading_.erase(slot);
+}
+
 void FairQueue::leave_runnable(Slot slot) {
   runnable_.erase(slot);
+  drop_lead(slot);
   if (!runnable_.empty()) return;
   idle_tag_ = tenants_[slot].start_tag;
   last_runnable_ = slot;

@@ -60,13 +60,21 @@ class FairQueue {
   // longest turn; else every pause would take from it what it is owed, and the more so the higher its weight.
   // Sleeping still gains nothing: whatever it sleeps through, it comes back at most `credit` behind virtual
   // time.
-  void wake(TenantId id, Duration credit = Duration::zero());
+  // With a lead it goes before tenants whose tags are less than lead / w smaller than its own, until its turn
+  // begins. Virtual time stands still during a turn, so that without one a tenant that needs the device for a
+  // moment, and again before virtual time has moved, would wait for whole turns of others. Its tag, and so
+  // what it gets, is the same as without: by a lead it is ahead, once.
+  void wake(TenantId id, Duration credit = Duration::zero(), Duration lead = Duration::zero());
 
   // The tenant has nothing to run. It keeps its start tag. No effect if it is blocked already.
   void block(TenantId id);
 
-  // The runnable tenant with the smallest start tag; among equals the one that was woken or charged first. It
-  // stays in the queue: charge() moves it back. Empty when nobody is runnable.
+  // Its turn begins: the lead with which it woke is used up. Charging it does that, too.
+  void spend_lead(TenantId id);
+
+  // Who is to run next: the runnable tenant with the smallest start tag, less its lead; among equals one that
+  // has a lead, then the one that was woken or charged first. It stays in the queue: charge() moves it back.
+  // Empty when nobody is runnable.
   std::optional<TenantId> pick() const;
 
   // The tenant has used the device for this long: S += used / w. It may be running, waiting, or blocked by
@@ -103,12 +111,14 @@ class FairQueue {
   Slot find(TenantId id) const;  // kNobody when unknown
   Tag virtual_tag() const;
   RunHeap::Key next_key(const Tenant& tenant);
+  void drop_lead(Slot slot);
   void leave_runnable(Slot slot);
 
   std::unordered_map<TenantId, Slot> slots_;
   std::vector<Tenant> tenants_;  // by slot
   std::vector<Slot> free_slots_;
   RunHeap runnable_;
+  RunHeap leading_;             // those of them that have a lead, by their start tags less that
   std::uint64_t arrivals_ = 0;  // orders equal start tags
 
   // Meaningful while nobody is runnable: virtual time, and whose finish tag it is (nobody's once that one was

@@ -22,7 +22,7 @@ void FairPolicy::wake(TenantId id, Time now) {
   const auto found = pauses_.find(id);
   if (found == pauses_.end()) return;
   Pauses& pauses = found->second;
-  queue_.wake(id, credit(pauses, now));
+  queue_.wake(id, credit(pauses, now), lead());
   if (!pauses.paused) return;
   if (std::exchange(pauses.keeping, false)) queue_.charge(id, now - *pauses.paused);
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
@@ -55,6 +55,10 @@ Decision FairPolicy::next(Time) {
   return {Turn{*tenant, slice(), TurnEnd::measured}, std::nullopt};
 }
 
+void FairPolicy::begin(TenantId id, Time) {
+  queue_.spend_lead(id);
+}
+
 std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   const auto found = pauses_.find(id);
   if (found == pauses_.end()) return std::nullopt;
@@ -76,7 +80,8 @@ bool FairPolicy::preempts(TenantId newcomer, TenantId holder, Time) const {
 }
 
 Duration FairPolicy::credit(const Pauses& pauses, Time now) const {
-  return now - pauses.blocked <= slice() ? slice() : Duration(0);
+  // What the others can be ahead of it, by a turn of theirs and a lead.
+  return now - pauses.blocked <= slice() ? slice() + lead() : Duration(0);
 }
 
 }  // namespace fairgv::sched

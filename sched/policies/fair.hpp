@@ -4,7 +4,9 @@
 // which the paper leaves open; without it tenants with pauses would alternate whatever their weights:
 //
 // - Credit: after a pause of at most a slice a tenant keeps its start tag, but comes back no more than a
-//   slice behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
+//   slice and a lead behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
+// - Lead: a tenant that wakes runs before those to whom it is ahead by less than an eighth of a slice, so
+//   that one that uses little is served within the slice of the running one, however many others wait.
 // - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
 //   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
 //   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
@@ -26,6 +28,9 @@ class FairPolicy final : public Policy {
   /// The longest time for which the device is kept idle for the tenant that is to run next.
   static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
 
+  /// Part of a slice: the lead of a tenant that wakes.
+  static constexpr int kLeadFraction = 8;
+
   using Policy::Policy;
 
   void add(TenantId id, const TenantAttributes& attributes, Time now) override;
@@ -36,6 +41,7 @@ class FairPolicy final : public Policy {
   void charge(TenantId id, Duration used, Time now) override;
   bool may_forget(TenantId id) const override;
   Decision next(Time now) override;
+  void begin(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
   bool preempts(TenantId newcomer, TenantId holder, Time now) const override;
 
@@ -53,6 +59,7 @@ class FairPolicy final : public Policy {
                                  // anticipation at most
   };
 
+  Duration lead() const { return slice() / kLeadFraction; }
   Duration credit(const Pauses& pauses, Time now) const;
 
   FairQueue queue_;

@@ -363,4 +363,70 @@ TEST(FairQueue, CreditIsTheMostThatASleeperCanBeBehindVirtualTime) {
   EXPECT_EQ(queue.start_tag(kB), queue.start_tag(kA)) << "without credit it starts at virtual time";
 }
 
+TEST(FairQueue, WhoWakesWithALeadGoesBeforeThoseToWhomItIsAheadByLess) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  add_runnable(queue, kB);
+  queue.charge(kA, milliseconds(6));
+  queue.charge(kB, milliseconds(6));
+  queue.add(kC);
+  queue.charge(kC, milliseconds(1));
+  queue.wake(kC, {}, milliseconds(2));
+  EXPECT_EQ(queue.start_tag(kC), 7 * kMillisecond);
+  EXPECT_EQ(queue.virtual_time(), 6 * kMillisecond) << "its tag is as without";
+  EXPECT_EQ(queue.pick(), kC);
+  queue.charge(kC, milliseconds(1));
+  EXPECT_EQ(queue.pick(), kA) << "it had its lead";
+  queue.block(kC);
+  queue.charge(kC, nanoseconds(1));
+  queue.wake(kC, {}, milliseconds(2));
+  EXPECT_EQ(queue.pick(), kA) << "it is ahead by more than the lead";
+}
+
+TEST(FairQueue, WithALeadItGoesBeforeEqualTagsThatCameEarlier) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  add_runnable(queue, kB);
+  queue.charge(kA, milliseconds(3));  // so far: B is first
+  queue.add(kC);
+  queue.wake(kC, {}, nanoseconds(1));
+  ASSERT_EQ(queue.start_tag(kC), queue.start_tag(kB));
+  EXPECT_EQ(queue.pick(), kC);
+}
+
+TEST(FairQueue, ALeadCountsByWeight) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  queue.add(kB, 4);
+  queue.charge(kB, milliseconds(8));
+  queue.wake(kB, {}, milliseconds(7));
+  EXPECT_EQ(queue.pick(), kA);
+  queue.block(kB);
+  queue.wake(kB, {}, milliseconds(8));
+  EXPECT_EQ(queue.pick(), kB);
+}
+
+TEST(FairQueue, ALeadEndsWithTheTurnThatBeginsOrWithTheTenant) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  const auto lead = [&] {
+    queue.add(kB);
+    queue.charge(kB, milliseconds(1));
+    queue.wake(kB, {}, milliseconds(2));
+  };
+  lead();
+  ASSERT_EQ(queue.pick(), kB);
+  queue.spend_lead(kB);
+  EXPECT_EQ(queue.pick(), kA) << "though nothing was charged";
+  queue.spend_lead(kC);  // unknown
+  queue.remove(kB);
+  lead();
+  queue.block(kB);
+  EXPECT_EQ(queue.pick(), kA);
+  queue.remove(kB);
+  lead();
+  queue.remove(kB);
+  EXPECT_EQ(queue.pick(), kA);
+}
+
 }  // namespace

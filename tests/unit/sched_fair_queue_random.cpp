@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sched/fair_queue.hpp"
@@ -133,7 +134,7 @@ TEST_F(FairQueueRandom, EveryRunnableTenantRunsWithinItsShareOfTurns) {
 // anew from the total that was charged since they were last set.
 class ReferenceQueue {
  public:
-  void add(TenantId id, std::uint32_t weight) { tenants_[id] = {weight, virtual_tag(), 0, 0, false, 0}; }
+  void add(TenantId id, std::uint32_t weight) { tenants_[id] = {weight, virtual_tag(), 0, 0, false, 0, 0}; }
 
   void remove(TenantId id) {
     block(id);
@@ -144,21 +145,24 @@ class ReferenceQueue {
   void set_weight(TenantId id, std::uint32_t weight) {
     Tenant& tenant = tenants_.at(id);
     const std::uint64_t left_over = tenant.units() % tenant.weight;
-    tenant = {weight, tenant.tag(), 0, left_over * weight / tenant.weight, tenant.runnable, tenant.since};
+    tenant = {weight,          tenant.tag(), 0,           left_over * weight / tenant.weight,
+              tenant.runnable, tenant.since, tenant.lead, tenant.leads};
   }
 
-  void wake(TenantId id) {
+  void wake(TenantId id, Duration lead) {
     Tenant& tenant = tenants_.at(id);
     if (tenant.runnable) return;
-    if (tenant.tag() < virtual_tag()) tenant = {tenant.weight, virtual_tag(), 0, 0, false, 0};
+    if (tenant.tag() < virtual_tag()) tenant = {tenant.weight, virtual_tag(), 0, 0, false, 0, 0};
     tenant.runnable = true;
+    tenant.lead = static_cast<std::uint64_t>(lead.count()) * kUnits / tenant.weight;
+    tenant.leads = lead > Duration::zero();
     tenant.since = ++events_;
   }
 
   void block(TenantId id) {
     Tenant& tenant = tenants_.at(id);
     if (!tenant.runnable) return;
-    tenant.runnable = false;
+    tenant.runnable = tenant.leads = false;
     if (runnable_count() > 0) return;
     idle_tag_ = tenant.tag();
     last_ = id;
@@ -168,16 +172,17 @@ class ReferenceQueue {
     Tenant& tenant = tenants_.at(id);
     tenant.charged += static_cast<std::uint64_t>(used.count());
     tenant.since = ++events_;
+    tenant.leads = false;
     if (runnable_count() == 0 && last_ == id) idle_tag_ = tenant.tag();
   }
 
+  void spend_lead(TenantId id) { tenants_.at(id).leads = false; }
+
   std::optional<TenantId> pick() const {
-    std::optional<TenantId> best;
-    for (const auto& [id, tenant] : tenants_) {
-      if (!tenant.runnable) continue;
-      if (!best || tenant.order() < tenants_.at(*best).order()) best = id;
-    }
-    return best;
+    return first([](const Tenant& tenant) {
+      const std::uint64_t ahead = tenant.leads ? std::min(tenant.tag(), tenant.lead) : 0;
+      return std::tuple(tenant.tag() - ahead, !tenant.leads, tenant.since);
+    });
   }
 
   std::size_t runnable_count() const {
@@ -197,14 +202,25 @@ class ReferenceQueue {
     std::uint64_t carry;    // brought in by a change of weight
     bool runnable;
     std::uint64_t since;
+    std::uint64_t lead;
+    bool leads = false;
 
     std::uint64_t units() const { return charged * kUnits + carry; }
     std::uint64_t tag() const { return base + units() / weight; }
-    std::pair<std::uint64_t, std::uint64_t> order() const { return {tag(), since}; }
   };
 
+  template <typename Order>
+  std::optional<TenantId> first(Order order) const {
+    std::optional<TenantId> best;
+    for (const auto& [id, tenant] : tenants_) {
+      if (!tenant.runnable) continue;
+      if (!best || order(tenant) < order(tenants_.at(*best))) best = id;
+    }
+    return best;
+  }
+
   std::uint64_t virtual_tag() const {
-    const auto next = pick();
+    const auto next = first([](const Tenant& tenant) { return tenant.tag(); });
     return next ? tenants_.at(*next).tag() : idle_tag_;
   }
 
@@ -213,6 +229,14 @@ class ReferenceQueue {
   std::uint64_t idle_tag_ = 0;
   std::uint64_t events_ = 0;
 };
+
+void wake(FairQueue& queue, TenantId id, Duration lead) {
+  queue.wake(id, {}, lead);
+}
+
+void wake(ReferenceQueue& queue, TenantId id, Duration lead) {
+  queue.wake(id, lead);
+}
 
 // Both queues side by side: every operation goes to both.
 struct Pair {
@@ -260,11 +284,14 @@ TEST_F(FairQueueRandom, DecidesLikeTheObviousQueueUnderRandomOperations) {
     if (operation >= 8 && operation < 12) {
       pair.both([&](auto& queue) { queue.set_weight(any, weight); });
     } else if (operation < (many_sleep ? 20 : 40)) {
-      pair.both([&](auto& queue) { queue.wake(any); });
+      const Duration lead = between(0, 1) == 0 ? Duration(0) : used;
+      pair.both([&](auto& queue) { wake(queue, any, lead); });
     } else if (operation < 55) {
       pair.both([&](auto& queue) { queue.block(any); });
+    } else if (operation < 58) {
+      pair.both([&](auto& queue) { queue.spend_lead(any); });
     } else {
-      const TenantId charged = operation < 60 ? any : pair.queue.pick().value_or(any);
+      const TenantId charged = operation < 63 ? any : pair.queue.pick().value_or(any);
       pair.both([&](auto& queue) { queue.charge(charged, used); });
     }
 

@@ -111,8 +111,11 @@ TEST(FairPolicy, FollowsTheWorkedExampleOfFigureFour) {
   for (const TenantId expected : {kA, kB, kB, kA, kB, kB, kA}) EXPECT_EQ(player.run(10ms), expected);
   player.policy->block(kA, player.now);
   for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(player.run(10ms), kB);
-  player.policy->wake(kA, player.now + 5ms);
-  EXPECT_EQ(player.run(10ms), kB);  // began at 100
+  ASSERT_EQ(player.next(), kB);  // runs from 100
+  player.policy->begin(kB, player.now);
+  player.policy->wake(kA, player.now += 5ms);
+  player.policy->charge(kB, 10ms, player.now += 5ms);
+  player.policy->end(kB, player.now);
   const FairQueue& queue = static_cast<FairPolicy&>(*player.policy).queue();
   EXPECT_EQ(queue.start_tag(kA), 35e6);
   EXPECT_EQ(queue.start_tag(kB), 40e6);
@@ -209,6 +212,33 @@ TEST_F(Fair, GivesAKeptDeviceToANewcomerWithASmallerTag) {
   player.policy->wake(kC, player.now);
   EXPECT_TRUE(player.policy->preempts(kC, kB, player.now));
   EXPECT_FALSE(player.policy->preempts(kA, kB, player.now));
+}
+
+TEST_F(Fair, WhoWakesForAMomentRunsNextHoweverManyWaitAndWhenever) {
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  for (int turn = 0; turn < 2; ++turn) player.run(6ms);
+  player.policy->add(kC, {}, player.now);
+  for (int moment = 0; moment < 20; ++moment) {
+    player.policy->begin(*player.next(), player.now);
+    player.policy->charge(*player.next(), 5ms, player.now += 5ms);  // as the dispatcher does before it wakes
+    player.policy->wake(kC, player.now);
+    ASSERT_EQ(player.run(100us), kC) << moment;
+    player.policy->block(kC, player.now);
+    player.now += 7ms;
+  }
+}
+
+TEST_F(Fair, WhoWakesForMoreThanAMomentWaitsForThoseWhoHaveHadLess) {
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  player.add_runnable(kC);
+  ASSERT_EQ(player.run(6ms), kA);
+  ASSERT_EQ(player.run(6ms), kB);
+  player.policy->block(kA, player.now);
+  player.policy->wake(kA, player.now);
+  EXPECT_EQ(player.run(6ms), kC) << "A has had a slice more";
+  EXPECT_EQ(player.run(6ms), kA) << "with the same tag as B, it has woken";
 }
 
 TEST_F(Fair, MayForgetOnlyWhoOwesNothing) {
