@@ -60,10 +60,10 @@ class FairQueue {
   // longest turn; else every pause would take from it what it is owed, and the more so the higher its weight.
   // Sleeping still gains nothing: whatever it sleeps through, it comes back at most `credit` behind virtual
   // time.
-  // With a lead it goes before tenants whose tags are less than lead / w smaller than its own, until its turn
-  // begins. Virtual time stands still during a turn, so that without one a tenant that needs the device for a
-  // moment, and again before virtual time has moved, would wait for whole turns of others. Its tag, and so
-  // what it gets, is the same as without: by a lead it is ahead, once.
+  // With a lead it goes before tenants whose tags are smaller by up to lead / w, and before equals, until its
+  // turn begins. Without one a tenant that needs the device for a moment would wait for a turn of each whose
+  // tag is virtual time, which stands still until they have run. Its tag, and so what it gets, is the same as
+  // without.
   void wake(TenantId id, Duration credit = Duration::zero(), Duration lead = Duration::zero());
 
   // The tenant has nothing to run. It keeps its start tag. No effect if it is blocked already.

@@ -33,9 +33,9 @@ struct SliceRule {
 /// The paper's, for devices that cannot interrupt a kernel, and for those that can, with costly switches.
 inline constexpr SliceRule kNonPreemptiveSlice = SliceRule::constant(std::chrono::milliseconds(6));
 inline constexpr SliceRule kPreemptiveSlice = SliceRule::constant(std::chrono::milliseconds(30));
-/// The default: never shorter than the paper's shortest, and with few tenants so long that a change of turns
-/// costs less than 1 % of a turn also where it empties caches (docs/SCHEDULING.md, Disciplines).
-inline constexpr SliceRule kAdaptiveSlice{std::chrono::milliseconds(6), std::chrono::milliseconds(15),
+/// The default: with few tenants so long that a change of turns costs less than 1 % of a turn also where it
+/// empties caches, with many so short that each has a turn soon (docs/SCHEDULING.md, Disciplines).
+inline constexpr SliceRule kAdaptiveSlice{std::chrono::milliseconds(3), std::chrono::milliseconds(15),
                                           std::chrono::milliseconds(90)};
 
 }  // namespace fairgv::sched

@@ -1,5 +1,6 @@
 #include "runtime/daemon/worker_arguments.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace fairgv::daemon {
@@ -8,7 +9,9 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
                                           const Config& config,
                                           const std::vector<std::string>& cuda_drivers) {
   const auto number = [](auto value) { return std::to_string(value); };
-  const std::chrono::duration<double, std::milli> slice = config.devices.common.slices.least;
+  const sched::SliceRule& slices = config.devices.common.slices;
+  const std::chrono::duration<double, std::milli> slice =
+      std::clamp(sched::kNonPreemptiveSlice.most, slices.least, slices.most);
   std::vector<std::string> arguments{
       "--session",    number(session.id.value),   "--segment-fd", number(session.segment->fd()),
       "--turn-fd",    number(session.turns.fd()), "--daemon-fd",  number(ends.channel),

@@ -22,7 +22,7 @@ void FairPolicy::wake(TenantId id, Time now) {
   const auto found = pauses_.find(id);
   if (found == pauses_.end()) return;
   Pauses& pauses = found->second;
-  queue_.wake(id, credit(pauses, now), lead());
+  queue_.wake(id, credit(pauses, now), pauses.last_turn <= lead() ? lead() : Duration(0));
   if (!pauses.paused) return;
   if (std::exchange(pauses.keeping, false)) queue_.charge(id, now - *pauses.paused);
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
@@ -43,6 +43,7 @@ void FairPolicy::block(TenantId id, Time now) {
 
 void FairPolicy::charge(TenantId id, Duration used, Time) {
   queue_.charge(id, used);
+  if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.last_turn += used;
 }
 
 bool FairPolicy::may_forget(TenantId id) const {
@@ -57,6 +58,7 @@ Decision FairPolicy::next(Time) {
 
 void FairPolicy::begin(TenantId id, Time) {
   queue_.spend_lead(id);
+  if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.last_turn = Duration(0);
 }
 
 std::optional<Time> FairPolicy::pause(TenantId id, Time now) {

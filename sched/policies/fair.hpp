@@ -5,8 +5,9 @@
 //
 // - Credit: after a pause of at most a slice a tenant keeps its start tag, but comes back no more than a
 //   slice and a lead behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
-// - Lead: a tenant that wakes runs before those to whom it is ahead by less than an eighth of a slice, so
-//   that one that uses little is served within the slice of the running one, however many others wait.
+// - Lead: a tenant whose last turn was no longer than an eighth of a slice runs, when it wakes, before those
+//   to whom it is ahead by as much, so that one that needs the device for moments is served within the slice
+//   of the running one, however many others wait.
 // - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
 //   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
 //   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
@@ -51,6 +52,7 @@ class FairPolicy final : public Policy {
  private:
   struct Pauses {
     Time blocked{};              // when it last ran out of work
+    Duration last_turn{0};       // what it has used since its last turn began
     std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
     bool kept = false;           // the device, after that
     bool keeping = false;        // it still is

@@ -238,7 +238,7 @@ TEST_F(Fair, WhoWakesForMoreThanAMomentWaitsForThoseWhoHaveHadLess) {
   player.policy->block(kA, player.now);
   player.policy->wake(kA, player.now);
   EXPECT_EQ(player.run(6ms), kC) << "A has had a slice more";
-  EXPECT_EQ(player.run(6ms), kA) << "with the same tag as B, it has woken";
+  EXPECT_EQ(player.run(6ms), kB) << "A has the same tag, and wakes after a whole turn";
 }
 
 TEST_F(Fair, MayForgetOnlyWhoOwesNothing) {

@@ -54,7 +54,7 @@ Row row_of(const SimulationSettings& settings, const SimulationResult& result, s
   return row;
 }
 
-/// "6-15 ms", or "6 ms" if it is always the same.
+/// "3-15 ms", or "6 ms" if it is always the same.
 std::string to_text(const sched::SliceRule& slices) {
   if (slices.is_constant()) return fmt::format("{:g} ms", ms(slices.least));
   return fmt::format("{:g}-{:g} ms", ms(slices.least), ms(slices.most));
