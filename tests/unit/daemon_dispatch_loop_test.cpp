@@ -331,7 +331,7 @@ TEST(DispatchLoop, SurvivesSessionsThatComeAndGoInTheMiddleOfTheirTurns) {
 
 TEST(DispatchLoop, EachDeviceHasItsOwnPolicy) {
   DeviceRules rules;
-  rules.by_index[1] = {"fifo", 6ms};
+  rules.by_index[1] = {"fifo", sched::kNonPreemptiveSlice};
   auto loop = DispatchLoop::start(rules);
   ASSERT_TRUE(loop);
   loop.value()->reset_devices(3);

@@ -67,6 +67,14 @@ TEST_F(WorkerArguments, SayWhatASessionMayHave) {
   EXPECT_EQ(values("--command-limit"), Texts{"80"});
 }
 
+TEST_F(WorkerArguments, SayHowMuchALoneTenantKeepsInFlight) {
+  EXPECT_EQ(values("--slice-ms"), Texts{"6.000000"}) << "whatever the bounds of adaptive slices";
+  config.devices.common.slices = sched::SliceRule::constant(std::chrono::milliseconds(2));
+  EXPECT_EQ(values("--slice-ms"), Texts{"2.000000"});
+  config.devices.common.slices = sched::kPreemptiveSlice;
+  EXPECT_EQ(values("--slice-ms"), Texts{"30.000000"});
+}
+
 TEST_F(WorkerArguments, SayNothingOfSlicingThatTheConfigurationDoesNotSay) {
   for (const char* option : {"--slicing", "--slicing-floor", "--never-slice"}) {
     EXPECT_EQ(values(option), Texts{}) << option;
