@@ -27,6 +27,9 @@ struct SliceRule {
     return std::clamp(round / each, least, most);
   }
 
+  /// The device time that a tenant alone keeps in flight at most, so that whoever comes is served soon.
+  constexpr Duration alone() const { return std::clamp<Duration>(std::chrono::milliseconds(6), least, most); }
+
   bool operator==(const SliceRule&) const = default;
 };
 

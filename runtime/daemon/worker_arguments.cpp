@@ -1,6 +1,5 @@
 #include "runtime/daemon/worker_arguments.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 namespace fairgv::daemon {
@@ -9,9 +8,7 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
                                           const Config& config,
                                           const std::vector<std::string>& cuda_drivers) {
   const auto number = [](auto value) { return std::to_string(value); };
-  const sched::SliceRule& slices = config.devices.common.slices;
-  const std::chrono::duration<double, std::milli> slice =
-      std::clamp(sched::kNonPreemptiveSlice.most, slices.least, slices.most);
+  const std::chrono::duration<double, std::milli> slice = config.devices.common.slices.alone();
   std::vector<std::string> arguments{
       "--session",    number(session.id.value),   "--segment-fd", number(session.segment->fd()),
       "--turn-fd",    number(session.turns.fd()), "--daemon-fd",  number(ends.channel),

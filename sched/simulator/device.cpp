@@ -131,7 +131,8 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
 std::uint64_t SimulatedDevice::most_in_flight() const {
   if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  return static_cast<std::uint64_t>(std::clamp(model_.slices.least / kernel, kLeastInFlight, kMostInFlight));
+  return static_cast<std::uint64_t>(
+      std::clamp(model_.slices.alone() / kernel, kLeastInFlight, kMostInFlight));
 }
 
 void SimulatedDevice::issue_run(Time now) {

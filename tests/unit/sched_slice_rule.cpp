@@ -23,6 +23,12 @@ TEST(SliceRule, WhileNobodyWantsTheDeviceItIsAsForOne) {
   EXPECT_EQ(kRule.of(1), 90ms);
 }
 
+TEST(SliceRule, AloneAboutSixMillisecondsAreInFlightUnlessSlicesAreShorterOrLonger) {
+  EXPECT_EQ(kAdaptiveSlice.alone(), 6ms);
+  EXPECT_EQ(SliceRule::constant(2ms).alone(), 2ms);
+  EXPECT_EQ(SliceRule::constant(30ms).alone(), 30ms);
+}
+
 TEST(SliceRule, AConstantOneIsTheSameForAnyNumber) {
   constexpr SliceRule kRule = SliceRule::constant(7ms);
   EXPECT_TRUE(kRule.is_constant());
