@@ -1,15 +1,16 @@
 // fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV,
-// sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. Every run side by side lies
-// between turns of each of them by itself, seconds apart, in the same processes; beside them the same
-// programs on the driver alone take turns. A tenant's share is what it does beside the others over how fast
-// its kernels are by themselves, over its due; the Min-Max Ratio is that of the tenants' shares, each the
-// median of the single runs. (The ratio of a single run is low if any tenant had luck or bad luck in it.) The
-// overhead is what the tenants would do on the driver alone over what all of them do together, the median
-// again. Every run has processes of its own: what one of them loses beside others can differ from what
-// another does by some per cent for as long as they live, whatever the scheduler does.
+// sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. A tenant's share is its
+// throughput over its due, as the paper defines it (section 5.4.1); the Min-Max Ratio is that of the tenants'
+// shares, each the median of the single runs. (The ratio of a single run is low if any tenant had luck or bad
+// luck in it.) The overhead is what the programs do on the driver alone, in turns right before and after each
+// run side by side, over what all tenants do together, the median again. Every run has processes of its own:
+// what one of them loses beside others can differ from what another does by some per cent for as long as they
+// live, whatever the scheduler does. Where the tenants' programs differ (--api mixed), each one's throughput
+// is taken over how fast its like's kernels are by themselves, as tenants in turns.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -77,26 +78,31 @@ Result<std::vector<double>> charged_by_weight(const nlohmann::json& before, cons
   return charged;
 }
 
+/// Those that run the same are due the same by weight: what one of them has done in a few turns by itself
+/// says more of those turns than of its kernels.
+std::vector<double> of_likes(const std::vector<Program>& programs, const std::vector<double>& speeds) {
+  std::map<Program, std::vector<double>> likes;
+  for (std::size_t i = 0; i < programs.size(); ++i) likes[programs[i]].push_back(speeds[i]);
+  std::vector<double> result;
+  for (const Program& program : programs) result.push_back(median(likes[program]));
+  return result;
+}
+
 /// What a window shows, where what was measured alone is the mean of before and after it.
 Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
                      const std::vector<double>& together, const Rivals::Alone& alone) {
-  std::map<Program, std::vector<double>> tenants, twins;  // those that run the same are compared
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    tenants[programs[i]].push_back(alone.tenants[i]);
-    twins[programs[i]].push_back(alone.on_driver[i]);
-  }
-  std::vector<Tenant> beside_itself(weights.size()), beside_driver(weights.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    for (std::vector<Tenant>* all : {&beside_itself, &beside_driver}) {
-      (*all)[i].weight = weights[i];
-      (*all)[i].together = together[i];
+  const auto beside = [&](const std::vector<double>& speeds) {
+    const std::vector<double> likes = of_likes(programs, speeds);
+    std::vector<Tenant> tenants(weights.size());
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      tenants[i].weight = weights[i];
+      tenants[i].together = together[i];
+      tenants[i].alone = likes[i];
     }
-    beside_itself[i].alone = alone.tenants[i];
-    // What this process would do on the driver alone.
-    beside_driver[i].alone = alone.tenants[i] * median(twins[programs[i]]) / median(tenants[programs[i]]);
-  }
-  Fairness fairness = bench::fairness_of(beside_itself);
-  fairness.overhead = bench::fairness_of(beside_driver).overhead;
+    return bench::fairness_of(tenants);
+  };
+  Fairness fairness = beside(alone.tenants.empty() ? alone.on_driver : alone.tenants);
+  fairness.overhead = beside(alone.on_driver).overhead;
   return fairness;
 }
 
@@ -111,7 +117,10 @@ Result<Run> run_once(const Tenancy& tenancy, const Placement& placement, const s
   const std::vector<std::uint32_t>& weights = settings.tenants.weights;
   auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
   if (!rivals) return rivals.error();
-  const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, Rivals::Who::everybody); };
+  const bool are_alike = std::count(programs.begin(), programs.end(), programs.front()) ==
+                         static_cast<std::ptrdiff_t>(programs.size());
+  const auto who = are_alike ? Rivals::Who::on_driver : Rivals::Who::everybody;
+  const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, who); };
   const auto before = by_themselves();
   if (!before) return before.error();
   const auto opened = look_at(tenancy);

@@ -1,16 +1,22 @@
 // fairgv bench mixed: a program beside a neighbour of the same weight whose kernels are short or long
 // (FairGV, section 5.5.1, figure 11). Half the device is the program's due, so its run time should double
 // whatever the neighbour's kernels are like; where turns are given by the clock, long kernels take more.
+// Every pair has processes of its own, the same under all policies: equal programs differ by where the system
+// has put their memory.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sched/policy.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/pairs.hpp"
+#include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/visits.hpp"
+#include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench::mixed_experiment {
 namespace {
@@ -25,7 +31,7 @@ struct Settings {
   std::vector<int> kernel_us{21, 50, 100, 200, 400, 800, 1605};  // the paper's range
   std::vector<std::string> policies{"fair", "credit-poll"};
   Api api = Api::kOpenCl;
-  PairSettings pairs;
+  PairSettings pairs{.seconds = 0.4, .pairs = 5, .turns = 12};
 };
 
 /// The run time of `program` beside the neighbour over its run time alone, under one policy.
@@ -50,10 +56,52 @@ Program neighbour(Api api, const CalibratedLoop& loop) {
           "stream"};
 }
 
-Spread run_time(const std::vector<Pair>& pairs) {
-  std::vector<double> ratios;
-  for (const Pair& pair : pairs) ratios.push_back(pair.alone[0] / pair.together[0]);
-  return spread_of(ratios);
+/// All turns of a pair, in seconds.
+struct RunTime {
+  double alone = 0;
+  double beside = 0;
+  double normalised() const { return beside / alone; }
+};
+using RunTimes = std::map<std::string, RunTime>;  // by policy
+
+Result<RunTimes> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
+                              const Program& foreground, const Program& neighbour) {
+  Visits visits;
+  const auto started =
+      visits.start(tenancy, placement, foreground, neighbour, settings.pairs.seconds / kIdeal);
+  if (!started) return started.error();
+  std::vector<std::string> policies = settings.policies;
+  RunTimes sums;
+  for (int turn = 0; turn < settings.pairs.turns; ++turn) {
+    for (const std::string& policy : policies) {
+      if (auto set = tenancy.set_policy(policy); !set) return set.error();
+      const auto alone = visits.alone();
+      if (!alone) return alone.error();
+      const auto beside = visits.beside();
+      if (!beside) return beside.error();
+      sums[policy].alone += alone.value();
+      sums[policy].beside += beside.value();
+    }
+    // What goes first changes, so that a drift of the machine cancels.
+    std::reverse(policies.begin(), policies.end());
+  }
+  if (auto ended = visits.end(); !ended) return ended.error();
+  return sums;
+}
+
+/// The spreads of a case, by policy.
+Result<std::map<std::string, Spread>> measure(const Tenancy& tenancy, const Placement& placement,
+                                              const Settings& settings, const Program& foreground,
+                                              const Program& neighbour) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
+    const auto times = measure_pair(tenancy, placement, settings, foreground, neighbour);
+    if (!times) return times.error();
+    for (const auto& [policy, time] : times.value()) ratios[policy].push_back(time.normalised());
+  }
+  std::map<std::string, Spread> spreads;
+  for (const auto& [policy, of_pairs] : ratios) spreads[policy] = spread_of(of_pairs);
+  return spreads;
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
@@ -102,9 +150,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
   for (const std::string& policy : settings.policies) fmt::print("{:>22}", policy);
   fmt::print("\n");
-  auto runs = PairedRuns::start(placement, settings.pairs, settings.policies,
-                                settings.programs.size() * settings.kernel_us.size());
-  if (!runs) return runs.error();
+  const auto tenancy = Tenancy::start(placement, {}, settings.pairs.configuration());
+  if (!tenancy) return tenancy.error();
+  ProgressLine progress(settings.programs.size() * settings.kernel_us.size());
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
     const auto loop = calibrate_loop(length, "0.3", placement, settings.api);
@@ -116,15 +164,16 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const int length = settings.kernel_us[i];
       const Program foreground{beside("workloads/" + workload_of(settings.api, program))};
-      auto pairs = runs->measure(fmt::format("{} beside {} us", program, length), {foreground},
-                                 {foreground, neighbour(settings.api, loops[i])});
-      if (!pairs) return pairs.error();
+      progress.step(fmt::format("{} beside {} us", program, length));
+      auto found =
+          measure(tenancy.value(), placement, settings, foreground, neighbour(settings.api, loops[i]));
+      if (!found) return found.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {
-        cells.push_back({program, policy, length, loops[i].kernel_us, run_time(pairs.value()[policy])});
+        cells.push_back({program, policy, length, loops[i].kernel_us, found.value()[policy]});
         row += fmt::format("{:>22}", shown(cells.back().run_time));
       }
-      runs->progress().print_row(row);
+      progress.print_row(row);
     }
   }
   Findings found = table_of(cells);
@@ -148,7 +197,9 @@ int run(int argc, char** argv) {
   declare_api(experiment.options(), settings.api, false);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
-  declare_turns(experiment, settings.pairs);
+  experiment
+      .setting("--turns", settings.pairs.turns, 1, "Turns of each pair: by itself, and beside the neighbour")
+      ->check(CLI::Range(1, 1'000));
   declare_discipline(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,

@@ -1,16 +1,21 @@
 // fairgv bench overhead: what a program that has the device for itself pays for running through FairGV. Every
 // workload, and compute loops of several kernel lengths, run in pairs, bare and as the only tenant; the
-// overhead is the bare throughput over the tenant's (figures 2 and 7 of the FairGV paper). All loops launch
-// equally often between two clFinish, so that only the length of their kernels tells them apart.
+// overhead is the bare throughput over the tenant's (figures 2 and 7 of the FairGV paper). The two of a pair
+// take turns, so that the machine's faster and slower seconds fall on both; every pair has processes of its
+// own, since equal programs differ by where the system has put their memory. All loops launch equally often
+// between two clFinish, so that only the length of their kernels tells them apart.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "tests/bench/support/alternation.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench::overhead_experiment {
 namespace {
@@ -23,8 +28,11 @@ struct Settings {
   unsigned batch = 12;
   std::string only;
   Api api = Api::kOpenCl;
-  PairSettings pairs{.seconds = 1, .pairs = 5};
+  PairSettings pairs{.seconds = 2, .pairs = 5};
 };
+
+/// Long beside the wait at a turn's end, short beside the machine's faster and slower seconds.
+constexpr double kTurnSeconds = 0.1;
 
 /// GVirtuS, which traps into the operating system for every request: the points that section 3.1 of the paper
 /// states of its figure 2.
@@ -66,11 +74,10 @@ std::vector<Case> cases_of(const Settings& settings) {
 }
 
 Result<Program> program_of(const Case& wanted, const Settings& settings, const Placement& placement) {
-  const std::string seconds = fmt::format("{}", settings.pairs.seconds);
   Program program = wanted.program;
-  program.insert(program.end(), {"--seconds", seconds});
   if (wanted.asked_us == 0) return program;
-  const auto loop = calibrate_loop(wanted.asked_us, seconds, placement, settings.api);
+  const auto loop =
+      calibrate_loop(wanted.asked_us, fmt::format("{}", settings.pairs.seconds), placement, settings.api);
   if (!loop) return loop.error();
   program.insert(program.end(), {"--iterations", std::to_string(loop->iterations), "--batch",
                                  std::to_string(settings.batch)});
@@ -83,22 +90,19 @@ Result<Cell> measure(const Case& wanted, const Tenancy& tenancy, const Settings&
   if (!program) return program.error();
   Cell cell{wanted.name, wanted.asked_us, {}};
   std::vector<double> alone, ours, ratios, kernel;
+  const std::vector<CommandLine> both{bare(program.value(), placement),
+                                      tenancy.tenant("bench", 1, program.value())};
+  const int turns = std::max(1, static_cast<int>(std::lround(settings.pairs.seconds / kTurnSeconds)));
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
     progress.step(wanted.name);
-    // Which of the two goes first changes from pair to pair, so that a drift of the machine cancels.
-    std::array<nlohmann::json, 2> results;
-    for (int turn = 0; turn < 2; ++turn) {
-      const auto which = static_cast<std::size_t>((turn + pair) % 2);
-      auto result = run_measured(which == 0 ? bare(program.value(), placement)
-                                            : tenancy.tenant("bench", 1, program.value()));
-      if (!result) return result.error();
-      results[which] = std::move(result).value();
-    }
-    alone.push_back(results[0]["throughput"]);
-    ours.push_back(results[1]["throughput"]);
-    kernel.push_back(results[0]["kernel_us"]);
+    const auto found = run_in_turns(both, Waits::kOwn, kTurnSeconds, turns);
+    if (!found) return found.error();
+    const InTurns& on_driver = found.value()[0];
+    alone.push_back(harmonic_mean(on_driver.throughputs));
+    ours.push_back(harmonic_mean(found.value()[1].throughputs));
+    kernel.push_back(on_driver.result["kernel_us"]);
     ratios.push_back(alone.back() / ours.back());
-    cell.unit = results[0]["unit"];
+    cell.unit = on_driver.result["unit"];
   }
   cell.kernel_us = median(kernel);
   cell.bare = median(alone);
@@ -153,7 +157,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
   fmt::print(
-      "Throughput on the driver alone over that as the only tenant, {} pairs of {} s\n"
+      "Throughput on the driver alone over that as the only tenant, {} pairs of {} s or more each, in turns\n"
       "Compute loops call clFinish after every {} launches\n\n",
       settings.pairs.pairs, settings.pairs.seconds, settings.batch);
   fmt::print("{:<24}{:>10}{:>12}{:>12}{:>22}\n", "", "kernel us", "driver", "FairGV", "overhead");

@@ -86,7 +86,7 @@ Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& s
   for (const std::string& program : programs)
     commands.push_back(bare(saturating(program, settings, into), placement));
   const int turns = static_cast<int>(std::ceil(settings.baseline_seconds / kTurnSeconds));
-  auto all = run_in_turns(commands, kTurnSeconds, turns);
+  auto all = run_in_turns(commands, Waits::kAtTheEnd, kTurnSeconds, turns);
   if (!all) return all.error();
   auto each = all.value().begin();
   for (const std::string& program : programs) {

@@ -17,6 +17,13 @@ inline double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
+/// What the mean of speeds is over equal distances.
+inline double harmonic_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += 1 / value;
+  return static_cast<double>(values.size()) / sum;
+}
+
 /// The smallest value that at least `percent` (above 0, up to 100) of all do not exceed; 0 for none.
 inline double percentile(std::vector<double> values, double percent) {
   if (values.empty()) return 0;

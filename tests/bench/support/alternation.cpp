@@ -106,8 +106,8 @@ Result<std::vector<Turns>> alternate_builds(const CommandLine& first, const Comm
   return taken;
 }
 
-Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& programs, double turn_seconds,
-                                          int turns) {
+Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& programs, Waits waits,
+                                          double turn_seconds, int turns) {
   std::deque<OnRequest> runs;
   std::vector<std::uint64_t> rounds;
   for (const CommandLine& program : programs) {
@@ -121,7 +121,7 @@ Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& progra
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t place = 0; place < runs.size(); ++place) {
       const std::size_t i = turn % 2 == 0 ? place : runs.size() - 1 - place;
-      const auto seconds = runs[i].run(rounds[i]);
+      const auto seconds = waits == Waits::kOwn ? runs[i].run_awaited(rounds[i]) : runs[i].run(rounds[i]);
       if (!seconds) return seconds.error();
       rounds_per_second[i].push_back(static_cast<double>(rounds[i]) / seconds.value());
     }

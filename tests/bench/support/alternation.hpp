@@ -39,10 +39,13 @@ struct InTurns {
   nlohmann::json result;            // what it says of all of them in the end
 };
 
+/// What a program waits for in a turn: for all rounds at their end, or as it does by itself.
+enum class Waits { kAtTheEnd, kOwn };
+
 /// Starts all (workloads, without how much they are to do), has one after the other run rounds for about
 /// `turn_seconds`, `turns` times, and ends them. Their order changes from turn to turn; the result has that
 /// of the commands.
-Result<std::vector<InTurns>> run_in_turns(const std::vector<harness::CommandLine>& programs,
+Result<std::vector<InTurns>> run_in_turns(const std::vector<harness::CommandLine>& programs, Waits waits,
                                           double turn_seconds, int turns);
 
 }  // namespace fairgv::bench

@@ -58,9 +58,18 @@ Result<void> OnRequest::open_window(double start, double seconds) {
 }
 
 Result<double> OnRequest::close_window() {
-  const auto measured = answer();
-  if (!measured) return measured.error();
-  return measured->value("rounds", 0.0) / measured.value()["seconds"].get<double>();
+  return rounds_per_second();
+}
+
+Result<void> OnRequest::begin() {
+  if (auto sent = send("begin"); !sent) return sent.error();
+  if (auto under_way = answer(); !under_way) return under_way.error();
+  return {};
+}
+
+Result<double> OnRequest::halt() {
+  if (auto sent = send("end"); !sent) return sent.error();
+  return rounds_per_second();
 }
 
 Result<nlohmann::json> OnRequest::end() {
@@ -88,6 +97,12 @@ Result<nlohmann::json> OnRequest::answer() {
     return Error{command_.arguments[0] + " does not answer requests"};
   }
   return object;
+}
+
+Result<double> OnRequest::rounds_per_second() {
+  const auto measured = answer();
+  if (!measured) return measured.error();
+  return measured->value("rounds", 0.0) / measured.value()["seconds"].get<double>();
 }
 
 Result<double> OnRequest::ask(const std::string& request, const char* what, std::uint64_t count) {

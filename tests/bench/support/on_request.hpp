@@ -37,12 +37,18 @@ class OnRequest {
   Result<void> open_window(double start, double seconds);
   Result<double> close_window();
 
+  /// Works from now on, with the waits that the program makes by itself, until halt(), which waits for what
+  /// is queued and has the rounds per second. Something has been done when begin() returns.
+  Result<void> begin();
+  Result<double> halt();
+
   /// What it says of itself in the end; its results are right.
   Result<nlohmann::json> end();
 
  private:
   Result<void> send(const std::string& request);
   Result<nlohmann::json> answer();
+  Result<double> rounds_per_second();
   Result<double> ask(const std::string& request, const char* what, std::uint64_t count);
 
   ScratchFile pipe_;

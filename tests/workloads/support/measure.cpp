@@ -113,7 +113,7 @@ void require_correct(Workload& workload, const char* when) {
 }
 
 Measurement measure(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
-                    std::uint64_t batch) {
+                    std::uint64_t batch, const Enough& enough) {
   queue.finish();
   const Clock::time_point start = open_window(options);
   const StopRequest stop;
@@ -140,7 +140,7 @@ Measurement measure(Workload& workload, LaunchQueue& queue, const Options& optio
     open = now < end;
     if (!open) break;
     counted = completed;
-    if (stop.came()) {
+    if (stop.came() || (enough && enough(counted, Seconds(now - start).count()))) {
       closed = now;
       break;
     }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -21,18 +22,21 @@ class Failure : public std::runtime_error {
 struct Measurement {
   std::uint64_t rounds = 0;   ///< Completed inside the window.
   std::uint64_t kernels = 0;  ///< Launches of those rounds.
-  double seconds = 0.0;       ///< --seconds, or the time until SIGTERM, or that --repetitions took.
-  double slept = 0.0;         ///< Seconds that the host slept, as --sleep-ratio asks.
-  double started_at = 0.0;    ///< Seconds on CLOCK_MONOTONIC.
+  double seconds = 0.0;     ///< --seconds, or the time until SIGTERM or `enough`, or that --repetitions took.
+  double slept = 0.0;       ///< Seconds that the host slept, as --sleep-ratio asks.
+  double started_at = 0.0;  ///< Seconds on CLOCK_MONOTONIC.
 };
 
 /// Throws Failure when the last round's result is wrong.
 void require_correct(Workload& workload, const char* when);
 
+/// Asked after every wait: with the rounds that are complete, and the seconds since the window was opened.
+using Enough = std::function<bool(std::uint64_t rounds, double seconds)>;
+
 /// Opens the window now or at --start-at and closes it after --seconds or --repetitions, or before that at
-/// SIGTERM. Only rounds whose completion the host has seen inside the window count. Returns with the device
-/// idle.
+/// SIGTERM or when it is `enough`. Only rounds whose completion the host has seen inside the window count.
+/// Returns with the device idle.
 Measurement measure(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
-                    std::uint64_t batch);
+                    std::uint64_t batch, const Enough& enough = {});
 
 }  // namespace workloads

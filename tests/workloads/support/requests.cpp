@@ -1,10 +1,18 @@
 #include "tests/workloads/support/requests.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <fstream>
+#include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/workloads/support/json_line.hpp"
@@ -16,12 +24,52 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
+constexpr double kLongest = 86'400;  // seconds between "begin" and the line after it
+
 struct Request {
-  enum class Kind { rounds, awaited_rounds, window, builds };
+  enum class Kind { rounds, awaited_rounds, window, begin, end, builds };
   Kind kind = Kind::rounds;
   std::uint64_t count = 0;  // of rounds or builds
   double start = 0;         // of a window, in seconds on CLOCK_MONOTONIC
   double seconds = 0;
+};
+
+/// The lines of a file that may be a pipe.
+class Lines {
+ public:
+  explicit Lines(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_ < 0) throw BadInput("--requests: cannot read " + path);
+  }
+  ~Lines() { ::close(file_); }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  /// Waits for it; none at the end of the file.
+  std::optional<std::string> next() {
+    std::size_t end = read_.find('\n');
+    while (end == std::string::npos) {
+      std::array<char, 256> more{};
+      const ssize_t count = ::read(file_, more.data(), more.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return read_.empty() ? std::nullopt : std::optional(std::exchange(read_, {}));
+      read_.append(more.data(), static_cast<std::size_t>(count));
+      end = read_.find('\n');
+    }
+    std::string line = read_.substr(0, end);
+    read_.erase(0, end + 1);
+    return line;
+  }
+
+  /// Whether next() would not wait long: the next line has begun to be there, or the file is at its end.
+  bool something_waits() const {
+    if (!read_.empty()) return true;
+    pollfd readable{file_, POLLIN, 0};
+    return ::poll(&readable, 1, 0) > 0;
+  }
+
+ private:
+  int file_;
+  std::string read_;
 };
 
 bool parse(std::string_view text, auto& number) {
@@ -36,6 +84,10 @@ Request request_of(const std::string& line) {
   for (std::string word; in >> word;) words.push_back(word);
   Request request;
   if (words.size() == 1 && parse(words[0], request.count)) return request;
+  if (words.size() == 1 && (words[0] == "begin" || words[0] == "end")) {
+    request.kind = words[0] == "begin" ? Request::Kind::begin : Request::Kind::end;
+    return request;
+  }
   if (words.size() == 2 && words[0] == "run" && parse(words[1], request.count)) {
     request.kind = Request::Kind::awaited_rounds;
     return request;
@@ -51,8 +103,7 @@ Request request_of(const std::string& line) {
   }
   throw BadInput(
       "--requests: a line of the file is a number of rounds, 'run' and such a number, 'window' and its start "
-      "and "
-      "length in seconds, or 'build' and a number, not '" +
+      "and length in seconds, 'begin', 'end', or 'build' and a number, not '" +
       line + "'");
 }
 
@@ -63,6 +114,10 @@ void serve_builds(Target& target, std::uint64_t count) {
     all += target.build_time();
   }
   JsonLine().count("builds", count).number("seconds", all.count(), 9).print();
+}
+
+void answer(std::uint64_t rounds, double seconds) {
+  JsonLine().count("rounds", rounds).number("seconds", seconds, 9).print();
 }
 
 Measurement enqueue_and_wait(Workload& workload, LaunchQueue& queue, std::uint64_t rounds) {
@@ -78,40 +133,59 @@ Measurement enqueue_and_wait(Workload& workload, LaunchQueue& queue, std::uint64
 
 /// In a loop like that of a program without requests.
 Measurement run_measured(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
-                         std::uint64_t batch, const Request& request) {
+                         std::uint64_t batch, const Request& request, const Lines& lines) {
   Options asked = options;
+  if (request.kind == Request::Kind::awaited_rounds) {
+    asked.repetitions = request.count;
+    return measure(workload, queue, asked, sync, batch);
+  }
   if (request.kind == Request::Kind::window) {
     asked.start_at = request.start;
     asked.seconds = request.seconds;
-  } else {
-    asked.repetitions = request.count;
+    return measure(workload, queue, asked, sync, batch);
   }
-  return measure(workload, queue, asked, sync, batch);
+  asked.seconds = kLongest;
+  bool has_answered = false;
+  return measure(workload, queue, asked, sync, batch, [&](std::uint64_t rounds, double seconds) {
+    if (!has_answered) answer(rounds, seconds);
+    has_answered = true;
+    return lines.something_waits();
+  });
+}
+
+Measurement serve(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
+                  std::uint64_t batch, const Request& request, const Lines& lines) {
+  const Measurement measured = request.kind == Request::Kind::rounds
+                                   ? enqueue_and_wait(workload, queue, request.count)
+                                   : run_measured(workload, queue, options, sync, batch, request, lines);
+  answer(measured.rounds, measured.seconds);
+  return measured;
 }
 
 }  // namespace
 
 Measurement serve_requests(Target& target, Workload& workload, const Options& options, SyncMode sync,
                            std::uint64_t batch) {
-  std::ifstream requests(options.requests_file);
-  if (!requests) throw BadInput("--requests: cannot read " + options.requests_file);
+  Lines lines(options.requests_file);
   LaunchQueue& queue = target.queue();
   queue.finish();
   const std::uint64_t launches_before = queue.launches();
   Measurement all;
   all.started_at = Seconds(Clock::now().time_since_epoch()).count();
-  for (std::string line; std::getline(requests, line);) {
-    const Request request = request_of(line);
-    if (request.kind == Request::Kind::builds) {
-      serve_builds(target, request.count);
-      continue;
+  while (const auto line = lines.next()) {
+    const Request request = request_of(*line);
+    switch (request.kind) {
+      case Request::Kind::builds:
+        serve_builds(target, request.count);
+        break;
+      case Request::Kind::end:
+        break;
+      default: {
+        const Measurement measured = serve(workload, queue, options, sync, batch, request, lines);
+        all.rounds += measured.rounds;
+        all.seconds += measured.seconds;
+      }
     }
-    const Measurement measured = request.kind == Request::Kind::rounds
-                                     ? enqueue_and_wait(workload, queue, request.count)
-                                     : run_measured(workload, queue, options, sync, batch, request);
-    JsonLine().count("rounds", measured.rounds).number("seconds", measured.seconds, 9).print();
-    all.rounds += measured.rounds;
-    all.seconds += measured.seconds;
   }
   if (all.rounds == 0) throw BadInput("--requests: " + options.requests_file + " asks for nothing");
   all.kernels = queue.launches() - launches_before;

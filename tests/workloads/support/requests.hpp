@@ -15,6 +15,8 @@ namespace workloads {
 /// - "12": so many rounds, and one wait after them.
 /// - "run 12": so many rounds with the waits of `sync` and `batch`.
 /// - "window 1234.5 10": as --start-at and --seconds; the rounds are those whose end was seen within.
+/// - "begin": rounds with those waits until there is another line, which is served next; "end" does nothing
+///   else. There are two answers, the first as soon as a wait is over.
 /// - "build 3": builds the program anew so often.
 ///
 /// Returns at the end of the file, with all rounds. Throws BadInput, and what measure() throws.
