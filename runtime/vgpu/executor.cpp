@@ -194,7 +194,7 @@ void Executor::prepare_slicing(Device& device, std::unique_lock<std::mutex>& loc
 
 void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
   if (const auto since = std::exchange(idle_since_, std::nullopt)) {
-    pauses_briefly_ = now - *since <= kWorthSpinning;
+    pauses_briefly_ = now - *since <= kBriefPause;
   }
   while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch)) {
     const TurnKeeper::Next next = next_work(device);

@@ -49,8 +49,12 @@ class StandIn {
 
 class Executor final : public CompletionSink {
  public:
-  /// A wait for the program's next command that is shorter than this is not worth a sleep.
+  /// A turn that is kept no longer than this for the program's next command is not worth a sleep.
   static constexpr std::chrono::microseconds kWorthSpinning{100};
+
+  /// A program whose pauses are shorter than this is waited for on the driver's thread. After a wait for its
+  /// commands it comes back two wake-ups later, which take 50 to 100 us each in a virtual machine.
+  static constexpr std::chrono::microseconds kBriefPause{250};
 
   /// What a program may have pending that only it can make progress possible for.
   struct Limits {
@@ -242,7 +246,7 @@ class Executor final : public CompletionSink {
   bool reading_paused_ = false;
   bool backlogged_ = false;
   std::optional<TimePoint> idle_since_;  // nothing to do since then
-  bool pauses_briefly_ = false;          // the latest pause was worth spinning through
+  bool pauses_briefly_ = false;          // the latest pause was a brief one
 
   std::vector<std::shared_ptr<DeviceCommand>> batch_;  // the loop thread's: being handed over
   std::vector<NodePtr> dying_;                         // the loop thread's: being destroyed

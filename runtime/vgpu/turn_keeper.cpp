@@ -142,7 +142,9 @@ bool TurnKeeper::worth_issuing(const Offer& next) const {
   if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
   if (state != TurnState::busy) return true;
   if (contended() || next.part) return in_flight_ == 0 || admits(next);
-  return in_flight_ + std::max<std::uint64_t>(1, in_flight_limit() / 4) <= in_flight_limit();
+  const std::uint64_t limit = in_flight_limit();
+  const std::uint64_t drained = depth_ > 0 ? std::max<std::uint64_t>(1, limit / 4) : (limit + 1) / 2;
+  return in_flight_ + drained <= limit;
 }
 
 std::uint64_t TurnKeeper::observe_every() const {

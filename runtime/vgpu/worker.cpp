@@ -49,7 +49,7 @@ void Worker::serve_briefly() {
   if (saturated_ || to_loop_ || broken_) return;
   const auto something = [this] { return ready(); };
   auto now = std::chrono::steady_clock::now();
-  const auto until = now + Executor::kWorthSpinning;
+  const auto until = now + Executor::kBriefPause;
   for (bool idle = true; !segment_.closed(); now = std::chrono::steady_clock::now()) {
     if (requests_.has_record()) {
       if (!next_is_brief()) return;

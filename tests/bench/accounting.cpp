@@ -6,21 +6,24 @@
 // leaves out the driver's gaps between launches that lie back to back, which nobody else could use; the span
 // has them. What accounting costs is in the gaps: how much longer a tenant that competes keeps the device for
 // the same time in kernels than one that is alone, whose commands are neither measured singly nor waited for.
+// All conditions take turns.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
+#include <functional>
 
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/mean_kernel.hpp"
+#include "tests/bench/support/on_request.hpp"
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench::accounting_experiment {
 namespace {
@@ -55,6 +58,9 @@ struct Program {
 /// For a kernel's length, which says how many of them make a run.
 constexpr unsigned kFewKernels = 48;
 
+/// Of the other tenant's kernels.
+constexpr int kNeighbourUs = 200;
+
 Result<std::vector<Program>> programs_of(const Settings& settings, const Placement& placement) {
   const auto workload = [&settings](const std::string& name, unsigned kernels_per_round,
                                     Published published = {}) {
@@ -76,6 +82,12 @@ Result<std::vector<Program>> programs_of(const Settings& settings, const Placeme
   return programs;
 }
 
+/// Under what a program's kernels are measured, and the runs so far.
+struct Condition {
+  std::string name;
+  std::function<Result<MeanKernel>(const Program&)> measure;
+};
+
 /// The table as it grows.
 class Table {
  public:
@@ -85,20 +97,23 @@ class Table {
                "paper's profiler/FairGV");
   }
 
-  /// One condition, all programs. Of several runs of each the one in the middle counts: whatever else the
-  /// machine does widens the gaps of one run and not of the next.
-  template <typename Measure>
-  Result<void> measure(const std::string& condition, const std::vector<Program>& programs,
-                       const Measure& measure_one) {
-    for (const Program& program : programs) {
-      std::vector<MeanKernel> found;
-      for (unsigned i = 0; i < settings_.runs; ++i) {
-        progress_.step(fmt::format("{}, {}", program.name, condition));
-        const auto means = measure_one(program);
+  /// One program under all conditions, which take turns: what the machine does meanwhile widens the gaps
+  /// between kernels, by a factor of two and more, and falls on all.
+  Result<void> measure(const Program& program, const std::vector<Condition>& conditions) {
+    std::vector<std::vector<MeanKernel>> found(conditions.size());
+    for (unsigned run = 0; run < settings_.runs; ++run) {
+      for (std::size_t turn = 0; turn < conditions.size(); ++turn) {
+        // What goes first changes, so that a drift of the machine cancels.
+        const std::size_t i = run % 2 == 0 ? turn : conditions.size() - 1 - turn;
+        progress_.step(fmt::format("{}, {}", program.name, conditions[i].name));
+        const auto means = conditions[i].measure(program);
         if (!means) return means.error();
-        found.push_back(means.value());
+        found[i].push_back(means.value());
       }
-      add(condition, program, std::move(found));
+    }
+    for (std::size_t i = 0; i < conditions.size(); ++i) {
+      // Under the first condition there is only itself to compare with.
+      add(conditions[i].name, program, found[i], median_cost(found[i], found[i == 0 ? 0 : i - 1]));
     }
     return {};
   }
@@ -106,15 +121,19 @@ class Table {
   Findings take() { return std::move(found_); }
 
  private:
-  void add(const std::string& condition, const Program& program, std::vector<MeanKernel> found) {
+  /// Of runs right after one another.
+  static double median_cost(const std::vector<MeanKernel>& here, const std::vector<MeanKernel>& before) {
+    std::vector<double> costs;
+    for (std::size_t run = 0; run < here.size(); ++run) costs.push_back(here[run].beyond(before[run]));
+    return median(costs);
+  }
+
+  /// The run in the middle counts.
+  void add(const std::string& condition, const Program& program, std::vector<MeanKernel> found, double cost) {
     std::sort(found.begin(), found.end(), [](const MeanKernel& one, const MeanKernel& other) {
       return one.over_span() < other.over_span();
     });
     const MeanKernel& middle = found[found.size() / 2];
-    // Under the first condition there is only itself to compare with.
-    MeanKernel& before = before_.try_emplace(program.name, middle).first->second;
-    const double cost = middle.beyond(before);
-    before = middle;
     const double lowest = found.front().over_span();
     const double highest = found.back().over_span();
     const auto& [profiler, fairgv] = program.published;
@@ -134,7 +153,6 @@ class Table {
 
   const Settings& settings_;
   ProgressLine progress_;
-  std::map<std::string, MeanKernel> before_;  // by program, under the condition before
   Findings found_{
       "program,condition,charged_us,events_us,span_us,over_events_percent,over_span_percent,"
       "over_span_lowest,over_span_highest,sampled_per_1000,cost_percent,paper_profiler_us,paper_fairgv_us",
@@ -148,7 +166,7 @@ void explain(const Settings& settings) {
       "span     from the first START to the last END without the gaps of {} us or more, over the launches\n"
       "sampled  kernels in 1,000 that were measured one by one\n"
       "cost     what was charged for a second of events, over that under the condition before: of being a\n"
-      "         tenant, and then of accounting while another competes\n"
+      "         tenant, and then of accounting while another competes; the median of runs in turns\n"
       "Of {} runs of about {} ms of kernels, the middle one by what is charged over the span.\n\n",
       settings.gap_us, settings.runs, settings.milliseconds);
 }
@@ -156,9 +174,9 @@ void explain(const Settings& settings) {
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   auto programs = programs_of(settings, placement);
   if (!programs) return programs.error();
-  const auto iterations = loop_iterations(placement);
-  if (!iterations) return iterations.error();
-  auto tenancy = Tenancy::start(placement);
+  const auto loop = calibrate_loop(kNeighbourUs, "0.3", placement, settings.api);
+  if (!loop) return loop.error();
+  const auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
   // The daemon shows tenants that have sessions: this one keeps the account open between programs.
   const auto keeper = start_idle(tenancy.value(), {kTenant});
@@ -175,26 +193,29 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     program.kernels =
         std::max(kFewKernels, static_cast<unsigned>(1e3 * settings.milliseconds / few.value().events));
   }
-  explain(settings);
-  Table table(settings, 3 * programs->size() * settings.runs);
-  const auto on_driver = [&](const Program& program) {
-    return mean_bare(placement, program.source, program.kernels, gap);
-  };
-  if (auto done = table.measure("driver alone", programs.value(), on_driver); !done) return done.error();
+  OnRequest neighbour(".neighbour");
+  const auto started =
+      neighbour.start(tenancy->tenant("neighbour", 1, saturating(loop.value(), settings.api)));
+  if (!started) return started.error();
   const auto as_tenant = [&](const Program& program) {
     return mean_charged(tenancy.value(), kTenant, program.source, program.kernels, gap);
   };
-  if (auto done = table.measure("only tenant", programs.value(), as_tenant); !done) return done.error();
-  auto busy = start_saturating(tenancy.value(), 1, iterations.value());
-  if (!busy) return busy.error();
-  const auto beside_another = [&](const Program& program) -> Result<MeanKernel> {
-    auto means = as_tenant(program);
-    if (auto there = busy->look(); !there) return there.error();
-    return means;
-  };
-  if (auto done = table.measure("beside another", programs.value(), beside_another); !done) {
-    return done.error();
+  const std::vector<Condition> conditions{
+      {"driver alone",
+       [&](const Program& program) { return mean_bare(placement, program.source, program.kernels, gap); }},
+      {"only tenant", as_tenant},
+      {"beside another", [&](const Program& program) -> Result<MeanKernel> {
+         if (auto there = neighbour.begin(); !there) return there.error();
+         auto means = as_tenant(program);
+         if (auto gone = neighbour.halt(); !gone) return gone.error();
+         return means;
+       }}};
+  explain(settings);
+  Table table(settings, conditions.size() * programs->size() * settings.runs);
+  for (const Program& program : programs.value()) {
+    if (auto done = table.measure(program, conditions); !done) return done.error();
   }
+  if (auto ended = neighbour.end(); !ended) return ended.error();
   return table.take();
 }
 

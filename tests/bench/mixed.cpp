@@ -1,14 +1,13 @@
 // fairgv bench mixed: a program beside a neighbour of the same weight whose kernels are short or long
-// (FairGV, section 5.5.1, figure 11). Half the device is the program's due, so its run time should double
-// whatever the neighbour's kernels are like; where turns are given by the clock, long kernels take more.
-// Every pair has processes of its own, the same under all policies: equal programs differ by where the system
-// has put their memory.
+// (FairGV, section 5.5.1, figure 11). The neighbour never leaves the device idle, so half of it is the
+// program's due, and its run time should double whatever the neighbour's kernels are like; where turns are
+// given by the clock, long kernels take more. Every pair has processes of its own, the same under all
+// policies: equal programs differ by where the system has put their memory.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 
-#include "sched/policy.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
@@ -42,19 +41,6 @@ struct Cell {
   double kernel_us = 0;  // what they took
   Spread run_time;
 };
-
-/// Two batches are always queued: only a neighbour that never leaves the device idle makes half of it the
-/// other's due. Each fills a driver's queue, however long its kernels are: schedulers by the clock give away
-/// what is in it.
-Program neighbour(Api api, const CalibratedLoop& loop) {
-  return {beside("workloads/" + workload_of(api, "computeLoop")),
-          "--iterations",
-          std::to_string(loop.iterations),
-          "--batch",
-          std::to_string(std::max<std::uint64_t>(loop.batch, sched::kDriverQueue)),
-          "--sync",
-          "stream"};
-}
 
 /// All turns of a pair, in seconds.
 struct RunTime {
@@ -166,7 +152,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       const Program foreground{beside("workloads/" + workload_of(settings.api, program))};
       progress.step(fmt::format("{} beside {} us", program, length));
       auto found =
-          measure(tenancy.value(), placement, settings, foreground, neighbour(settings.api, loops[i]));
+          measure(tenancy.value(), placement, settings, foreground, saturating(loops[i], settings.api));
       if (!found) return found.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {

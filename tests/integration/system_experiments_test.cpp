@@ -108,8 +108,8 @@ TEST_F(SystemExperiments, AccountingIsTabledByProgramAndConditionBesideThePaper)
   for (std::size_t i = 1; i < table.size(); ++i) {
     const Row& row = table[i];
     ASSERT_GE(row.size(), 11U);
-    EXPECT_EQ(row[0], programs[(i - 1) % programs.size()]);
-    EXPECT_EQ(row[1], conditions[(i - 1) / programs.size()]);
+    EXPECT_EQ(row[0], programs[(i - 1) / conditions.size()]);
+    EXPECT_EQ(row[1], conditions[(i - 1) % conditions.size()]);
     EXPECT_GT(std::stod(row[2]), 0) << row[0];
     EXPECT_GT(std::stod(row[3]), 0) << row[0];
     EXPECT_GE(std::stod(row[4]), std::stod(row[3])) << row[0] << ": the span has the kernels and their gaps";

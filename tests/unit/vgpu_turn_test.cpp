@@ -296,6 +296,25 @@ TEST_F(TurnTest, ALoneTenantHasAboutOneSliceInFlight) {
   EXPECT_EQ(keeper.in_flight() + may_issue(), TurnKeeper::kLeastInFlight);
 }
 
+TEST_F(TurnTest, TheLoopIsWokenForALoneTenantWhenHalfOfWhatMayBeInFlightHasDrained) {
+  for (const auto& [each, left] :
+       {std::pair<Duration, std::uint64_t>{100us, 30}, {1ms, 3}, {2ms, 1}, {50ms, 1}}) {
+    session::DeviceTurn lone;
+    TurnKeeper one(lone, TurnSettings{6ms, 5}, [] {});
+    one.may_issue(kKernel, now);
+    lone.state = static_cast<std::uint32_t>(TurnState::held);
+    for (int round = 0; round < 20; ++round) {
+      for (std::uint64_t more = one.may_issue(kKernel, now); more > 0; --more) one.issued(kKernel, kCpu, now);
+      EXPECT_FALSE(one.worth_issuing(kKernel)) << "of " << one.in_flight() << " nothing has drained";
+      while (!one.worth_issuing(kKernel)) {
+        ASSERT_GT(one.in_flight(), 0U);
+        one.completed(1, 1, now += each);
+      }
+    }
+    EXPECT_EQ(one.in_flight(), left) << "commands of " << each.count() << " ns";
+  }
+}
+
 TEST_F(TurnTest, ATurnByTheClockHasSoManyCommandsInFlightHoweverLongTheyAre) {
   may_issue();
   turn.depth = 16;

@@ -12,7 +12,7 @@ struct Wish {
   std::vector<std::string> only;  // all when empty
   bool quick = false;
   unsigned device_cores = 0;  // for those that can place the device; 0: anywhere
-  double limit_min = 60;      // of one experiment; one that takes longer is killed, and has failed
+  double limit_min = 120;     // of one experiment; one that takes longer is killed, and has failed
 };
 
 /// Those that lie beside this program, in the catalogue's order, then the others.

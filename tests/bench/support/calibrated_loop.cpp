@@ -1,5 +1,8 @@
 #include "tests/bench/support/calibrated_loop.hpp"
 
+#include <algorithm>
+
+#include "sched/policy.hpp"
 #include "tests/harness/measured.hpp"
 
 namespace fairgv::bench {
@@ -12,6 +15,16 @@ Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
                                           placement));
   if (!probe) return probe.error();
   return CalibratedLoop{probe.value()["iterations"], probe.value()["batch"], probe.value()["kernel_us"]};
+}
+
+std::vector<std::string> saturating(const CalibratedLoop& loop, Api api) {
+  return {harness::beside("workloads/" + workload_of(api, "computeLoop")),
+          "--iterations",
+          std::to_string(loop.iterations),
+          "--batch",
+          std::to_string(std::max<std::uint64_t>(loop.batch, sched::kDriverQueue)),
+          "--sync",
+          "stream"};
 }
 
 }  // namespace fairgv::bench

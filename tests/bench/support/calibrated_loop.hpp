@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "tests/bench/support/api.hpp"
 #include "tests/harness/tenancy.hpp"
@@ -18,5 +20,9 @@ struct CalibratedLoop {
 /// Calibrates on the driver alone, for `seconds`.
 Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
                                       const harness::Placement& placement, Api api = Api::kOpenCl);
+
+/// The loop as a program that never leaves the device idle: two batches are always queued. Each fills a
+/// driver's queue, however long its kernels are: schedulers by the clock give away what is in it.
+std::vector<std::string> saturating(const CalibratedLoop& loop, Api api);
 
 }  // namespace fairgv::bench

@@ -74,9 +74,9 @@ Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
     std::reverse(order.begin(), order.end());
   }
   Alone alone;
-  for (const Rival& rival : on_driver_) alone.on_driver.push_back(median(rival.speeds));
+  for (const Rival& rival : on_driver_) alone.on_driver.push_back(harmonic_mean(rival.speeds));
   if (who == Who::everybody) {
-    for (const Rival& rival : tenants_) alone.tenants.push_back(median(rival.speeds));
+    for (const Rival& rival : tenants_) alone.tenants.push_back(harmonic_mean(rival.speeds));
   }
   return alone;
 }

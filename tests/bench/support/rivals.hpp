@@ -35,7 +35,7 @@ class Rivals {
     std::vector<double> on_driver;
   };
   enum class Who { everybody, on_driver };
-  /// Everybody by itself, in short turns: medians of so many turns each.
+  /// Everybody by itself, in short turns: all rounds over the time of all turns, as together().
   Result<Alone> take_turns(int turns, Who who);
 
   /// The tenants at once: rounds per second.
