@@ -25,4 +25,5 @@ add_executable(vgpu_driver_test
 target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")
 add_dependencies(vgpu_driver_test fairgv-vgpu)
-gtest_discover_tests(vgpu_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+gtest_discover_tests(vgpu_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120
+  ENVIRONMENT "${FAIRGV_DRIVER_LEAKS}")
