@@ -12,6 +12,10 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_slicing_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_stolen_time_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_contended_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_coscheduled_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_lone_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_stolen_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_worker_test.cpp)
 target_link_libraries(vgpu_test PRIVATE fairgv_vgpu harness fairgv_warnings GTest::gtest_main)

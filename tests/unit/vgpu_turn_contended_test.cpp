@@ -1,0 +1,218 @@
+// Turns with an end, while others wait: samples, free runs, what fits, and the wait for more to do.
+#include <vector>
+
+#include "tests/unit/vgpu_turn_fixture.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+struct ContendedTurnTest : TurnTest {};
+
+// Section 3.3.2's measurements beside the device's own: from the first start to the last end of a run.
+TEST_F(ContendedTurnTest, RunsWithTimestampsAreCrossChecked) {
+  may_issue();
+  grant(6ms);
+  ASSERT_GT(may_issue(), 0U);
+  issue(1);
+  keeper.ran(1'000, 91'000);
+  complete_after(100us, 1, true);
+  EXPECT_EQ(turn.checked_ns, 100'000U);
+  EXPECT_EQ(turn.by_events_ns, 90'000U);
+  ASSERT_GT(may_issue(), 0U);
+  issue(1);  // without timestamps
+  complete_after(100us, 1, true);
+  EXPECT_EQ(turn.checked_ns, 100'000U);
+  for (int sample = 2; sample < 5; ++sample) {
+    ASSERT_GT(may_issue(), 0U);
+    issue(1);
+    complete_after(100us, 1, true);
+  }
+  ASSERT_GT(may_issue(), 0U);
+  issue(2);  // a free run; the first of the two has none
+  keeper.ran(300'000, 400'000);
+  complete_after(200us, 2, true);
+  EXPECT_EQ(turn.checked_ns, 100'000U);
+  ASSERT_GT(may_issue(), 0U);
+  issue(2);
+  keeper.ran(520'000, 600'000);
+  keeper.ran(610'000, 700'000);
+  complete_after(200us, 2, true);
+  EXPECT_EQ(turn.checked_ns, 300'000U);
+  EXPECT_EQ(turn.by_events_ns, 270'000U) << "the driver's own gap counts";
+  EXPECT_EQ(used(), 900us) << "what is charged does not change";
+}
+
+TEST_F(ContendedTurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) {
+    EXPECT_GT(may_issue(), 0U);
+    issue(1);
+    EXPECT_EQ(may_issue(), 0U) << "one by one";
+    complete_after(100us, 1, true);
+  }
+  EXPECT_EQ(turn.samples, 5U);
+  EXPECT_EQ(run_allowed(100us), 55U) << "what is left of 6 ms at 100 us each";
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 6ms);
+  EXPECT_EQ(turn.syncs, 6U);
+  EXPECT_EQ(turn.commands, 60U);
+  EXPECT_EQ(knocks, 2);
+  grant(6ms);
+  EXPECT_EQ(run_allowed(100us), 60U) << "the kernel is known by now";
+  EXPECT_EQ(turn.samples, 5U);
+  EXPECT_EQ(turn.syncs, 7U);
+}
+
+TEST_F(ContendedTurnTest, AnUnknownKernelBehindKnownOnesWaitsForThemAndIsSampled) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
+  issue(1);
+  EXPECT_TRUE(keeper.admits(kKernel));
+  EXPECT_FALSE(keeper.admits(kKernel + 1));
+  EXPECT_EQ(keeper.may_issue(kKernel + 1, now), 0U);
+  complete_after(100us, 1, true);
+  EXPECT_GT(keeper.may_issue(kKernel + 1, now), 0U);
+}
+
+TEST_F(ContendedTurnTest, AKernelThatDoesNotFitAnyMoreEndsTheTurn) {
+  may_issue();
+  grant(6ms);
+  EXPECT_EQ(run_allowed(4ms), 1U);
+  for (int sample = 1; sample < 5; ++sample) {
+    run_allowed(4ms);
+    if (state() == TurnState::wanting) grant(6ms);
+  }
+  EXPECT_EQ(run_allowed(4ms), 1U) << "known to take 4 of 6 ms";
+  EXPECT_EQ(state(), TurnState::wanting) << "the next would not fit";
+}
+
+TEST_F(ContendedTurnTest, AContendedTurnEndsWithASampleThatFillsTheSlice) {
+  may_issue();
+  grant(6ms);
+  EXPECT_EQ(run_allowed(20ms), 1U);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 20ms);
+}
+
+TEST_F(ContendedTurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenGivesBack) {
+  may_issue();
+  grant(6ms);
+  run_one(100us, false);
+  ASSERT_EQ(state(), TurnState::busy);
+  ASSERT_TRUE(keeper.lingers_until());
+  EXPECT_EQ(*keeper.lingers_until(), now + TurnKeeper::kLongestLinger);
+  now = *keeper.lingers_until();
+  settle(false);
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(used(), 100us) << "the futile wait is not charged";
+}
+
+TEST_F(ContendedTurnTest, LingeringInVainGetsShorterAndALongOneIsTriedNowAndThen) {
+  std::vector<Duration> waits;
+  for (std::uint32_t turns = 0; turns < 4 * sched::ProbePace::kFirst; ++turns) {
+    may_issue();
+    grant(6ms);
+    run_one(100us, false);
+    ASSERT_TRUE(keeper.lingers_until());
+    waits.push_back(*keeper.lingers_until() - now);
+    now = *keeper.lingers_until();
+    settle(false);
+    ASSERT_EQ(state(), TurnState::idle);
+    now += 20ms;  // longer than any wait that may pay
+  }
+  const std::size_t trial = sched::ProbePace::kFirst;
+  const std::size_t next_trial = trial + 1 + 2 * sched::ProbePace::kFirst;
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const bool tried = i == trial || i == next_trial;
+    if (tried || i == 0) {
+      EXPECT_EQ(waits[i], TurnKeeper::kLongestLinger) << i;
+    } else {
+      EXPECT_LT(waits[i], waits[0]) << i;
+    }
+  }
+  EXPECT_EQ(waits[trial - 1], TurnKeeper::kShortestLinger);
+  EXPECT_EQ(waits[trial + 1], TurnKeeper::kShortestLinger) << "the trial is all that it costs";
+}
+
+TEST_F(ContendedTurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
+  may_issue();
+  grant(6ms);
+  Duration expected = 0us;
+  for (int command = 0; command < 30; ++command) {
+    if (command > 0) now += 15us;
+    expected += command > 0 ? 65us : 50us;
+    ASSERT_GT(may_issue(), 0U);
+    issue(1);
+    complete_after(50us, 1, false);
+  }
+  ASSERT_TRUE(keeper.lingers_until());
+  EXPECT_EQ(*keeper.lingers_until(), now + 30us) << "twice the pause";
+  now = *keeper.lingers_until();
+  settle(false);
+  EXPECT_EQ(used(), expected);
+}
+
+TEST_F(ContendedTurnTest, AShortPauseIsLearntEvenWhenTheTurnWasGoneByThen) {
+  for (int turns = 0; turns < 12; ++turns) {
+    may_issue();
+    grant(6ms);
+    run_one(100us, false);
+    now = *keeper.lingers_until();
+    settle(false);
+    now += 20ms;
+  }
+  may_issue();
+  grant(6ms);
+  run_one(100us, false);
+  const TimePoint ended = now;
+  now = *keeper.lingers_until();
+  ASSERT_LT(now - ended, 100us);
+  settle(false);
+  now = ended + 200us;
+  may_issue();
+  grant(6ms);
+  run_one(100us, false);
+  EXPECT_EQ(*keeper.lingers_until(), now + 400us);
+}
+
+TEST_F(ContendedTurnTest, AContendedTurnIsOverWhenItsPausesFillTheSlice) {
+  may_issue();
+  grant(6ms);
+  int commands = 0;
+  for (; state() != TurnState::wanting && commands < 1000; ++commands) {
+    run_one(10us, true);
+    now += 15us;
+    if (state() == TurnState::busy) settle(true);
+  }
+  EXPECT_LT(used(), 6ms + 100us);
+  EXPECT_GE(used(), 6ms - 600us);
+}
+
+TEST_F(ContendedTurnTest, AContendedTurnThatIsAskedGivesBackOnceDrained) {
+  may_issue();
+  grant(6ms);
+  run_one(100us, true);
+  ASSERT_GT(may_issue(), 0U);
+  issue(1);
+  ask_back();
+  complete_after(100us, 1, true);
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 200us);
+}
+
+TEST_F(ContendedTurnTest, AContendedTurnThatComesWhenTheWorkIsGoneIsGivenBackUncharged) {
+  may_issue();
+  grant(6ms);
+  EXPECT_EQ(may_issue(false), 0U);
+  EXPECT_EQ(state(), TurnState::busy);
+  ASSERT_TRUE(keeper.lingers_until());
+  now = *keeper.lingers_until();
+  settle(false);
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(used(), 0ns);
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
