@@ -143,6 +143,8 @@ bool TurnKeeper::worth_issuing(const Offer& next) const {
   if (state != TurnState::busy) return true;
   if (contended() || next.part) return in_flight_ == 0 || admits(next);
   const std::uint64_t limit = in_flight_limit();
+  // By the clock a driver's queue is to be nearly full, as without FairGV: that is what such a policy gives
+  // away.
   const std::uint64_t drained = depth_ > 0 ? std::max<std::uint64_t>(1, limit / 4) : (limit + 1) / 2;
   return in_flight_ + drained <= limit;
 }

@@ -16,9 +16,9 @@ namespace fairgv::bench {
 
 /// What every such experiment can be told.
 struct PairSettings {
-  double seconds = 4;  // of each window
+  double seconds = 4;  // of each window side by side
   int pairs = 3;
-  int turns = 15;  // of each program by itself, between two windows
+  int turns = 15;  // of each program by itself between two windows; with short windows, so many windows too
   std::string discipline = "adaptive";
 
   /// Of the daemon that shares the device.
