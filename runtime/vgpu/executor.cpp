@@ -193,9 +193,6 @@ void Executor::prepare_slicing(Device& device, std::unique_lock<std::mutex>& loc
 }
 
 void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
-  if (const auto since = std::exchange(idle_since_, std::nullopt)) {
-    pauses_briefly_ = now - *since <= kBriefPause;
-  }
   while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch)) {
     const TurnKeeper::Next next = next_work(device);
     if (!next || !device.keeper.admits(*next)) break;
@@ -313,19 +310,25 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
   } else {
     graph_.completed(command, status);
   }
+  ring::Doorbell& bell = segment_.header().worker_bell;
+  const bool prepared = pauses_briefly_ && stand_in_ != nullptr && ends_all() && helm_.try_take();
+  // Before the program can see the end: it comes back within a microsecond or two.
+  if (prepared) ring::stand_in_for_sleepers(bell);
   collect(now);
   const bool near = next_command_is_near(now);
   const bool pump = pump_wanted();
-  const bool may_stand_in = near && stand_in_ != nullptr && keeps_idle_turn() && !loop_wanted();
-  if (may_stand_in && helm_.try_take()) {
+  if (prepared && near && keeps_idle_turn() && !loop_wanted()) {
     if (pump) attention_.store(true, kHint);
-    // Before the program is woken: it may run at once, and in this thread's place.
-    ring::stand_in_for_sleepers(segment_.header().worker_bell);
     finish(std::move(lock), false);
     stand_in_->stand_in();
     return;
   }
-  finish(std::move(lock), pump || near);
+  if (prepared) {
+    ring::stand_down(bell);
+    helm_.let_go();
+  }
+  // What was rung for in vain meanwhile is the loop thread's.
+  finish(std::move(lock), pump || near || prepared);
 }
 
 /// The launch counts as issued and ended with its last part, or when one has failed.
@@ -371,6 +374,16 @@ void Executor::reconsider() {
   finish(std::move(lock), true);
 }
 
+bool Executor::ends_all() {
+  if (!graph_.newly_ready().empty()) return false;
+  const auto& ended = graph_.newly_ended();
+  const auto issued = static_cast<std::uint64_t>(
+      std::count_if(ended.begin(), ended.end(), [](const NodePtr& node) { return node->was_issued(); }));
+  return in_flight_.load(kHint) == issued &&
+         std::all_of(devices_.begin(), devices_.end(),
+                     [](const auto& device) { return device->ready.empty(); });
+}
+
 bool Executor::next_command_is_near(TimePoint now) {
   if (busy()) return false;
   idle_since_ = now;
@@ -391,6 +404,11 @@ void Executor::collect_granted() {
 }
 
 void Executor::collect_ready() {
+  if (graph_.newly_ready().empty()) return;
+  // Not when it is issued: that may be after other tenants' turns.
+  if (const auto since = std::exchange(idle_since_, std::nullopt)) {
+    pauses_briefly_ = settings_.now() - *since <= kBriefPause;
+  }
   for (NodePtr& node : graph_.newly_ready()) {
     Device& device = *devices_[node->lane()->device()];
     device.ready.push_back(std::static_pointer_cast<DeviceCommand>(std::move(node)));

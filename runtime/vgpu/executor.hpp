@@ -219,6 +219,8 @@ class Executor final : public CompletionSink {
   void record_waits(TimePoint now);
   bool busy() const;
   bool keeps_idle_turn() const;
+  /// Of what has just ended and is still to be collected: nothing is under way or ready besides.
+  bool ends_all();
   /// After a completion: whether nothing is left to do and the program has come back quickly so far. Then the
   /// loop thread is woken together with the program, so that it is awake when the next command arrives: one
   /// wake-up less in the path of a program that waits for every kernel (FairGV, section 3.2.3).
@@ -246,7 +248,7 @@ class Executor final : public CompletionSink {
   bool reading_paused_ = false;
   bool backlogged_ = false;
   std::optional<TimePoint> idle_since_;  // nothing to do since then
-  bool pauses_briefly_ = false;          // the latest pause was a brief one
+  bool pauses_briefly_ = false;          // from the last idle moment to the next command it was not long
 
   std::vector<std::shared_ptr<DeviceCommand>> batch_;  // the loop thread's: being handed over
   std::vector<NodePtr> dying_;                         // the loop thread's: being destroyed

@@ -68,6 +68,20 @@ TEST_F(ExecutorTest, HasTheDriversThreadStandInForAProgramThatComesBackQuickly) 
   EXPECT_EQ(visitor.visits, 2);
 }
 
+TEST_F(ExecutorTest, WaitingForTheTurnIsNoPauseOfTheProgram) {
+  Visitor visitor(executor);
+  come_back_quickly();
+  turns[0].state = static_cast<std::uint32_t>(TurnState::busy_asked);
+  device.complete_one();
+  now += 20us;
+  enqueue(3);
+  executor.pump();
+  now += 45ms;
+  grant(6ms);
+  device.complete_one();
+  EXPECT_EQ(visitor.visits, 1);
+}
+
 TEST_F(ExecutorTest, NobodyStandsInWhileThereIsWork) {
   Visitor visitor(executor);
   enqueue(1);

@@ -110,13 +110,18 @@ class FakeCommand : public DeviceCommand {
   }
   void watch(CompletionSink& sink) override { device_.watch(*running_, sink); }
   void flush() override {}
-  const CommandTimes* times() const override { return lane()->clock() == Clock::device ? &times_ : nullptr; }
+  const CommandTimes* times() const override {
+    if (before_end_shows) before_end_shows();
+    return lane()->clock() == Clock::device ? &times_ : nullptr;
+  }
   bool is_launch() const override { return true; }
   sched::CommandKind kind() const override { return 1; }
   std::string_view name() const override { return "fake"; }
 
   /// Called by the destructor, as a buffer tells the executor that it is gone.
   std::function<void()> when_gone;
+  /// Called with the executor's lock held, when it is about to show the front end that this has ended.
+  std::function<void()> before_end_shows;
 
  private:
   FakeDevice& device_;

@@ -118,6 +118,45 @@ TEST_F(WorkerTest, WhoStandsInInVainGoesAndWakesNobody) {
   EXPECT_TRUE(is_rung_for_loop()) << "what comes later is the loop thread's again";
 }
 
+/// A program that spins sees the end of its command, and sends the next one, before the driver's thread can
+/// do anything else.
+class QuickProgramTest : public WorkerTest {
+ protected:
+  void end_a_command_that_the_program_sees_at_once() {
+    come_back_quickly();
+    arm();
+    const auto command = std::make_shared<FakeCommand>(device, lane, 0);
+    command->before_end_shows = [this] {
+      woke_the_loop = !is_rung_for_loop();
+      send(kLaunch);
+    };
+    ASSERT_TRUE(executor.enqueue(command, {}, {}));
+    executor.pump();
+    device.complete_one();  // the one before
+    before_ending();
+    device.complete_one();
+  }
+
+  std::function<void()> before_ending = [] {};
+  bool woke_the_loop = false;
+};
+
+TEST_F(QuickProgramTest, WakesNobodyWhereSomebodyWillStandIn) {
+  end_a_command_that_the_program_sees_at_once();
+  EXPECT_FALSE(woke_the_loop);
+  EXPECT_EQ(calls.on_test_thread, 1);
+  EXPECT_EQ(device.in_flight(), 1U);
+  EXPECT_FALSE(is_rung_for_loop());
+}
+
+TEST_F(QuickProgramTest, IsTheLoopThreadsIfNobodyStandsInAfterAll) {
+  before_ending = [this] { turns[0].state = static_cast<std::uint32_t>(session::TurnState::busy_asked); };
+  end_a_command_that_the_program_sees_at_once();
+  EXPECT_EQ(calls.handled, 0);
+  EXPECT_TRUE(is_rung_for_loop());
+  EXPECT_TRUE(executor.helm().try_take()) << "it is let go of";
+}
+
 TEST_F(WorkerTest, ABrokenCallOfAStandInEndsTheSession) {
   come_back_quickly();
   arm();
