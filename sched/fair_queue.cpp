@@ -19,6 +19,7 @@ void FairQueue::add(TenantId id, std::uint32_t weight) {
   slots_.emplace(id, slot);
   free_slots_.pop_back();
   tenants_[slot] = Tenant{id, weight, 0, virtual_tag()};
+  weights_ += weight;
 }
 
 void FairQueue::remove(TenantId id) {
@@ -26,6 +27,7 @@ void FairQueue::remove(TenantId id) {
   if (slot == kNobody) return;
   if (runnable_.contains(slot)) leave_runnable(slot);
   if (last_runnable_ == slot) last_runnable_ = kNobody;
+  weights_ -= tenants_[slot].weight;
   slots_.erase(id);
   free_slots_.push_back(slot);
 }
@@ -37,6 +39,8 @@ void FairQueue::set_weight(TenantId id, std::uint32_t weight) {
   Tenant& tenant = tenants_[slot];
   // The same fraction of a tag unit in the new denominator.
   tenant.remainder = static_cast<std::uint32_t>(std::uint64_t{tenant.remainder} * weight / tenant.weight);
+  weights_ += weight;
+  weights_ -= tenant.weight;
   tenant.weight = weight;
 }
 
@@ -80,14 +84,28 @@ void FairQueue::charge(TenantId id, Duration used) {
 
   const Tag dividend = in_tag_units(used) + tenant.remainder;
   tenant.remainder = static_cast<std::uint32_t>(dividend % tenant.weight);
-  tenant.start_tag += std::min(dividend / tenant.weight, kLargestTag - tenant.start_tag);
+  tenant.start_tag = later(tenant.start_tag, dividend / tenant.weight);
 
   if (runnable_.contains(slot)) {
     runnable_.rekey(slot, next_key(tenant));
     drop_lead(slot);
   } else if (last_runnable_ == slot) {
-    idle_tag_ = tenant.start_tag;  // its last turn is paid only now
+    idle_tag_ = std::max(idle_tag_, tenant.start_tag);  // its last turn is paid only now
   }
+}
+
+void FairQueue::rest(Duration time) {
+  if (weights_ == 0 || runnable_.size() > 1) return;
+  const Tag by = in_tag_units(time) / weights_;
+  if (runnable_.empty()) {
+    idle_tag_ = later(idle_tag_, by);
+    return;
+  }
+  const Slot slot = runnable_.front_slot();
+  Tenant& tenant = tenants_[slot];
+  tenant.start_tag = later(tenant.start_tag, by);
+  runnable_.rekey(slot, next_key(tenant));
+  drop_lead(slot);
 }
 
 bool FairQueue::runnable(TenantId id) const {

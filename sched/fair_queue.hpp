@@ -9,7 +9,8 @@
 // Virtual time is the smallest start tag among the runnable tenants (one that is running stays runnable until
 // it is blocked). A tenant that wakes gets max(own S, virtual time): it cannot claim the time for which it
 // slept, and it cannot shed debt by sleeping. While nobody is runnable, virtual time is the finish tag of the
-// last one that was. Virtual time never goes backwards, but for the credit of a tenant that wakes with one.
+// last one that was, and what the device rests (see rest()). Virtual time never goes backwards, but for the
+// credit of a tenant that wakes with one.
 //
 // Fairness (Goyal, Vin, Cheng: Start-time Fair Queuing, theorem 1): while two tenants stay runnable, the
 // weighted times that they got differ by at most Lmax_a / w_a + Lmax_b / w_b, where Lmax is the longest
@@ -26,6 +27,7 @@
 // unknown tenant do nothing, since a report may arrive after its tenant has left.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -82,6 +84,13 @@ class FairQueue {
   // zero.
   void charge(TenantId id, Duration used);
 
+  // The device was free for this long, and nobody waited for it: virtual time advances as if all tenants had
+  // shared that time, by time / (sum of all weights), with the tag of the one that is runnable, if there is
+  // one. So what somebody has used too much is not held against it when there was as much to be had for
+  // nothing since; Goyal's queue forgets all of it in the first idle moment, which a tenant of long turns
+  // could wait for. No effect while several are runnable.
+  void rest(Duration time);
+
   bool contains(TenantId id) const { return slots_.contains(id); }
   std::size_t size() const { return slots_.size(); }
   bool runnable(TenantId id) const;  // false also for an unknown tenant
@@ -110,6 +119,7 @@ class FairQueue {
   static double in_nanoseconds(Tag tag);
   Slot find(TenantId id) const;  // kNobody when unknown
   Tag virtual_tag() const;
+  static Tag later(Tag tag, Tag by) { return tag + std::min(by, kLargestTag - tag); }
   RunHeap::Key next_key(const Tenant& tenant);
   void drop_lead(Slot slot);
   void leave_runnable(Slot slot);
@@ -120,6 +130,7 @@ class FairQueue {
   RunHeap runnable_;
   RunHeap leading_;             // those of them that have a lead, by their start tags less that
   std::uint64_t arrivals_ = 0;  // orders equal start tags
+  std::uint64_t weights_ = 0;   // of all tenants
 
   // Meaningful while nobody is runnable: virtual time, and whose finish tag it is (nobody's once that one was
   // removed).

@@ -87,6 +87,8 @@ class Policy {
   virtual void block(TenantId id, Time now) = 0;
   /// The tenant has used the device for this long. It may be running, waiting, or blocked by now.
   virtual void charge(TenantId id, Duration used, Time now) = 0;
+  /// For so long, until now, the device was free and nobody waited for it.
+  virtual void rest(Duration /*free*/, Time /*now*/) {}
   /// Whether removing the tenant would lose nothing that it owes.
   virtual bool may_forget(TenantId /*id*/) const { return true; }
 

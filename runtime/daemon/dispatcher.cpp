@@ -139,7 +139,7 @@ void Dispatcher::remove_session(SessionId id, Time now) {
     forget_turn(now);
     policy_->end(tenant_id, now);
   }
-  if (session->waiting) stop_waiting(id, *session);
+  if (session->waiting) stop_waiting(id, *session, now);
   count_user(*session, false);
   tenant.ended += session->work.look(*session->turn, now);
   std::erase(tenant.sessions, id);
@@ -265,7 +265,13 @@ WorkCounters Dispatcher::work(SessionId id, Time now) {
 }
 
 void Dispatcher::charge_holder(Time now) {
+  // Looked at first: all that was used by then is in used_ns. While a command runs, it is not known since
+  // when.
+  const bool rests = unwanted_since_ && (!turn_ || load(sessions_.at(turn_->session)) == State::held);
   if (turn_) charge(turn_->session, *find(turn_->session), now);
+  if (!rests) return;
+  const Duration free = now - *std::exchange(unwanted_since_, now) - std::exchange(used_unwanted_, {});
+  if (free > Duration(0)) policy_->rest(free, now);
 }
 
 // -- inside
@@ -285,7 +291,7 @@ void Dispatcher::report_broken(SessionId id, Session& session, const std::string
   if (session.broken) return;
   session.broken = true;
   if (session.waiting) {
-    stop_waiting(id, session);
+    stop_waiting(id, session, now);
     block_if_idle(session.tenant, now);
   }
   broken_.push_back({id, "the worker " + reason, held_too_long});
@@ -328,17 +334,21 @@ void Dispatcher::line_up(SessionId id, Session& session, Time now) {
   session.waiting = true;
   session.waiting_since = now;
   ++waiting_;
+  unwanted_since_.reset();
   auto& waiting = tenants_.at(session.tenant).waiting;
   if (waiting.empty()) ++wanting_;
   waiting.push_back(id);
 }
 
-void Dispatcher::stop_waiting(SessionId id, Session& session) {
+void Dispatcher::stop_waiting(SessionId id, Session& session, Time now) {
   auto& waiting = tenants_.at(session.tenant).waiting;
   std::erase(waiting, id);
   if (waiting.empty()) --wanting_;
   session.waiting = false;
-  if (--waiting_ == 0 && turn_) turn_->obstructs_since.reset();
+  if (--waiting_ > 0) return;
+  unwanted_since_ = now;
+  used_unwanted_ = Duration(0);
+  if (turn_) turn_->obstructs_since.reset();
 }
 
 void Dispatcher::count_user(Session& session, bool user) {
@@ -498,7 +508,7 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
     report_broken(id, session, "withdrew its wish for the device", now);
     return false;
   }
-  stop_waiting(id, session);
+  stop_waiting(id, session, now);
   tenants_.at(session.tenant).waits.add(now - session.waiting_since, now);
   turn_ = Turn{.session = id,
                .commands = commands,
@@ -544,6 +554,7 @@ bool Dispatcher::charge(SessionId id, Session& session, Time now) {
   if (used == Duration(0)) return true;
   Tenant& tenant = tenants_.at(session.tenant);
   tenant.device_time += used;
+  if (unwanted_since_) used_unwanted_ += used;
   tenant.window.add(turn_->charged_until, now, used);
   policy_->charge(session.tenant, used, now);
   turn_->charged += used;

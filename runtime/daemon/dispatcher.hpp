@@ -180,7 +180,7 @@ class Dispatcher {
   TenantBooks books(TenantId id) const;
   void restore_books(TenantId id, const TenantBooks& books);
   std::uint64_t charged_ns(SessionId id) const { return sessions_.at(id).used_ns; }
-  /// Charges what the holder has used so far.
+  /// Charges what the holder has used so far, and tells the policy what the device has rested.
   void charge_holder(Time now);
 
   /// Whether turns are remembered when they end, at most kMostTracedTurns until they are taken.
@@ -238,7 +238,7 @@ class Dispatcher {
   void look_at_holder(Session& session, Time now);
   void start_waiting(SessionId id, Session& session, Time now);
   void line_up(SessionId id, Session& session, Time now);
-  void stop_waiting(SessionId id, Session& session);
+  void stop_waiting(SessionId id, Session& session, Time now);
   void count_user(Session& session, bool user);
   void tell_company(const Session& session) const;
   void block_if_idle(TenantId id, Time now);
@@ -258,9 +258,11 @@ class Dispatcher {
   Duration hold_limit_{0};
   std::unordered_map<TenantId, Tenant> tenants_;
   std::unordered_map<SessionId, Session> sessions_;
-  std::size_t waiting_ = 0;  // sessions, of all tenants
-  std::size_t wanting_ = 0;  // tenants with a session that waits
-  std::size_t users_ = 0;    // tenants with a session that has wanted the turn
+  std::size_t waiting_ = 0;             // sessions, of all tenants
+  std::size_t wanting_ = 0;             // tenants with a session that waits
+  std::optional<Time> unwanted_since_;  // nobody waits; what was before then is told to the policy
+  Duration used_unwanted_{0};           // of the device, since then
+  std::size_t users_ = 0;               // tenants with a session that has wanted the turn
   std::optional<Turn> turn_;
   std::optional<TenantId>
       kept_for_;  // nobody has the turn: the device is kept for this one until the deadline

@@ -46,6 +46,10 @@ void FairPolicy::charge(TenantId id, Duration used, Time) {
   if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.last_turn += used;
 }
 
+void FairPolicy::rest(Duration free, Time) {
+  queue_.rest(free);
+}
+
 bool FairPolicy::may_forget(TenantId id) const {
   return !queue_.contains(id) || queue_.start_tag(id) <= queue_.virtual_time();
 }

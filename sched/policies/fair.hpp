@@ -40,6 +40,7 @@ class FairPolicy final : public Policy {
   void wake(TenantId id, Time now) override;
   void block(TenantId id, Time now) override;
   void charge(TenantId id, Duration used, Time now) override;
+  void rest(Duration free, Time now) override;
   bool may_forget(TenantId id) const override;
   Decision next(Time now) override;
   void begin(TenantId id, Time now) override;

@@ -72,6 +72,7 @@ void SimulatedDevice::account(Time now) {
 
 void SimulatedDevice::want(std::size_t session, Time now) {
   const std::size_t tenant = sessions_[session].tenant;
+  if (free_since_) policy_->rest(now - *std::exchange(free_since_, std::nullopt), now);
   start_waiting(session, now);
   policy_->wake(id_of(tenant), now);
   if (turn_) {
@@ -102,7 +103,10 @@ void SimulatedDevice::block_if_idle(std::size_t tenant, Time now) {
 
 void SimulatedDevice::grant_next(Time now) {
   ask_at_.reset();
-  if (waiters_ == 0) return;
+  if (waiters_ == 0) {
+    free_since_ = now;
+    return;
+  }
   policy_->set_slice(model_.slices.of(wanting_));
   const Decision decision = policy_->next(now);
   if (!decision.turn) {

@@ -100,6 +100,7 @@ class SimulatedDevice {
   std::size_t wanting_ = 0;                       // tenants with a waiter
   std::optional<TurnInProgress> turn_;
   std::optional<std::size_t> kept_for_;  // tenant
+  std::optional<Time> free_since_;       // nobody has the turn or waits for it
   std::optional<Time> ask_at_;
   DeviceOutcome outcome_;
   Time accounted_{};

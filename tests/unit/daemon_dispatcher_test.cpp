@@ -75,6 +75,65 @@ TEST_F(Turns, WorkersHearWhetherOtherTenantsUseTheDevice) {
   EXPECT_EQ(a.turn.company, 0U) << "told although it has the turn already";
 }
 
+/// A has run alone for so long that B is far behind; then a short turn of B's is the last that the device
+/// sees.
+class AfterALongTurn : public Turns {
+ protected:
+  AfterALongTurn() {
+    want(1, a);
+    want(2, b);
+    look(1);
+    run(1, a, 600ms, false);
+    run(2, b, 1ms, false);
+  }
+
+  /// Both want the device, and B has it: how many turns it has before A does.
+  int turns_until_a() {
+    for (int turns = 1;; ++turns) {
+      if (a.state() == State::held || turns == 1'000) return turns;
+      run(2, b, 6ms, true);
+    }
+  }
+  void both_want_it() {
+    want(2, b);
+    want(1, a);
+  }
+
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+};
+
+TEST_F(AfterALongTurn, TheOtherIsServedUntilTheyAreEven) {
+  both_want_it();
+  EXPECT_NEAR(turns_until_a(), 100, 2);
+}
+
+TEST_F(AfterALongTurn, NothingIsOwedAnyMoreOnceTheDeviceHasRestedForLong) {
+  now += 2s;
+  both_want_it();
+  EXPECT_LE(turns_until_a(), 2);
+}
+
+TEST_F(AfterALongTurn, ARestInAnUnusedTurnCountsAsSoonAsSomebodyLooks) {
+  want(2, b);
+  ASSERT_EQ(b.state(), State::held);
+  now += 2s;
+  dispatcher.charge_holder(now);
+  b.begin();
+  want(1, a);
+  EXPECT_LE(turns_until_a(), 2);
+}
+
+TEST_F(AfterALongTurn, ALongCommandIsNoRest) {
+  want(2, b);
+  b.begin();
+  now += 300ms;
+  dispatcher.charge_holder(now);
+  want(1, a);
+  b.use(300ms);
+  EXPECT_NEAR(turns_until_a(), 50, 2);
+}
+
 TEST_F(Turns, AFreshTurnIsLeftToItsWorkerForAMoment) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);

@@ -156,6 +156,66 @@ TEST(FairQueue, DebtOutlivesATimeInWhichNobodyRuns) {
   EXPECT_EQ(queue.start_tag(kB), 600 * kMillisecond);  // ...and B has no claim on the time it slept
 }
 
+TEST(FairQueue, DebtIsForgivenByAsMuchAsTheDeviceRestsAndAllHadSharedThat) {
+  FairQueue queue;
+  add_runnable(queue, kA, 1);
+  add_runnable(queue, kB, 3);
+  queue.charge(kA, milliseconds(600));
+  queue.block(kA);
+  queue.block(kB);
+  queue.rest(milliseconds(400));
+  EXPECT_EQ(queue.virtual_time(), 100 * kMillisecond);
+  queue.wake(kB);
+  EXPECT_EQ(queue.start_tag(kB), 100 * kMillisecond) << "nobody has a claim on what was free";
+  queue.wake(kA);
+  EXPECT_EQ(queue.start_tag(kA), 600 * kMillisecond) << "A still owes";
+  queue.block(kA);
+  queue.block(kB);
+  queue.rest(std::chrono::hours(1));
+  queue.wake(kB);
+  queue.wake(kA);
+  EXPECT_EQ(queue.start_tag(kA), queue.start_tag(kB));
+}
+
+TEST(FairQueue, ADeviceThatRestsDuringALoneTurnForgivesToo) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  add_runnable(queue, kB);
+  queue.charge(kA, milliseconds(600));
+  queue.block(kA);
+  queue.rest(milliseconds(2'000));
+  EXPECT_EQ(queue.start_tag(kB), 1'000 * kMillisecond);
+  queue.wake(kA);
+  EXPECT_EQ(queue.start_tag(kA), 1'000 * kMillisecond);
+  queue.rest(milliseconds(2'000));
+  EXPECT_EQ(queue.virtual_time(), 1'000 * kMillisecond) << "it does not rest while two want it";
+}
+
+TEST(FairQueue, ALateChargeDoesNotTakeBackWhatTheDeviceHasRested) {
+  FairQueue queue;
+  add_runnable(queue, kA);
+  queue.block(kA);
+  queue.rest(milliseconds(100));
+  queue.charge(kA, milliseconds(10));
+  EXPECT_EQ(queue.virtual_time(), 100 * kMillisecond);
+  queue.rest(std::chrono::nanoseconds::max());
+  queue.rest(std::chrono::nanoseconds::max());
+  queue.rest(std::chrono::nanoseconds::max());
+  queue.wake(kA);
+  queue.rest(-milliseconds(1));
+  EXPECT_GT(queue.virtual_time(), 1e18) << "tags saturate, they do not wrap";
+}
+
+TEST(FairQueue, WeightsOfThoseWhoLeftDoNotCountAndChangesDo) {
+  FairQueue queue;
+  queue.add(kA, 1);
+  queue.add(kB, 5);
+  queue.set_weight(kA, 2);
+  queue.remove(kB);
+  queue.rest(milliseconds(100));
+  EXPECT_EQ(queue.virtual_time(), 50 * kMillisecond);
+}
+
 // Whatever the order of the reports at the end of a turn, leaving the queue for a moment must not pay.
 TEST(FairQueue, BlockingAndWakingAfterEveryTurnGainsNothing) {
   for (const bool charged_before_blocking : {true, false}) {

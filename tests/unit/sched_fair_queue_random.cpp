@@ -136,6 +136,21 @@ class ReferenceQueue {
  public:
   void add(TenantId id, std::uint32_t weight) { tenants_[id] = {weight, virtual_tag(), 0, 0, false, 0, 0}; }
 
+  void rest(Duration time) {
+    std::uint64_t weights = 0;
+    for (const auto& [id, tenant] : tenants_) weights += tenant.weight;
+    if (weights == 0 || runnable_count() > 1) return;
+    const std::uint64_t by = static_cast<std::uint64_t>(time.count()) * kUnits / weights;
+    if (runnable_count() == 0) {
+      idle_tag_ += by;
+      return;
+    }
+    Tenant& lone = tenants_.at(*pick());
+    lone.base += by;
+    lone.since = ++events_;
+    lone.leads = false;
+  }
+
   void remove(TenantId id) {
     block(id);
     if (last_ == id) last_.reset();
@@ -173,7 +188,7 @@ class ReferenceQueue {
     tenant.charged += static_cast<std::uint64_t>(used.count());
     tenant.since = ++events_;
     tenant.leads = false;
-    if (runnable_count() == 0 && last_ == id) idle_tag_ = tenant.tag();
+    if (runnable_count() == 0 && last_ == id) idle_tag_ = std::max(idle_tag_, tenant.tag());
   }
 
   void spend_lead(TenantId id) { tenants_.at(id).leads = false; }
@@ -288,10 +303,12 @@ TEST_F(FairQueueRandom, DecidesLikeTheObviousQueueUnderRandomOperations) {
       pair.both([&](auto& queue) { wake(queue, any, lead); });
     } else if (operation < 55) {
       pair.both([&](auto& queue) { queue.block(any); });
-    } else if (operation < 58) {
+    } else if (operation < 57) {
       pair.both([&](auto& queue) { queue.spend_lead(any); });
+    } else if (operation < 60) {
+      pair.both([&](auto& queue) { queue.rest(used); });
     } else {
-      const TenantId charged = operation < 63 ? any : pair.queue.pick().value_or(any);
+      const TenantId charged = operation < 64 ? any : pair.queue.pick().value_or(any);
       pair.both([&](auto& queue) { queue.charge(charged, used); });
     }
 
