@@ -210,11 +210,17 @@ Result<Drivers> open_drivers(const Arguments& arguments) {
   return drivers;
 }
 
+/// Those that a CPU device runs on.
+Result<cpu_set_t> device_processors(const Arguments& arguments) {
+  return arguments.device_cores.empty() ? session::allowed_cores()
+                                        : session::parse_core_set(arguments.device_cores);
+}
+
 /// Their threads on the cores that were given for them and this one on the others. Threads inherit the cores
 /// of the thread that starts them, and drivers of CPU devices start theirs when they are opened.
 Result<Drivers> open_drivers_on_their_cores(const Arguments& arguments) {
   if (arguments.device_cores.empty()) return open_drivers(arguments);
-  const auto cores = session::parse_core_set(arguments.device_cores);
+  const auto cores = device_processors(arguments);
   if (!cores) return cores.error();
   const auto all = session::allowed_cores();
   if (!all) return all.error();
@@ -240,7 +246,9 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
   session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
-  StolenTime stolen(threads, arguments.client);
+  const auto processors = device_processors(arguments);
+  if (!processors) return processors.error();
+  StolenTime stolen(threads, arguments.client, HostSteal(processors.value()));
   const bool apart = !drivers->has_host_device() || !arguments.device_cores.empty();
   ring::Coscheduling& coscheduling = segment->header().coscheduling;
   coscheduling.device_apart.store(apart ? 1 : 0, std::memory_order_relaxed);
@@ -257,7 +265,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.limits.commands = arguments.command_limit;
   if (drivers->is_one_cpu_device()) {
     settings.turn.watch_for_theft = [&stolen] { stolen.restart(); };
-    settings.turn.stolen = [&stolen] { return stolen.so_far(); };
+    settings.turn.stolen = [&stolen](Duration unused) { return stolen.so_far(unused); };
   }
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <ctime>
 #include <string>
+#include <utility>
 
 namespace fairgv::vgpu {
 namespace {
@@ -48,9 +49,15 @@ Counts read_counts(int fd) {
   return counts;
 }
 
+/// What counts backwards has ended: a thread of the driver's, or the program.
+bool any_has_ended(const StolenTime::Reading& before, const StolenTime::Reading& after) {
+  return after.arrivals < before.arrivals || after.program < before.program || after.ran < before.ran;
+}
+
 }  // namespace
 
-StolenTime::StolenTime(std::span<const pid_t> threads, pid_t client) {
+StolenTime::StolenTime(std::span<const pid_t> threads, pid_t client, HostSteal host)
+    : host_(std::move(host)) {
   for (const pid_t thread : threads.first(std::min(threads.size(), kMostWatched))) {
     const std::string path = "/proc/self/task/" + std::to_string(thread) + "/schedstat";
     ring::UniqueFd counter(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -61,16 +68,28 @@ StolenTime::StolenTime(std::span<const pid_t> threads, pid_t client) {
   restart();
 }
 
-Duration StolenTime::so_far() const {
+void StolenTime::restart() {
+  from_ = read();
+  by_host_ = Duration::zero();
+}
+
+Duration StolenTime::so_far(Duration unused) {
   if (threads_.empty()) return Duration::zero();
-  return between(from_, read(), threads_.size());
+  const Reading now = read();
+  const Duration more = stalled(from_, now, unused) - by_host_;
+  if (more >= kLeastStall) by_host_ += host_.explain(more);
+  return between(from_, now, threads_.size()) + by_host_;
+}
+
+Duration StolenTime::stalled(const Reading& before, const Reading& after, Duration unused) {
+  if (any_has_ended(before, after)) return Duration::zero();
+  const Duration ran_or_waited = (after.worker - before.worker) + (after.waited - before.waited);
+  const Duration waking = kWakeUp * static_cast<std::int64_t>(after.arrivals - before.arrivals);
+  return std::max((after.at - before.at) - unused - ran_or_waited - waking, Duration::zero());
 }
 
 Duration StolenTime::between(const Reading& before, const Reading& after, std::size_t threads) {
-  // What counts backwards has ended: a thread of the driver's, or the program.
-  if (after.arrivals < before.arrivals || after.program < before.program || after.ran < before.ran) {
-    return Duration::zero();
-  }
+  if (any_has_ended(before, after)) return Duration::zero();
   const auto count = static_cast<std::int64_t>(threads);
   const Duration waited = after.waited - before.waited;
   const Duration waking = kWakeUp * static_cast<std::int64_t>(after.arrivals - before.arrivals);
@@ -90,6 +109,7 @@ StolenTime::Reading StolenTime::read() const {
     now.ran += time_of(thread.clock);
   }
   if (program_clock_) now.program = time_of(*program_clock_);
+  now.worker = time_of(CLOCK_PROCESS_CPUTIME_ID);
   return now;
 }
 

@@ -7,6 +7,11 @@
 // that the session's own program has used meanwhile: who crowds out its own device is charged for it. What is
 // left, averaged over the device's threads, was stolen; but no more than the time in which they did not run.
 // A wait is counted when it ends, though it may have begun long before, in somebody else's turn.
+//
+// The host of a virtual machine steals, too, some milliseconds at a time, and no thread counts that: its time
+// just passes. While commands are under way and nothing of the worker has run or waited for a core, the
+// device has stalled; that counts as stolen as far as the system says that its host took processors away
+// (HostSteal). Of a stall that the driver has made itself, say by waiting for a file, nothing is forgiven.
 #pragma once
 
 #include <sys/types.h>
@@ -18,6 +23,7 @@
 #include <vector>
 
 #include "runtime/ring/handle.hpp"
+#include "runtime/vgpu/host_steal.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::vgpu {
@@ -30,6 +36,8 @@ class StolenTime {
   static constexpr std::size_t kMostWatched = 8;
   /// A wait shorter than that is the way from a wake-up to the core, not theft.
   static constexpr Duration kWakeUp = std::chrono::microseconds(50);
+  /// Less than that is not worth asking for the host.
+  static constexpr Duration kLeastStall = std::chrono::microseconds(300);
 
   /// What the system has counted so far.
   struct Reading {
@@ -38,20 +46,24 @@ class StolenTime {
     Duration program{0};         // processor time of the session's program
     Duration ran{0};             // of all watched threads
     Duration at{0};              // by the clock
+    Duration worker{0};          // processor time of all threads of this process
   };
 
   /// `threads`: the device's, of this process. `client`: the session's program; if it cannot be asked for its
-  /// processor time, nothing is subtracted for it.
-  StolenTime(std::span<const pid_t> threads, pid_t client);
+  /// processor time, nothing is subtracted for it. `host`: of the device's processors.
+  StolenTime(std::span<const pid_t> threads, pid_t client, HostSteal host);
 
   /// What is stolen is counted from here on; at first, from the beginning.
-  void restart() { from_ = read(); }
-  /// Zero without threads, or where the system does not count. May go back a little: clocks are not read at
-  /// once.
-  Duration so_far() const;
+  void restart();
+  /// `unused`: for how long no command was under way meanwhile. Zero without threads, or where the system
+  /// does not count. May go back a little: clocks are not read at once.
+  Duration so_far(Duration unused);
 
   /// What was stolen from each of `threads` threads between two readings.
   static Duration between(const Reading& before, const Reading& after, std::size_t threads);
+  /// For how long commands were under way between two readings, and the worker neither ran nor waited for a
+  /// core.
+  static Duration stalled(const Reading& before, const Reading& after, Duration unused);
 
  private:
   Reading read() const;
@@ -63,7 +75,9 @@ class StolenTime {
 
   std::vector<Thread> threads_;
   std::optional<clockid_t> program_clock_;
+  HostSteal host_;
   Reading from_;
+  Duration by_host_{0};  // since then
 };
 
 }  // namespace fairgv::vgpu

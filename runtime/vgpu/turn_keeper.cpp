@@ -38,7 +38,7 @@ std::uint64_t TurnKeeper::may_issue(Next next, TimePoint now) {
       case TurnState::held:
         if (!work && turn_.slice_ns.load(std::memory_order_relaxed) == 0) return 0;
         // A contended turn that came too late to be of use begins too, and is given back by settle().
-        if (move(TurnState::held, TurnState::busy)) begin();
+        if (move(TurnState::held, TurnState::busy)) begin(now);
         continue;  // or the dispatcher has taken the unused turn back: look again
       case TurnState::busy:
         if (!contended()) {
@@ -77,6 +77,7 @@ void TurnKeeper::issued(const Offer& next, std::uint32_t cpu, TimePoint now) {
   issued_any_ = true;
   in_flight_ += 1;
   if (!contended()) return;
+  if (in_flight_ == 1) unused_ += now - unused_from_;
   if (plan_->idle()) {
     run_began_ = now;
     run_commands_ = 0;
@@ -105,7 +106,7 @@ void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimeP
     const Duration each = (now - last_completion_) / static_cast<std::int64_t>(commands);
     mean_ = mean_ ? (3 * *mean_ + each) / 4 : each;
   }
-  last_completion_ = now;
+  last_completion_ = unused_from_ = now;
   publish(turn_.commands, commands_ += commands);
   publish(turn_.launches, launches_ += launches);
   if (!contended() && in_flight_ == 0) {
@@ -113,7 +114,8 @@ void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimeP
     turn_began_ = now;
   }
   if (contended()) {
-    if (issued_any_ && (!settings_.stolen || now - stolen_until_ >= slice_ / kStolenLooks)) charge_so_far();
+    if (issued_any_ && (!settings_.stolen || now - stolen_until_ >= slice_ / kStolenLooks))
+      charge_so_far(now);
   } else {
     publish_used(used_ + (in_flight_ != 0 ? in_turn() : Duration::zero()));
   }
@@ -128,12 +130,12 @@ void TurnKeeper::settle(Next next, TimePoint now) {
   if (contended()) {
     close_run();
     if (state == TurnState::busy_asked) {
-      give_back(work);
+      give_back(work, now);
     } else {
       settle_contended(next, now);
     }
   } else if (state == TurnState::busy_asked || (!work && !move(TurnState::busy, TurnState::held))) {
-    give_back(work);
+    give_back(work, now);
   }
 }
 
@@ -207,20 +209,22 @@ void TurnKeeper::want() {
   knock_();
 }
 
-void TurnKeeper::begin() {
+void TurnKeeper::begin(TimePoint now) {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
   depth_ = std::min<std::uint64_t>(turn_.depth.load(std::memory_order_relaxed), kMostInFlight);
   plan_.reset();
   if (slice_ > Duration::zero()) {
     plan_.emplace(slice_, history_);
     if (settings_.watch_for_theft) settings_.watch_for_theft();
+    unused_ = Duration::zero();
+    unused_from_ = now;
   }
   issued_any_ = false;
 }
 
-void TurnKeeper::give_back(bool work) {
+void TurnKeeper::give_back(bool work, TimePoint now) {
   if (contended() && issued_any_) {
-    charge_so_far();
+    charge_so_far(now);
     used_ = published_;
     if (plan_->commands() > 0) mean_ = plan_->used() / static_cast<std::int64_t>(plan_->commands());
     if (!work) pausing_since_ = last_completion_;
@@ -272,8 +276,9 @@ std::uint64_t TurnKeeper::in_flight_limit() const {
 
 /// Of a contended turn. Nothing is published that may turn out to have been stolen: the dispatcher takes
 /// nothing back, and what it would make good later might be claimed when it is nobody's debt any more.
-void TurnKeeper::charge_so_far() {
-  const Duration stolen = settings_.stolen ? settings_.stolen() : Duration::zero();
+void TurnKeeper::charge_so_far(TimePoint now) {
+  const Duration unused = unused_ + (in_flight_ == 0 ? now - unused_from_ : Duration::zero());
+  const Duration stolen = settings_.stolen ? settings_.stolen(unused) : Duration::zero();
   stolen_until_ = last_completion_;
   publish_used(used_ + in_turn() - std::clamp(stolen, Duration::zero(), in_turn()));
 }
@@ -306,7 +311,7 @@ void TurnKeeper::settle_contended(Next next, TimePoint now) {
   // The plan counts the measured runs; the pauses between them must not stretch the turn either.
   const bool spent = issued_any_ && in_turn() >= slice_;
   if (spent || plan_->over() || (next && !admits(*next))) {
-    give_back(next.has_value());
+    give_back(next.has_value(), now);
   } else if (next) {
     return;
   } else if (!lingers_until_) {
@@ -315,7 +320,7 @@ void TurnKeeper::settle_contended(Next next, TimePoint now) {
     lingers_until_ = *pausing_since_ + (long_lingers_.due() ? kLongestLinger : linger_);
   } else if (now >= *lingers_until_) {
     linger_in_vain();
-    give_back(false);
+    give_back(false, now);
   }
 }
 

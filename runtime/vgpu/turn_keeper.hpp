@@ -42,10 +42,10 @@ using sched::Duration;
 struct TurnSettings {
   Duration slice = sched::TurnPlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
-  /// How much of the time since watch_for_theft() the device was kept from its work by others. Both or
-  /// neither.
+  /// How much of the time since watch_for_theft() the device was kept from its work by others, if it had none
+  /// for `unused`. Both or neither.
   std::function<void()> watch_for_theft{};
-  std::function<Duration()> stolen{};
+  std::function<Duration(Duration unused)> stolen{};
   /// The session's, if its host side may be run together with its turns; outlives the keeper.
   ring::Coscheduling* coscheduling = nullptr;
 };
@@ -159,12 +159,12 @@ class TurnKeeper {
   bool move(session::TurnState from, session::TurnState to);
   void notice_due(session::TurnState state, TimePoint now);
   void want();
-  void begin();
-  void give_back(bool work);
+  void begin(TimePoint now);
+  void give_back(bool work, TimePoint now);
   bool contended() const { return plan_.has_value(); }
   std::uint64_t in_flight_limit() const;  // of a lone turn
   Duration in_turn() const { return last_completion_ - turn_began_; }
-  void charge_so_far();
+  void charge_so_far(TimePoint now);
   void publish_used(Duration used);
   /// Statistics and running totals: whoever reads them needs no order.
   static void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
@@ -202,6 +202,8 @@ class TurnKeeper {
   Duration slice_{0};
   std::uint64_t depth_ = 0;   // of a turn by the clock
   TimePoint stolen_until_{};  // what was stolen is known of what had ended by then
+  Duration unused_{0};        // for so long nothing was under way
+  TimePoint unused_from_{};   // and, while nothing is, since then
   bool issued_any_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation
   std::uint64_t run_commands_ = 0;

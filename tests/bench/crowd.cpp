@@ -20,6 +20,9 @@ using namespace harness;
 using Clock = Company::Clock;
 using Seconds = std::chrono::duration<double>;
 
+/// Seconds from the first look at what was charged to the window.
+constexpr double kLookBefore = 0.5;
+
 struct Settings {
   unsigned tenants = 64;
   unsigned idle = 8;
@@ -119,14 +122,15 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   const auto wait_until = [&](Clock::time_point end) {
     return Company::watch_until(end, {&idle.value(), &crowd.value()});
   };
-  if (auto ready = wait_until(window); !ready) {
-    return Error{ready.error().message + "; if it was not ready, choose a longer --delay"};
-  }
+  // Everybody sleeps by then; a look takes longer than some of their first turns.
+  if (auto asleep = wait_until(later(window, -kLookBefore)); !asleep) return asleep.error();
   const auto opened = look_at(tenancy.value());
   if (!opened) return opened.error();
   const auto before = idle_cpu(opened.value(), settings.idle);
   if (!before) return before.error();
-  if (auto there = wait_until(later(window, settings.seconds)); !there) return there.error();
+  if (auto there = wait_until(later(window, settings.seconds)); !there) {
+    return Error{there.error().message + "; if it was not ready, choose a longer --delay"};
+  }
   const auto closed = look_at(tenancy.value());
   if (!closed) return closed.error();
   const auto after = idle_cpu(closed.value(), settings.idle);

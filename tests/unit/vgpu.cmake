@@ -11,6 +11,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_slicing_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_host_steal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_stolen_time_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_contended_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_turn_coscheduled_test.cpp

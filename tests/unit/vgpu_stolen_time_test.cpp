@@ -22,6 +22,13 @@ Duration stolen(const Reading& before, Reading after, std::size_t threads) {
   return StolenTime::between(before, after, threads);
 }
 
+/// Of a machine of its own.
+HostSteal no_host() {
+  cpu_set_t none;
+  CPU_ZERO(&none);
+  return HostSteal(none);
+}
+
 TEST(StolenTime, IsWhatTheThreadsWaitedBeyondWakingUp) {
   const Reading before{10ms, 100, 1s};
   EXPECT_EQ(stolen(before, {10ms, 100, 1s}, 2), 0ms);
@@ -49,7 +56,26 @@ TEST(StolenTime, IsNoMoreThanTheTimeInWhichTheThreadsDidNotRun) {
 }
 
 TEST(StolenTime, IsNothingWithoutThreads) {
-  EXPECT_EQ(StolenTime({}, 0).so_far(), 0ns);
+  EXPECT_EQ(StolenTime({}, 0, no_host()).so_far(0ns), 0ns);
+}
+
+/// A turn of 10 ms, of which its device had nothing for 1 ms.
+Duration stalled(Duration worker, Duration waited, std::uint64_t arrivals = 0) {
+  const Reading before{1ms, 7, 1s, 1s, 1h, 2s};
+  const Reading after{1ms + waited, 7 + arrivals, 1s, 1s, 1h + 10ms, 2s + worker};
+  return StolenTime::stalled(before, after, 1ms);
+}
+
+TEST(StalledTime, IsWhatTheWorkerNeitherRanNorWaitedNorHadNothingToDo) {
+  EXPECT_EQ(stalled(9ms, 0ms), 0ms);
+  EXPECT_EQ(stalled(5ms, 0ms), 4ms);
+  EXPECT_EQ(stalled(5ms, 3ms), 1ms) << "who steals by waiting is counted elsewhere";
+  EXPECT_EQ(stalled(5ms, 0ms, 2), 4ms - 2 * StolenTime::kWakeUp);
+  EXPECT_EQ(stalled(90ms, 0ms), 0ms) << "several threads ran";
+}
+
+TEST(StalledTime, IsNothingWhenAThreadHasEnded) {
+  EXPECT_EQ(StolenTime::stalled({0ms, 5, 0s, 1s, 0s, 1s}, {0ms, 2, 0s, 0s, 1s, 1s}, 0ms), 0ms);
 }
 
 /// A process that keeps the core of this thread busy for as long as the object lives.
@@ -88,14 +114,14 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
   on_one_core([] {
     const pid_t self = ::gettid();
     const Thief thief;
-    StolenTime stolen(std::span(&self, 1), 0);
+    StolenTime stolen(std::span(&self, 1), 0, no_host());
     Duration so_far{0};
     // The bound only keeps a broken system from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + 30s;
-    while (so_far < 20ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far();
+    while (so_far < 20ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far(0ns);
     EXPECT_GE(so_far, 20ms);
     stolen.restart();
-    EXPECT_LT(stolen.so_far(), so_far);
+    EXPECT_LT(stolen.so_far(0ns), so_far);
   });
 }
 
@@ -103,7 +129,7 @@ TEST(StolenTime, AndWhatTheThreadRanMakeUpAllTheTime) {
   on_one_core([] {
     const pid_t self = ::gettid();
     const Thief thief;
-    StolenTime stolen(std::span(&self, 1), 0);
+    StolenTime stolen(std::span(&self, 1), 0, no_host());
     const auto ran = [] {
       timespec time{};
       ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -115,7 +141,7 @@ TEST(StolenTime, AndWhatTheThreadRanMakeUpAllTheTime) {
     Duration so_far{0};
     const bool counted = ::access("/proc/self/schedstat", R_OK) == 0;
     const auto give_up = began + (counted ? 30s : 1s);
-    while (so_far < 50ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far();
+    while (so_far < 50ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far(0ns);
     const Duration not_run = (std::chrono::steady_clock::now() - began) - (ran() - ran_before);
     EXPECT_LE(so_far, not_run);
     EXPECT_TRUE(!counted || so_far >= 50ms) << so_far.count() << " ns";
@@ -127,14 +153,14 @@ TEST(StolenTime, ForgivesLessIfTheThiefIsTheOwnProgram) {
   on_one_core([] {
     const pid_t self = ::gettid();
     const Thief thief;
-    StolenTime by_others(std::span(&self, 1), 0);
-    StolenTime by_program(std::span(&self, 1), thief.pid());
+    StolenTime by_others(std::span(&self, 1), 0, no_host());
+    StolenTime by_program(std::span(&self, 1), thief.pid(), no_host());
     Duration all{0};
     const auto give_up = std::chrono::steady_clock::now() + 30s;
-    while (all < 50ms && std::chrono::steady_clock::now() < give_up) all = by_others.so_far();
+    while (all < 50ms && std::chrono::steady_clock::now() < give_up) all = by_others.so_far(0ns);
     EXPECT_GE(all, 50ms);
     // Others may have stolen, too; but the thief cannot have had nothing.
-    EXPECT_LT(by_program.so_far(), all);
+    EXPECT_LT(by_program.so_far(0ns), all);
   });
 }
 

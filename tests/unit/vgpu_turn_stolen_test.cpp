@@ -6,11 +6,13 @@ namespace {
 
 struct StolenTurnTest : TurnTest {
   Duration stolen{0};  // since the keeper began to watch
+  Duration unused{0};  // as the keeper said
   int looks = 0;
   TurnKeeper robbed{turn,
                     TurnSettings{6ms, 5, [this] { stolen = 0ms; },
-                                 [this] {
+                                 [this](Duration unused_so_far) {
                                    ++looks;
+                                   unused = unused_so_far;
                                    return stolen;
                                  }},
                     [this] { ++knocks; }};
@@ -65,6 +67,22 @@ TEST_F(StolenTurnTest, NoMoreIsForgivenThanTheTurnTook) {
   one_turn(4ms, 1h);
   one_turn(6ms, 0ms);
   EXPECT_EQ(used(), 6ms);
+}
+
+TEST_F(StolenTurnTest, WhoLooksForTheftHearsForHowLongNothingWasUnderWay) {
+  begin_turn();
+  robbed.may_issue(kKernel, now);
+  now += 100us;
+  one_command(1ms, 0ms);
+  now += 50us;
+  one_command(1ms, 0ms);
+  EXPECT_EQ(unused, 150us);
+  now += 30us;
+  end_turn();
+  EXPECT_EQ(unused, 180us);
+  begin_turn();
+  one_command(2ms, 0ms);
+  EXPECT_EQ(unused, 0us) << "of this turn";
 }
 
 TEST_F(StolenTurnTest, WhatIsStolenIsLookedAtAFewTimesInATurnHoweverShortTheCommands) {
