@@ -66,7 +66,7 @@ Duration stalled(Duration worker, Duration waited, std::uint64_t arrivals = 0) {
   return StolenTime::stalled(before, after, 1ms);
 }
 
-TEST(StalledTime, IsWhatTheWorkerNeitherRanNorWaitedNorHadNothingToDo) {
+TEST(StalledTime, IsTimeWithWorkInWhichTheWorkerNeitherRanNorWaited) {
   EXPECT_EQ(stalled(9ms, 0ms), 0ms);
   EXPECT_EQ(stalled(5ms, 0ms), 4ms);
   EXPECT_EQ(stalled(5ms, 3ms), 1ms) << "who steals by waiting is counted elsewhere";
