@@ -39,11 +39,10 @@ HostSteal::HostSteal(const cpu_set_t& processors, const char* stat)
       seen_(read()) {}
 
 Duration HostSteal::explain(Duration stall) {
-  if (!stat_) return Duration::zero();
   const std::uint64_t now = read();
   unexplained_ += tick_ * static_cast<std::int64_t>(now - std::min(seen_, now));
   seen_ = now;
-  if (seen_ == 0) return Duration::zero();  // since the system was started: it has no host
+  if (seen_ == 0) return Duration::zero();  // since the system was started: no host, or no file
   const Duration explained = std::min(stall, std::max(unexplained_ + tick_, Duration::zero()));
   unexplained_ -= explained;
   return explained;
