@@ -2,11 +2,16 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
 namespace fairgv::cudart {
 namespace {
+
+// Where calls have variants for the default stream of a thread, these came with CUDA 7.0, and later ones with
+// their first release. The driver has none to give to who asks for a release before that.
+constexpr int kPerThreadVariants = 7000;
 
 // The oldest driver that can be asked for context-independent libraries and by version (CUDA 12.0).
 constexpr int kOldestDriver = 12000;
@@ -24,9 +29,11 @@ void* find(PFN_cuGetProcAddress_v12000 get, const char* name, int since, int dri
   if (since > driver_version) return nullptr;  // it would answer with an older signature
   void* address = nullptr;
   CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
-  const cuuint64_t flags = stream == DefaultStream::kPerThread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
-                                                               : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-  if (get(name, &address, since, flags, &status) != CUDA_SUCCESS) return nullptr;
+  const bool per_thread = stream == DefaultStream::kPerThread;
+  const cuuint64_t flags =
+      per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  const int release = per_thread ? std::max(since, kPerThreadVariants) : since;
+  if (get(name, &address, release, flags, &status) != CUDA_SUCCESS) return nullptr;
   return status == CU_GET_PROC_ADDRESS_SUCCESS ? address : nullptr;
 }
 

@@ -13,6 +13,8 @@ constexpr const char* kSystemDrivers[] = {"/usr/lib/x86_64-linux-gnu/libcuda.so.
                                           "/usr/lib64/libcuda.so.1",
                                           "/usr/lib/libcuda.so.1",
                                           "/usr/lib/wsl/lib/libcuda.so.1",
+                                          "/usr/local/nvidia/lib64/libcuda.so.1",  // nodes of Kubernetes
+                                          "/usr/local/nvidia/lib/libcuda.so.1",
                                           "/run/opengl-driver/lib/libcuda.so.1"};
 
 }  // namespace

@@ -30,6 +30,10 @@ constexpr const char* kSystemFiles[] = {
     "/etc/group",         "/etc/nsswitch.conf",      "/etc/nvidia",     "/etc/vulkan",
     "/etc/drirc",         "/run/nvidia-persistenced"};
 
+/// The worker's own threads in the read-only /proc: who names a thread writes there (pthread_setname_np), and
+/// NVIDIA's driver does not start if it cannot. A thread's name is all that can be changed there of use.
+constexpr const char* kOwnThreads = "/proc/self/task";
+
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
 /// Accelerators' files in /dev begin so; their own permissions say who may use them.
@@ -133,6 +137,7 @@ WorkerView plan_view(const ViewWishes& wishes) {
   for (const char* path : kDevices) plan.add(Place::Kind::device, path);
   add_accelerators(plan);
   for (const char* path : {"/tmp", "/dev/shm"}) plan.add(Place::Kind::temporary, path);
+  plan.add(Place::Kind::writable, kOwnThreads);
   plan.end_system();
   for (const fs::path& path : {wishes.worker_program, wishes.worker_vendors, wishes.system_vendors}) {
     plan.add(Place::Kind::read_only, path);

@@ -58,14 +58,19 @@ struct Program {
 /// For a kernel's length, which says how many of them make a run.
 constexpr unsigned kFewKernels = 48;
 
+/// In CUDA no buffer begins as a copy of the program's memory: each is filled by a command.
+constexpr unsigned kCopiesInCuda = 4;
+
 /// Of the other tenant's kernels.
 constexpr int kNeighbourUs = 200;
 
 Result<std::vector<Program>> programs_of(const Settings& settings, const Placement& placement) {
   const auto workload = [&settings](const std::string& name, unsigned kernels_per_round,
                                     Published published = {}) {
-    return Program{
-        name, {{beside("workloads/" + workload_of(settings.api, name))}, kernels_per_round}, published};
+    const unsigned copies = settings.api == Api::kCuda ? kCopiesInCuda : 0;
+    return Program{name,
+                   {{beside("workloads/" + workload_of(settings.api, name))}, kernels_per_round, copies},
+                   published};
   };
   std::vector<Program> programs{workload("matrixMul", 1, {207, 214}), workload("BlackScholes", 1, {377, 381}),
                                 workload("scan", 3, {171, 176}),

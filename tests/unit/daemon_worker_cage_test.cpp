@@ -178,6 +178,7 @@ TEST_F(Cage, RefusesEveryCallOfTheTableAndNoOther) {
       {"ask_personality", "allowed"},
       {"signal_itself", "allowed"},
       {"thread", "allowed"},
+      {"name_thread", "allowed"},
       {"program", "allowed"},
       {"move_file", "allowed"},
   };
@@ -303,6 +304,7 @@ TEST_F(RootsCage, TakesInAnotherUser) {
   EXPECT_EQ(only(report, others.value()), "closed");
   EXPECT_EQ(only(report, "/usr"), "read");
   EXPECT_EQ(only(report, "setuid_root"), "EPERM");
+  EXPECT_EQ(only(report, "name_thread"), "allowed");
 }
 
 TEST_F(RootsCage, HasNoWayOutThroughOtherProcessesOfItsUser) {
@@ -391,6 +393,7 @@ TEST_F(Cage, ByLandlockClosesAllButItsView) {
   EXPECT_EQ(only(report, "/dev/null"), "write");
   EXPECT_EQ(only(report, cache), "write");
   expect_each(report, {secret, "/etc/shadow", "/home", "/root", "/tmp"}, "closed");
+  EXPECT_EQ(only(report, "name_thread"), "allowed");
 }
 
 TEST_F(Cage, GivesCachesOfTheirOwnToUsers) {

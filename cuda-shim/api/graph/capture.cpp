@@ -273,7 +273,9 @@ CUresult Captures::end(const std::shared_ptr<Stream>& stream, CUgraph& graph) {
   const Found found = find(*stream);
   if (found.sequence == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   CaptureSequence& sequence = *found.sequence;
-  if (found.branch != &sequence.branches.front()) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  // As NVIDIA's driver has it: the capture is lost then, too.
+  if (found.branch != &sequence.branches.front())
+    return invalidate(sequence, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   if (sequence.mode != CU_STREAM_CAPTURE_MODE_RELAXED && sequence.thread != std::this_thread::get_id())
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   const CUresult code = sequence.is_invalid   ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED

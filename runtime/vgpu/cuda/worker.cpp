@@ -1,5 +1,7 @@
 #include "runtime/vgpu/cuda/worker.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include "runtime/vgpu/cuda/backend.hpp"
 
 namespace fairgv::vgpu::cuda {
@@ -46,10 +48,13 @@ Result<std::unique_ptr<Worker>> Worker::open(const std::vector<std::string>& lib
   for (const std::string& library : libraries) {
     auto driver = Driver::open(library, opencl);
     if (!driver) {
+      // Said although another may do: a GPU's driver that does not start must not be missed by its user.
+      spdlog::warn("{} is passed over: {}", library, driver.error().message);
       failure = driver.error();
       continue;
     }
     const bool has_devices = !driver->devices().empty();
+    if (!has_devices) spdlog::warn("{} is passed over: it finds no device", library);
     std::unique_ptr<Worker> worker = std::make_unique<DriverWorker>(std::move(driver).value());
     if (has_devices) return worker;
     if (!without_devices) without_devices = std::move(worker);

@@ -15,6 +15,8 @@ namespace fairgv::bench {
 struct KernelSource {
   std::vector<std::string> command;
   unsigned per_round = 1;
+  /// At most so many copies fill its buffers before the kernels, and are charged with them.
+  unsigned copies = 0;
 };
 
 /// In microseconds.
@@ -38,7 +40,7 @@ Result<MeanKernel> mean_bare(const harness::Placement& placement, const KernelSo
                              unsigned kernels, std::chrono::nanoseconds gap);
 
 /// The same of a run as this tenant, which must have another session all the while. What the daemon charged
-/// is for exactly the kernels whose events there are; anything else is an Error.
+/// is for exactly the kernels whose events there are and the source's copies; anything else is an Error.
 Result<MeanKernel> mean_charged(const harness::Tenancy& tenancy, const std::string& tenant,
                                 const KernelSource& source, unsigned kernels, std::chrono::nanoseconds gap);
 

@@ -19,11 +19,14 @@ int main(int count, char** arguments) {
   }
   fairgv::harness::CommandLine command;
   command.arguments.assign(arguments + 1, arguments + count);
-  command.environment = {{"LD_LIBRARY_PATH", FAIRGV_CUDA_DIR},
-                         {"FAIRGV_SOCKET", tenancy.value().socket()},
-                         {"FAIRGV_TENANT", "tests"},
-                         // What the tests of both drivers ask about.
-                         {"FAIRGV_TEST_LIBCUDA", "tenant"}};
+  const char* const own = std::getenv("LD_LIBRARY_PATH");
+  command.environment = {
+      {"LD_LIBRARY_PATH", own == nullptr || *own == '\0' ? std::string(FAIRGV_CUDA_DIR)
+                                                         : std::string(FAIRGV_CUDA_DIR) + ":" + own},
+      {"FAIRGV_SOCKET", tenancy.value().socket()},
+      {"FAIRGV_TENANT", "tests"},
+      // What the tests of both drivers ask about.
+      {"FAIRGV_TEST_LIBCUDA", "tenant"}};
   auto started = fairgv::harness::Child::start(command);
   if (!started) {
     std::fprintf(stderr, "as_tenant: %s\n", started.error().message.c_str());

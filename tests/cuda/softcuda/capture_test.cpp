@@ -146,9 +146,7 @@ TEST_F(Captures, StreamsForkAndJoinByEvents) {
   EXPECT_OK(cuEventRecord(joined_, other_));
   EXPECT_OK(cuStreamWaitEvent(stream_, joined_, 0));
   EXPECT_OK(append(stream_, 4));
-  CUgraph graph = nullptr;
-  EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture(other_, &graph));
-  graph = end(stream_);
+  CUgraph graph = end(stream_);
   EXPECT_EQ(4U, types_of(graph).size());
   // The fork came before anything else in the first stream, whose node the join depends on, too.
   EXPECT_EQ(4U, edges_of(graph));
@@ -174,6 +172,17 @@ TEST_F(Captures, AForkThatIsNotJoinedIsAnError) {
   EXPECT_OK(append(other_, 5));
   EXPECT_OK(cuStreamSynchronize(other_));
   EXPECT_EQ(5U, download<unsigned>(number_, 1)[0]);
+}
+
+// Seen of NVIDIA's driver 580.
+TEST_F(Captures, EndedInAnotherStreamThanItsOwnItIsLost) {
+  begin(stream_);
+  EXPECT_OK(cuEventRecord(event_, stream_));
+  EXPECT_OK(cuStreamWaitEvent(other_, event_, 0));
+  CUgraph graph = nullptr;
+  EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture(other_, &graph));
+  EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream_, &graph));
+  EXPECT_EQ(nullptr, graph);
 }
 
 TEST_F(Captures, WaitingForACapturedStreamInvalidatesItsCapture) {

@@ -351,6 +351,11 @@ static void errors() {
   OK(cudaStreamWaitEvent(stream, event, 0));
   put_digit<<<kBlocks, kThreads, 0, stream>>>(memory, 1);
   CHECK_CODE(cudaErrorStreamCaptureUnmatched, cudaStreamEndCapture(stream, &graph));
+  CHECK_CODE(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(other, &graph));
+  OK(cudaStreamBeginCapture(other, cudaStreamCaptureModeThreadLocal));
+  OK(cudaEventRecord(event, other));
+  OK(cudaStreamWaitEvent(stream, event, 0));
+  put_digit<<<kBlocks, kThreads, 0, stream>>>(memory, 1);
   CHECK_CODE(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(other, &graph));
   CHECK(graph == nullptr);
   CHECK_CODE(cudaErrorCapturedEvent, cudaEventQuery(event));
