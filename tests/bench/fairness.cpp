@@ -17,6 +17,7 @@
 
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
+#include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/pairs.hpp"
@@ -57,6 +58,7 @@ struct Settings {
   std::vector<std::string> programs;
   Api api = Api::kOpenCl;
   std::string sync;  // the programs' own when empty
+  int kernel_us = 0;
   PairSettings pairs{.seconds = kWindow};
 };
 
@@ -142,8 +144,9 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
                      const std::string& name, const Settings& settings) {
   std::vector<Program> programs;
   for (std::size_t i = 0; i < settings.tenants.weights.size(); ++i) {
-    Program& program =
-        programs.emplace_back(Program{beside("workloads/" + workload_of(settings.api, name, i))});
+    auto sized_program = sized(workload_of(settings.api, name, i), settings.kernel_us, placement);
+    if (!sized_program) return sized_program.error();
+    Program& program = programs.emplace_back(std::move(sized_program).value());
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
   }
   if (auto set = tenancy.set_policy(policy); !set) return set.error();
@@ -231,6 +234,7 @@ int run(const Tenants& tenants, int argc, char** argv) {
       ->delimiter(',')
       ->check(known_workload);
   declare_api(experiment.options(), settings.api, true);
+  declare_size(experiment.options(), settings.kernel_us, "--kernel-us");
   experiment.options()
       .add_option(
           "--sync", settings.sync,

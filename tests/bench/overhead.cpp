@@ -28,6 +28,7 @@ struct Settings {
   unsigned batch = 12;
   std::string only;
   Api api = Api::kOpenCl;
+  int workload_us = 0;
   PairSettings pairs{.seconds = 2, .pairs = 5};
 };
 
@@ -44,7 +45,7 @@ constexpr std::array<Published, 3> kGVirtuS{{{21, 1.45}, {285, 1.05}, {391, 1.0}
 
 struct Case {
   std::string name;
-  Program program;
+  Program program;   // of a workload only its name: it is still to be sized
   int asked_us = 0;  // kernels of a compute loop that is still to be calibrated
 };
 
@@ -67,15 +68,15 @@ std::vector<Case> cases_of(const Settings& settings) {
   }
   for (const char* name :
        {"matrixMul", "BlackScholes", "hotspot", "srad", "scan", "convolutionSeparable", "histogram"}) {
-    cases.push_back({name, {beside("workloads/" + workload_of(settings.api, name))}});
+    cases.push_back({name, {workload_of(settings.api, name)}});
   }
   std::erase_if(cases, [&](const Case& each) { return each.name.find(settings.only) == std::string::npos; });
   return cases;
 }
 
 Result<Program> program_of(const Case& wanted, const Settings& settings, const Placement& placement) {
+  if (wanted.asked_us == 0) return sized(wanted.program.front(), settings.workload_us, placement);
   Program program = wanted.program;
-  if (wanted.asked_us == 0) return program;
   const auto loop =
       calibrate_loop(wanted.asked_us, fmt::format("{}", settings.pairs.seconds), placement, settings.api);
   if (!loop) return loop.error();
@@ -197,6 +198,7 @@ int run(int argc, char** argv) {
       .add_option("--batch", settings.batch, "Launches of the compute loop between two clFinish")
       ->check(CLI::Range(1, 100'000));
   experiment.options().add_option("--only", settings.only, "Only cases whose name contains this");
+  declare_size(experiment.options(), settings.workload_us, "--workload-us");
   declare_api(experiment.options(), settings.api, false);
   declare_pairs(experiment, settings.pairs);
   experiment.declare_figure();

@@ -18,6 +18,7 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/cuda/allocations.hpp"
 #include "runtime/vgpu/cuda/commands.hpp"
+#include "runtime/vgpu/cuda/end_watcher.hpp"
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
@@ -40,7 +41,9 @@ class Backend {
         executor_(executor),
         settings_(std::move(settings)),
         late_errors_(segment.header().late_error),
-        objects_(settings_.object_limit) {}
+        objects_(settings_.object_limit) {
+    if (functions().add_callback == nullptr) ends_.emplace(functions());
+  }
 
   // context_calls.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
@@ -125,6 +128,7 @@ class Backend {
   Executor& executor_;
   const WorkerSettings settings_;
   LateErrors late_errors_;
+  std::optional<EndWatcher> ends_;  // none: the driver calls back
   std::map<CUdevice, std::weak_ptr<Context>> primary_contexts_;
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena

@@ -5,6 +5,7 @@
 
 #include "runtime/vgpu/command_kind.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/end_watcher.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {
@@ -50,11 +51,10 @@ CUresult StreamCommand::wait_for_others() {
 void StreamCommand::watch(CompletionSink& sink) {
   // Not written again while the part before may be reporting.
   if (sink_ != &sink) sink_ = &sink;
-  // Unlike a host function, a callback is also called after a fault, and told of it.
+  EndWatcher* const ends = stream_->context->ends;
   const CUstream stream = stream_->handle;
-  const CUresult code = driver().add_callback != nullptr
-                            ? driver().add_callback(stream, &StreamCommand::ended, this)
-                            : driver().cuStreamAddCallback(stream, &StreamCommand::ended, this, 0);
+  const CUresult code = ends != nullptr ? ends->watch(*stream_, &StreamCommand::ended, this)
+                                        : driver().add_callback(stream, &StreamCommand::ended, this);
   if (code != CUDA_SUCCESS) ended(stream, code, this);
 }
 

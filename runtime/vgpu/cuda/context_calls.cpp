@@ -40,6 +40,7 @@ Result<wire::cuda::ContextReply> Backend::handle(const wire::cuda::CreateContext
   if (call.is_primary != 0) context = primary_contexts_[device.handle].lock();
   if (!context) {
     context = std::make_shared<Context>(functions(), device, call.is_primary != 0);
+    context->ends = ends_ ? &*ends_ : nullptr;
     if (const CUresult code = make_handle(*context, call.flags); code != CUDA_SUCCESS) {
       reply.code = code;
       return reply;

@@ -24,8 +24,8 @@ struct Functions {
 #undef FAIRGV_DRIVER_FUNCTION
   /// cuCtxCreate_v2: newer ones of the name take parameters that nobody here uses.
   CUresult (*create_context)(CUcontext* context, unsigned flags, CUdevice device) = nullptr;
-  /// What the software driver has for callbacks as short as the worker's; null: cuStreamAddCallback has to
-  /// do.
+  /// What the software driver has for callbacks as short as the worker's; null: ends are watched for
+  /// (EndWatcher).
   CUresult (*add_callback)(CUstream stream, CUstreamCallback callback, void* data) = nullptr;
 };
 

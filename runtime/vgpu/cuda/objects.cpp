@@ -17,6 +17,7 @@ Context::~Context() {
 Stream::~Stream() {
   if (handle == nullptr || use(context->driver, context->handle) != CUDA_SUCCESS) return;
   if (reached != nullptr) context->driver.cuEventDestroy(reached);
+  for (const CUevent event : spare_ends) context->driver.cuEventDestroy(event);
   context->driver.cuStreamDestroy(handle);
 }
 

@@ -42,6 +42,7 @@ class ObjectOf : public Object {
   ObjectKind kind() const final { return kKind; }
 };
 
+class EndWatcher;
 struct Stream;
 
 /// A context of the driver's. All ids of a device's primary context share one.
@@ -56,6 +57,7 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   const Device& device;
   const bool is_primary;
   CUcontext handle = nullptr;
+  EndWatcher* ends = nullptr;  // null: the driver calls back
 
   // The order of the default stream among the others; see order_of() in stream_order.cpp.
   std::weak_ptr<Stream> legacy;
@@ -72,8 +74,9 @@ struct Stream final : ObjectOf<Stream, ObjectKind::stream> {
   wire::cuda::StreamKind stream_kind = wire::cuda::StreamKind::blocking;
   std::shared_ptr<Lane> lane;
   CUstream handle = nullptr;
-  CUresult code = CUDA_SUCCESS;  // why there is no handle
-  CUevent reached = nullptr;     // for others that wait for it in the driver; made when first needed
+  CUresult code = CUDA_SUCCESS;     // why there is no handle
+  CUevent reached = nullptr;        // for others that wait for it in the driver; made when first needed
+  std::vector<CUevent> spare_ends;  // the EndWatcher's
 
   std::weak_ptr<Node> last;  // its latest command
   /// Of a blocking stream: the latest command of the legacy one that its own already wait for. Of the legacy

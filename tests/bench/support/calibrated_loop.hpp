@@ -1,7 +1,8 @@
-// A compute loop whose kernels take a given time. It is calibrated once: later runs must do the same work,
-// whatever the machine does meanwhile.
+// A compute loop, or another workload, whose kernels take a given time. It is calibrated once: later runs
+// must do the same work, whatever the machine does meanwhile.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,5 +25,13 @@ Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
 /// The loop as a program that never leaves the device idle: two batches are always queued. Each fills a
 /// driver's queue, however long its kernels are: schedulers by the clock give away what is in it.
 std::vector<std::string> saturating(const CalibratedLoop& loop, Api api);
+
+/// The workload with a problem so large that a launch takes about as long on the driver alone; 0: as large as
+/// it is by itself, which is for a CPU's core and next to nothing on a GPU.
+Result<std::vector<std::string>> sized(const std::string& workload, int kernel_us,
+                                       const harness::Placement& placement);
+
+/// Declares the option for that.
+void declare_size(CLI::App& app, int& kernel_us, const std::string& name);
 
 }  // namespace fairgv::bench

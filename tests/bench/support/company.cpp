@@ -147,7 +147,9 @@ Result<nlohmann::json> tenant_in(const nlohmann::json& report, const std::string
 }
 
 double charged_seconds(const nlohmann::json& tenant) {
-  return tenant["device_time_ns"][0].get<double>() / 1e9;
+  double nanoseconds = 0;
+  for (const auto& of_device : tenant["device_time_ns"]) nanoseconds += of_device.get<double>();
+  return nanoseconds / 1e9;
 }
 
 Result<std::vector<double>> charged_between(const nlohmann::json& before, const nlohmann::json& after,

@@ -70,7 +70,7 @@ Result<nlohmann::json> look_at(const harness::Tenancy& tenancy);
 /// The tenant within it; an Error if it is not there.
 Result<nlohmann::json> tenant_in(const nlohmann::json& report, const std::string& tenant);
 
-/// What a tenant within it has been charged so far on the first device, in seconds.
+/// What a tenant within it has been charged so far on all devices together, in seconds.
 double charged_seconds(const nlohmann::json& tenant);
 
 /// What each of these tenants has been charged from one report to another, in seconds.

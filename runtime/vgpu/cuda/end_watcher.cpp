@@ -1,0 +1,136 @@
+#include "runtime/vgpu/cuda/end_watcher.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/ring/doorbell.hpp"
+#include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/objects.hpp"
+
+namespace fairgv::vgpu::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A program that waits for its kernel sends the next one sooner than a thread wakes up.
+constexpr std::chrono::microseconds kPatience{200};
+
+/// What lasts longer than any turn is looked at from time to time, which is late by half a per cent at most.
+constexpr std::chrono::milliseconds kLong{20};
+constexpr std::chrono::microseconds kDoze{50};
+
+/// Between two looks that found nothing: each takes the driver a microsecond or two, with locks that whoever
+/// launches wants, too.
+constexpr int kPauses = 8;
+
+}  // namespace
+
+EndWatcher::EndWatcher(const Functions& driver) : driver_(driver), thread_([this] { run(); }) {}
+
+EndWatcher::~EndWatcher() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+CUresult EndWatcher::watch(Stream& stream, CUstreamCallback callback, void* subject) {
+  CUevent event = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stream.spare_ends.empty()) {
+      event = stream.spare_ends.back();
+      stream.spare_ends.pop_back();
+    }
+  }
+  CUresult code = CUDA_SUCCESS;
+  if (event == nullptr) code = driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+  if (code != CUDA_SUCCESS) return code;
+  code = driver_.cuEventRecord(event, stream.handle);
+  const std::lock_guard lock(mutex_);
+  if (code != CUDA_SUCCESS) {
+    stream.spare_ends.push_back(event);
+    return code;
+  }
+  given_.push_back({&stream, event, callback, subject});
+  is_given_.store(true, std::memory_order_relaxed);
+  if (is_asleep_) changed_.notify_one();
+  return CUDA_SUCCESS;
+}
+
+void EndWatcher::run() {
+  Clock::time_point last = Clock::now();  // when something was given, or had ended
+  for (;;) {
+    const bool given = take_given();
+    const bool ended = look();
+    const Clock::time_point now = Clock::now();
+    if (given || ended) {
+      last = now;
+      continue;
+    }
+    if (lines_.empty() && now - last > kPatience) {
+      if (!sleep()) return;
+      last = Clock::now();
+    } else if (now - last > kLong) {
+      std::this_thread::sleep_for(kDoze);
+    } else {
+      for (int i = 0; i < kPauses; ++i) ring::detail::pause();
+    }
+  }
+}
+
+bool EndWatcher::take_given() {
+  if (!is_given_.load(std::memory_order_relaxed)) return false;
+  std::vector<End> given;
+  {
+    const std::lock_guard lock(mutex_);
+    given.swap(given_);
+    is_given_.store(false, std::memory_order_relaxed);
+  }
+  for (const End& end : given) {
+    auto line = std::ranges::find(lines_, end.stream, &Line::stream);
+    if (line == lines_.end()) line = lines_.insert(line, {end.stream, {}});
+    line->ends.push_back(end);
+  }
+  return !given.empty();
+}
+
+bool EndWatcher::look() {
+  bool any = false;
+  for (Line& line : lines_) any = look_at(line) || any;
+  std::erase_if(lines_, [](const Line& line) { return line.ends.empty(); });
+  return any;
+}
+
+bool EndWatcher::look_at(Line& line) {
+  bool any = false;
+  while (!line.ends.empty()) {
+    const End end = line.ends.front();
+    CUresult code = use(driver_, end.stream->context->handle);
+    if (code == CUDA_SUCCESS) code = driver_.cuEventQuery(end.event);
+    if (code == CUDA_ERROR_NOT_READY) break;
+    line.ends.pop_front();
+    // Once told, whoever owns the context may destroy it, which must not be current anywhere then.
+    if (line.ends.empty()) use(driver_, nullptr);
+    const CUstream handle = end.stream->handle;
+    {
+      const std::lock_guard lock(mutex_);
+      end.stream->spare_ends.push_back(end.event);
+    }
+    end.callback(handle, code, end.subject);
+    any = true;
+  }
+  return any;
+}
+
+bool EndWatcher::sleep() {
+  std::unique_lock lock(mutex_);
+  is_asleep_ = true;
+  changed_.wait(lock, [this] { return stopping_ || !given_.empty(); });
+  is_asleep_ = false;
+  return !stopping_;
+}
+
+}  // namespace fairgv::vgpu::cuda

@@ -1,0 +1,73 @@
+// Learns from the driver's events when commands have ended, on a thread of its own.
+//
+// A callback in the stream tells of an end, too, but what comes next in the stream waits until it has
+// returned, and a driver's thread has to wake up for it: after kernels of 20 us that takes 10, after kernels
+// of 1 ms it takes 100 (docs/results/2026-11-26-gpu.md). An event holds up nothing; who wants to know of it
+// looks.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/vgpu/cuda/driver.hpp"
+
+namespace fairgv::vgpu::cuda {
+
+struct Stream;
+
+/// Looks without a pause while anything is watched that may last for a turn, and for a moment after that;
+/// costs nothing while nothing is. Events are kept by their streams for the next time.
+class EndWatcher {
+ public:
+  explicit EndWatcher(const Functions& driver);
+  /// Whoever has not been told by then never is.
+  ~EndWatcher();
+  EndWatcher(const EndWatcher&) = delete;
+  EndWatcher& operator=(const EndWatcher&) = delete;
+
+  /// Has `callback` called with `subject`, once all that the stream has been given by now has ended, or with
+  /// the driver's error when it has failed: on the watcher's thread, in the stream's order, perhaps before
+  /// this returns. The loop thread's. The stream must be there until then. An error: it will not be called.
+  CUresult watch(Stream& stream, CUstreamCallback callback, void* subject);
+
+ private:
+  struct End {
+    Stream* stream = nullptr;
+    CUevent event = nullptr;
+    CUstreamCallback callback = nullptr;
+    void* subject = nullptr;
+  };
+  /// What is watched of a stream, in its order.
+  struct Line {
+    Stream* stream = nullptr;
+    std::deque<End> ends;
+  };
+
+  // The watcher's thread.
+  void run();
+  bool take_given();
+  bool look();
+  bool look_at(Line& line);
+  /// False: it is to stop.
+  bool sleep();
+
+  const Functions& driver_;
+  std::vector<Line> lines_;  // the watcher's thread's; none is empty between two looks
+
+  std::atomic<bool> is_given_{false};  // a hint: written with the mutex held, relaxed
+  std::mutex mutex_;                   // guards what follows, and Stream::spare_ends
+  std::condition_variable changed_;
+  std::vector<End> given_;
+  bool is_asleep_ = false;
+  bool stopping_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace fairgv::vgpu::cuda
