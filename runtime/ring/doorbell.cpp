@@ -11,28 +11,8 @@
 namespace fairgv::ring {
 namespace {
 
-/// Whether this process may run on more than one CPU: the union over its threads, because a program that pins
-/// each thread to a CPU of its own has many. If the system does not say, assume that it may.
-bool has_spare_cpu() {
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  std::error_code error;
-  std::filesystem::directory_iterator tasks("/proc/self/task", error);
-  for (; !error && tasks != std::filesystem::directory_iterator(); tasks.increment(error)) {
-    cpu_set_t cpus;
-    const pid_t thread = static_cast<pid_t>(std::atoi(tasks->path().filename().c_str()));
-    // ESRCH: the thread has just ended. EINVAL: more CPUs than a cpu_set_t holds (1024), so surely two.
-    if (sched_getaffinity(thread, sizeof(cpus), &cpus) == 0) {
-      CPU_OR(&all, &all, &cpus);
-    } else if (errno == EINVAL) {
-      return true;
-    }
-  }
-  return CPU_COUNT(&all) != 1;
-}
-
 int64_t longest_spin(std::chrono::nanoseconds wanted) {
-  if (wanted <= std::chrono::nanoseconds::zero() || !has_spare_cpu()) return 0;
+  if (wanted <= std::chrono::nanoseconds::zero() || SpinBudget::usable_cpus() == 1) return 0;
   return std::clamp(wanted, SpinBudget::kShortest, SpinBudget::kLongest).count();
 }
 
@@ -46,6 +26,26 @@ uint32_t own_group() {
 }
 
 }  // namespace
+
+/// The union over its threads, because a program that pins each thread to a CPU of its own has many.
+int SpinBudget::usable_cpus() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  std::error_code error;
+  std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  for (; !error && tasks != std::filesystem::directory_iterator(); tasks.increment(error)) {
+    cpu_set_t cpus;
+    const pid_t thread = static_cast<pid_t>(std::atoi(tasks->path().filename().c_str()));
+    // ESRCH: the thread has just ended. EINVAL: more CPUs than a cpu_set_t holds (1024), so surely two.
+    if (sched_getaffinity(thread, sizeof(cpus), &cpus) == 0) {
+      CPU_OR(&all, &all, &cpus);
+    } else if (errno == EINVAL) {
+      return CPU_SETSIZE;
+    }
+  }
+  const int count = CPU_COUNT(&all);
+  return count > 0 ? count : CPU_SETSIZE;
+}
 
 void ring_always(Doorbell& bell) {
   // Change the word first, so that who is about to sleep does not; then clear the flag, so that the next ring
@@ -68,6 +68,12 @@ void SpinBudget::limit(std::chrono::nanoseconds longest) {
   longest_.store(std::min(this->longest(), std::clamp(longest, kShortest, kLongest).count()),
                  std::memory_order_relaxed);
   set(current().count());
+}
+
+void SpinBudget::extend(std::chrono::nanoseconds longest, int cpus) {
+  if (this->longest() == 0 || cpus < kManyCpus) return;
+  longest_.store(std::clamp(longest, kShortest, kLongestApart).count(), std::memory_order_relaxed);
+  budget_.store(longest_.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 void SpinBudget::succeeded(std::chrono::nanoseconds took) {

@@ -105,6 +105,8 @@ ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring:
       objects_(object_limit(segment_)),
       requests_(segment_.requests()),
       responses_(segment_.responses()) {
+  // Relaxed: written before the session began.
+  if (segment_.header().coscheduling.device_apart.load(std::memory_order_relaxed) != 0) board_.spin_longer();
   watcher_ = quiet_thread([this] { watch_socket(); });
 }
 

@@ -58,6 +58,9 @@ class CompletionBoard {
   /// Waiting threads spin no longer than this before they sleep.
   void spin_at_most(std::chrono::nanoseconds longest) { budget_.limit(longest); }
 
+  /// They may spin longer than others: the devices have processors of their own.
+  void spin_longer() { budget_.extend(ring::SpinBudget::kLongestApart); }
+
   /// Valid once status() has been seen to be CL_COMPLETE.
   EventTimes times(wire::EventId event) const;
 

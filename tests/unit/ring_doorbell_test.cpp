@@ -268,6 +268,22 @@ TEST(SpinBudget, ALimitHoldsWhateverTheWaitsTeach) {
 }
 
 /// These need a machine on which spinning makes sense.
+TEST(SpinBudget, SpinsLongerOnlyWhereThereAreManyCpus) {
+  SpinBudget budget;
+  budget.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus - 1);
+  EXPECT_LE(budget.current(), SpinBudget::kLongest);
+  SpinBudget never(kNever);
+  never.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus);
+  EXPECT_EQ(never.current(), kNever);
+  if (budget.current() == kNever) GTEST_SKIP() << "there is one CPU only";
+  budget.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart);
+  budget.slept(2 * SpinBudget::kLongestApart);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart / 2);
+  budget.extend(2 * SpinBudget::kLongestApart, SpinBudget::kManyCpus);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart);
+}
+
 class SpinBudgetOnManyCpus : public testing::Test {
  protected:
   void SetUp() override {
