@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -78,12 +77,6 @@ wire::cuda::DeviceFacts facts_of(const Functions& driver, CUdevice device) {
   return facts;
 }
 
-/// For tests: over the software driver as over one that has nothing better.
-bool watches_ends_always() {
-  const char* const ends = std::getenv("FAIRGV_CUDA_ENDS");
-  return ends != nullptr && std::string_view(ends) == "watched";
-}
-
 }  // namespace
 
 std::string describe(const Functions& functions, CUresult code) {
@@ -102,10 +95,8 @@ Result<Driver> Driver::open(const std::string& library, const opencl::Driver* op
   }
   driver.opencl_device_ =
       reinterpret_cast<decltype(driver.opencl_device_)>(::dlsym(handle, "cuFairgvOpenclDevice"));
-  if (!watches_ends_always()) {
-    driver.functions_.add_callback = reinterpret_cast<decltype(driver.functions_.add_callback)>(
-        ::dlsym(handle, "cuFairgvAddPromptCallback"));
-  }
+  driver.functions_.add_callback = reinterpret_cast<decltype(driver.functions_.add_callback)>(
+      ::dlsym(handle, "cuFairgvAddPromptCallback"));
   const CUresult ready = driver.functions_.cuInit(0);
   if (ready == CUDA_ERROR_NO_DEVICE) return driver;
   if (ready != CUDA_SUCCESS) {

@@ -30,10 +30,12 @@ EndWatcher::EndWatcher(const Functions& driver) : driver_(driver), thread_([this
 EndWatcher::~EndWatcher() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    stopping_.store(true, std::memory_order_relaxed);
   }
   changed_.notify_one();
   thread_.join();
+  for (const Line& line : lines_) given_.insert(given_.end(), line.ends.begin(), line.ends.end());
+  for (const End& end : given_) end.stream->spare_ends.push_back(end.event);
 }
 
 CUresult EndWatcher::watch(Stream& stream, CUstreamCallback callback, void* subject) {
@@ -62,7 +64,7 @@ CUresult EndWatcher::watch(Stream& stream, CUstreamCallback callback, void* subj
 
 void EndWatcher::run() {
   Clock::time_point last = Clock::now();  // when something was given, or had ended
-  for (;;) {
+  while (!stopping_.load(std::memory_order_relaxed)) {
     const bool given = take_given();
     const bool ended = look();
     const Clock::time_point now = Clock::now();
@@ -71,7 +73,7 @@ void EndWatcher::run() {
       continue;
     }
     if (lines_.empty() && now - last > kPatience) {
-      if (!sleep()) return;
+      sleep();
       last = Clock::now();
     } else if (now - last > kLong) {
       std::this_thread::sleep_for(kDoze);
@@ -125,12 +127,11 @@ bool EndWatcher::look_at(Line& line) {
   return any;
 }
 
-bool EndWatcher::sleep() {
+void EndWatcher::sleep() {
   std::unique_lock lock(mutex_);
   is_asleep_ = true;
-  changed_.wait(lock, [this] { return stopping_ || !given_.empty(); });
+  changed_.wait(lock, [this] { return stopping_.load(std::memory_order_relaxed) || !given_.empty(); });
   is_asleep_ = false;
-  return !stopping_;
 }
 
 }  // namespace fairgv::vgpu::cuda

@@ -26,7 +26,7 @@ struct Stream;
 class EndWatcher {
  public:
   explicit EndWatcher(const Functions& driver);
-  /// Whoever has not been told by then never is.
+  /// Whoever has not been told by then never is. The streams that are watched are still there.
   ~EndWatcher();
   EndWatcher(const EndWatcher&) = delete;
   EndWatcher& operator=(const EndWatcher&) = delete;
@@ -54,8 +54,7 @@ class EndWatcher {
   bool take_given();
   bool look();
   bool look_at(Line& line);
-  /// False: it is to stop.
-  bool sleep();
+  void sleep();
 
   const Functions& driver_;
   std::vector<Line> lines_;  // the watcher's thread's; none is empty between two looks
@@ -65,7 +64,7 @@ class EndWatcher {
   std::condition_variable changed_;
   std::vector<End> given_;
   bool is_asleep_ = false;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};  // relaxed: nothing is published with it
 
   std::thread thread_;
 };

@@ -1,5 +1,6 @@
-// as_tenant PROGRAM [ARGUMENT...]: runs a program of CUDA as a tenant of a daemon of its own, with FairGV's
-// libraries in its path as a user has them. Its output is the program's, and so is its status.
+// as_tenant [--driver LIBRARY] PROGRAM [ARGUMENT...]: runs a program of CUDA as a tenant of a daemon of its
+// own, with FairGV's libraries in its path as a user has them, over this driver or the one that is found. Its
+// output is the program's, and so is its status.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -8,11 +9,17 @@
 #include "tests/harness/tenancy.hpp"
 
 int main(int count, char** arguments) {
+  std::string configuration;
+  if (count > 2 && std::string(arguments[1]) == "--driver") {
+    configuration = "[cuda]\nlibrary = \"" + std::string(arguments[2]) + "\"\n";
+    arguments += 2;
+    count -= 2;
+  }
   if (count < 2) {
-    std::fprintf(stderr, "usage: as_tenant PROGRAM [ARGUMENT...]\n");
+    std::fprintf(stderr, "usage: as_tenant [--driver LIBRARY] PROGRAM [ARGUMENT...]\n");
     return 2;
   }
-  auto tenancy = fairgv::harness::Tenancy::start();
+  auto tenancy = fairgv::harness::Tenancy::start({}, {}, configuration);
   if (!tenancy) {
     std::fprintf(stderr, "as_tenant: %s\n", tenancy.error().message.c_str());
     return 2;

@@ -7,6 +7,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+
+// Whether this runs over NVIDIA's driver itself, which answers otherwise here and there.
+inline bool is_system_driver() {
+  const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
+  return which != nullptr && std::strcmp(which, "system") == 0;
+}
 
 // The condition must hold; else the program says where and ends.
 #define CHECK(condition)                                          \

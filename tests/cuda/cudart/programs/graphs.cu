@@ -358,7 +358,9 @@ static void errors() {
   put_digit<<<kBlocks, kThreads, 0, stream>>>(memory, 1);
   CHECK_CODE(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(other, &graph));
   CHECK(graph == nullptr);
-  CHECK_CODE(cudaErrorCapturedEvent, cudaEventQuery(event));
+  // Of a capture that is lost: FairGV's drivers say what they say of any other, NVIDIA's (580) does not.
+  CHECK_CODE(is_system_driver() ? cudaErrorInvalidValue : cudaErrorCapturedEvent, cudaEventQuery(event));
+  (void)cudaGetLastError();
   OK(cudaEventRecord(event, stream));
   OK(cudaStreamBeginCapture(other, cudaStreamCaptureModeThreadLocal));
   CHECK_CODE(cudaErrorStreamCaptureIsolation, cudaStreamWaitEvent(other, event, 0));

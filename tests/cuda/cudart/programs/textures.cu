@@ -344,10 +344,12 @@ void descriptions() {
   OK(cudaGetTextureObjectTextureDesc(&told, t));
   OK(cudaGetTextureObjectResourceViewDesc(&told_view, t));
   CHECK(told_resource.resType == cudaResourceTypeArray && told_resource.res.array.array == array);
-  std::printf("address %d %d %d border %g anisotropy %u\n", told.addressMode[0], told.addressMode[1], told.addressMode[2], told.borderColor[0], told.maxAnisotropy);
-  CHECK(told.addressMode[1] == cudaAddressModeBorder && told.borderColor[0] == -7);
   CHECK(told.readMode == cudaReadModeElementType && told.normalizedCoords == 0);
-  std::printf("anisotropy %u\n", told.maxAnisotropy);
+  // NVIDIA's driver 580 tells others than it was given.
+  if (!is_system_driver()) {
+    CHECK(told.addressMode[1] == cudaAddressModeBorder && told.borderColor[0] == -7);
+    CHECK(told.maxAnisotropy == 4);
+  }
   CHECK(told_view.firstLayer == 2 && told_view.lastLayer == 4 && told_view.width == 4);
   Results<float> out(2);
   read_view<<<1, 1>>>(t, out.device());
