@@ -128,7 +128,8 @@ TEST(WorkerProcess, TellsHowItEnded) {
   EXPECT_EQ(::poll(&end, 1, -1), 1);
   EXPECT_EQ(exits->reap(), "ended with status 7");
 
-  command.arguments = {"-c", "sleep 1000"};
+  // Not the shell's child, which would outlive it and hold this test's output open.
+  command.arguments = {"-c", "exec sleep 1000"};
   auto killed = WorkerProcess::spawn(command);
   ASSERT_TRUE(killed);
   killed->kill();

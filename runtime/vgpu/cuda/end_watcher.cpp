@@ -25,7 +25,12 @@ constexpr int kPauses = 8;
 
 }  // namespace
 
-EndWatcher::EndWatcher(const Functions& driver) : driver_(driver), thread_([this] { run(); }) {}
+bool EndWatcher::has_many_cpus() {
+  return ring::SpinBudget::usable_cpus() >= ring::SpinBudget::kManyCpus;
+}
+
+EndWatcher::EndWatcher(const Functions& driver, bool is_eager)
+    : driver_(driver), is_eager_(is_eager), thread_([this] { run(); }) {}
 
 EndWatcher::~EndWatcher() {
   {
@@ -75,7 +80,7 @@ void EndWatcher::run() {
     if (lines_.empty() && now - last > kPatience) {
       sleep();
       last = Clock::now();
-    } else if (now - last > kLong) {
+    } else if (!is_eager_ || now - last > kLong) {
       std::this_thread::sleep_for(kDoze);
     } else {
       for (int i = 0; i < kPauses; ++i) ring::detail::pause();

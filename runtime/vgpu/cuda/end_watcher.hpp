@@ -21,11 +21,13 @@ namespace fairgv::vgpu::cuda {
 
 struct Stream;
 
-/// Looks without a pause while anything is watched that may last for a turn, and for a moment after that;
-/// costs nothing while nothing is. Events are kept by their streams for the next time.
+/// Looks without a pause while anything is watched that may last for a turn, and for a moment after that, or
+/// else from time to time; costs nothing while nothing is watched. Events are kept by their streams for the
+/// next time.
 class EndWatcher {
  public:
-  explicit EndWatcher(const Functions& driver);
+  /// `is_eager`: looks without a pause.
+  explicit EndWatcher(const Functions& driver, bool is_eager = has_many_cpus());
   /// Whoever has not been told by then never is. The streams that are watched are still there.
   ~EndWatcher();
   EndWatcher(const EndWatcher&) = delete;
@@ -56,7 +58,11 @@ class EndWatcher {
   bool look_at(Line& line);
   void sleep();
 
+  /// Enough for a thread that looks without a pause and for whoever waits for it.
+  static bool has_many_cpus();
+
   const Functions& driver_;
+  const bool is_eager_;
   std::vector<Line> lines_;  // the watcher's thread's; none is empty between two looks
 
   std::atomic<bool> is_given_{false};  // a hint: written with the mutex held, relaxed

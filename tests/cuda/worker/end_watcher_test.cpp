@@ -82,7 +82,8 @@ class Told {
   std::vector<std::unique_ptr<Subject>> subjects_;
 };
 
-struct Ends : testing::Test {
+/// Parameter: whether it looks without a pause.
+struct Ends : testing::TestWithParam<bool> {
   void SetUp() override {
     if (driver().devices().empty()) GTEST_SKIP() << "there is no OpenCL device";
     context = std::make_shared<Context>(driver().functions(), driver().devices().front(), false);
@@ -111,9 +112,9 @@ struct Ends : testing::Test {
   Told told;
 };
 
-TEST_F(Ends, AreToldInTheStreamsOrderAndNotBefore) {
+TEST_P(Ends, AreToldInTheStreamsOrderAndNotBefore) {
   const auto one = held_stream();
-  EndWatcher watcher(driver().functions());
+  EndWatcher watcher(driver().functions(), GetParam());
   for (int i = 1; i <= 20; ++i) ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(i)), CUDA_SUCCESS);
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_TRUE(told.numbers().empty());
@@ -122,10 +123,10 @@ TEST_F(Ends, AreToldInTheStreamsOrderAndNotBefore) {
   for (int i = 1; i <= 20; ++i) EXPECT_EQ(told.numbers()[static_cast<std::size_t>(i - 1)], i);
 }
 
-TEST_F(Ends, OfOneStreamDoNotWaitForAnothers) {
+TEST_P(Ends, OfOneStreamDoNotWaitForAnothers) {
   const auto held = held_stream();
   const auto free = stream();
-  EndWatcher watcher(driver().functions());
+  EndWatcher watcher(driver().functions(), GetParam());
   ASSERT_EQ(watcher.watch(*held, &Told::end, told.subject(1)), CUDA_SUCCESS);
   ASSERT_EQ(watcher.watch(*free, &Told::end, told.subject(2)), CUDA_SUCCESS);
   ASSERT_TRUE(told.wait_for(1));
@@ -134,18 +135,18 @@ TEST_F(Ends, OfOneStreamDoNotWaitForAnothers) {
   ASSERT_TRUE(told.wait_for(2));
 }
 
-TEST_F(Ends, ThatLastLongAreToldAllTheSame) {
+TEST_P(Ends, ThatLastLongAreToldAllTheSame) {
   const auto one = held_stream();
-  EndWatcher watcher(driver().functions());
+  EndWatcher watcher(driver().functions(), GetParam());
   ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(1)), CUDA_SUCCESS);
   std::this_thread::sleep_for(milliseconds(200));  // it looks from time to time by now
   gate.open();
   ASSERT_TRUE(told.wait_for(1));
 }
 
-TEST_F(Ends, OneAfterTheOtherTakeOneEvent) {
+TEST_P(Ends, OneAfterTheOtherTakeOneEvent) {
   const auto one = stream();
-  EndWatcher watcher(driver().functions());
+  EndWatcher watcher(driver().functions(), GetParam());
   for (int i = 1; i <= 50; ++i) {
     ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(i)), CUDA_SUCCESS);
     ASSERT_TRUE(told.wait_for(static_cast<std::size_t>(i)));
@@ -154,8 +155,8 @@ TEST_F(Ends, OneAfterTheOtherTakeOneEvent) {
 }
 
 // A context that is current on a thread cannot be destroyed by another as if nothing were.
-TEST_F(Ends, LeaveTheirContextToWhoHasBeenTold) {
-  EndWatcher watcher(driver().functions());
+TEST_P(Ends, LeaveTheirContextToWhoHasBeenTold) {
+  EndWatcher watcher(driver().functions(), GetParam());
   for (int i = 1; i <= 20; ++i) {
     SetUp();
     const auto one = stream();
@@ -165,10 +166,10 @@ TEST_F(Ends, LeaveTheirContextToWhoHasBeenTold) {
   EXPECT_EQ(told.numbers().back(), 20);
 }
 
-TEST_F(Ends, TheWatcherCanBeStoppedWhateverItWatches) {
+TEST_P(Ends, TheWatcherCanBeStoppedWhateverItWatches) {
   const auto one = held_stream();
   {
-    EndWatcher watcher(driver().functions());
+    EndWatcher watcher(driver().functions(), GetParam());
     ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(1)), CUDA_SUCCESS);
     std::this_thread::sleep_for(milliseconds(5));
   }
@@ -176,9 +177,9 @@ TEST_F(Ends, TheWatcherCanBeStoppedWhateverItWatches) {
   gate.open();
 }
 
-TEST_F(Ends, WaitingForNoneTakesNoProcessor) {
+TEST_P(Ends, WaitingForNoneTakesNoProcessor) {
   const auto one = stream();
-  EndWatcher watcher(driver().functions());
+  EndWatcher watcher(driver().functions(), GetParam());
   ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(1)), CUDA_SUCCESS);
   ASSERT_TRUE(told.wait_for(1));
   std::this_thread::sleep_for(milliseconds(100));
@@ -186,6 +187,9 @@ TEST_F(Ends, WaitingForNoneTakesNoProcessor) {
   std::this_thread::sleep_for(milliseconds(500));
   EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.25);
 }
+
+INSTANTIATE_TEST_SUITE_P(Looking, Ends, testing::Bool(),
+                         [](const auto& how) { return how.param ? "WithoutAPause" : "FromTimeToTime"; });
 
 }  // namespace
 }  // namespace fairgv::vgpu::cuda
