@@ -103,8 +103,11 @@ class Policy {
   /// After end(): the tenant gave its turn back because it had nothing to issue. Until when the device is
   /// kept for it; none: block() it and go on to the next.
   virtual std::optional<Time> pause(TenantId /*id*/, Time /*now*/) { return std::nullopt; }
-  /// Whether a tenant that has just woken takes the device from the one that has it, or for which it is kept.
-  virtual bool preempts(TenantId /*newcomer*/, TenantId /*holder*/, Time /*now*/) const { return false; }
+  /// From when on a tenant that has just woken takes the device from the one that has it, or for which it is
+  /// kept; none: it does not.
+  virtual std::optional<Time> preempts(TenantId /*newcomer*/, TenantId /*holder*/, Time /*now*/) const {
+    return std::nullopt;
+  }
 
  private:
   Duration slice_{1};

@@ -20,6 +20,7 @@ bool TurnPlan::admits(CommandKind kind) const {
 void TurnPlan::issued(CommandKind kind) {
   const auto expected = history_.expected(kind);
   sampling_ = !expected;
+  ++run_commands_;
   run_expected_ += expected.value_or(Duration::zero());
   const auto known = std::find_if(run_.begin(), run_.end(), [kind](const auto& c) { return c.kind == kind; });
   if (known != run_.end()) {
@@ -41,9 +42,18 @@ void TurnPlan::measured(Duration used) {
     history_.ran(run_, used);
   }
   run_.clear();
+  run_commands_ = 0;
   run_expected_ = Duration::zero();
   sampling_ = false;
   part_ = false;
+}
+
+std::uint64_t TurnPlan::most_in_flight() const {
+  if (run_commands_ == 0) return kMostInFlight;
+  const Duration each = std::max(run_expected_ / static_cast<std::int64_t>(run_commands_),
+                                 Duration(CommandHistory::kShortestCommand));
+  return std::clamp(static_cast<std::uint64_t>(slice_ / kInFlightFraction / each), kLeastInFlight,
+                    kMostInFlight);
 }
 
 bool TurnPlan::over() const {

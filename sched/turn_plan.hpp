@@ -33,6 +33,10 @@ class TurnPlan {
   // A free run costs one synchronisation, some ten microseconds. Below this part of the slice it is not worth
   // that: the turn is over, and the fair queue gives the rest back.
   static constexpr int kWorthwhileFraction = 10;
+  // Part of the slice: what a free run keeps in flight at a time, so that a turn that is asked for ends soon.
+  static constexpr int kInFlightFraction = 2;
+  static constexpr std::uint64_t kLeastInFlight = 2;
+  static constexpr std::uint64_t kMostInFlight = 256;
 
   // slice: device time meant for the turn; at least 1 ns. The history outlives the plan.
   TurnPlan(Duration slice, CommandHistory& history);
@@ -50,6 +54,9 @@ class TurnPlan {
   // What was issued since the last report has ended, and kept the device busy for so long. A negative time
   // counts as zero.
   void measured(Duration used);
+
+  // How many commands like those of the run may be in flight: the rest is issued as they end.
+  std::uint64_t most_in_flight() const;
 
   // Nothing was issued since the last report.
   bool idle() const { return run_.empty() && !part_; }
@@ -72,6 +79,7 @@ class TurnPlan {
 
   // Since the last report.
   std::vector<CommandHistory::Count> run_;
+  std::uint64_t run_commands_ = 0;
   Duration run_expected_{0};
   bool sampling_ = false;
   bool part_ = false;

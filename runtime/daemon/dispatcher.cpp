@@ -321,10 +321,12 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   count_user(session, true);
   policy_->wake(session.tenant, now);
   if (turn_) {
-    if (policy_->preempts(session.tenant, sessions_.at(turn_->session).tenant, now)) turn_->ends = now;
+    if (const auto from = policy_->preempts(session.tenant, sessions_.at(turn_->session).tenant, now)) {
+      turn_->ends = std::min(turn_->ends.value_or(Time::max()), std::max(*from, now));
+    }
     reclaim_turn(now);
   } else if (!kept_for_ || *kept_for_ == session.tenant ||
-             policy_->preempts(session.tenant, *kept_for_, now)) {
+             policy_->preempts(session.tenant, *kept_for_, now) <= now) {
     stop_keeping(now);
     grant_next(now);
   }

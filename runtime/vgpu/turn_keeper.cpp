@@ -66,7 +66,8 @@ void TurnKeeper::notice_due(TurnState state, TimePoint now) {
 
 bool TurnKeeper::admits(const Offer& next) const {
   if (!contended()) return !next.part || in_flight_ == 0 || (in_flight_ == 1 && next.ahead_from);
-  return next.part ? plan_->admits_part() : plan_->admits(next.kind);
+  if (next.part) return plan_->admits_part();
+  return plan_->admits(next.kind) && in_flight_ < in_flight_limit();
 }
 
 void TurnKeeper::issued(const Offer& next, std::uint32_t cpu, TimePoint now) {
@@ -143,7 +144,8 @@ bool TurnKeeper::worth_issuing(const Offer& next) const {
   const auto state = static_cast<TurnState>(seen_.load(std::memory_order_relaxed));
   if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
   if (state != TurnState::busy) return true;
-  if (contended() || next.part) return in_flight_ == 0 || admits(next);
+  if (next.part) return in_flight_ == 0 || admits(next);
+  if (contended() && in_flight_ > 0 && !admits(next)) return false;
   const std::uint64_t limit = in_flight_limit();
   // By the clock a driver's queue is to be nearly full, as without FairGV: that is what such a policy gives
   // away.
@@ -152,7 +154,9 @@ bool TurnKeeper::worth_issuing(const Offer& next) const {
 }
 
 std::uint64_t TurnKeeper::observe_every() const {
-  return contended() ? 64 : std::max<std::uint64_t>(1, in_flight_limit() / 8);
+  // Half of what is in flight has to be seen to end; contended, more costs the device's own threads time.
+  if (contended()) return std::clamp<std::uint64_t>(in_flight_limit() / 3, 1, 64);
+  return std::max<std::uint64_t>(1, in_flight_limit() / 8);
 }
 
 void TurnKeeper::ran_whole(sched::CommandKind kind, Duration at_most) {
@@ -268,6 +272,7 @@ void TurnKeeper::classify(std::uint32_t cpu, TimePoint now) {
 }
 
 std::uint64_t TurnKeeper::in_flight_limit() const {
+  if (contended()) return plan_->most_in_flight();
   if (depth_ > 0) return depth_;
   if (!mean_) return kLeastInFlight;
   const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);

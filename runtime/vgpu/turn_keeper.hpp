@@ -52,10 +52,10 @@ struct TurnSettings {
 
 class TurnKeeper {
  public:
-  /// The least and the most commands that a lone turn keeps in flight. Two keep the device busy while the
-  /// worker wakes up.
-  static constexpr std::uint64_t kLeastInFlight = 2;
-  static constexpr std::uint64_t kMostInFlight = 256;
+  /// The least and the most commands that a turn keeps in flight. Two keep the device busy while the worker
+  /// wakes up.
+  static constexpr std::uint64_t kLeastInFlight = sched::TurnPlan::kLeastInFlight;
+  static constexpr std::uint64_t kMostInFlight = sched::TurnPlan::kMostInFlight;
   /// Bounds of the wait for more commands in a contended turn. The paper spins 100,000 times, which is
   /// longer.
   static constexpr Duration kShortestLinger = std::chrono::microseconds(20);
@@ -107,7 +107,7 @@ class TurnKeeper {
   /// Call after issuing and after completions: ends what is over (a sample, a free run, the turn).
   void settle(Next next, TimePoint now);
 
-  /// Whether the loop thread should come and issue the next command now. A lone turn lets half of its limit
+  /// Whether the loop thread should come and issue the next command now. A turn lets half of its limit
   /// drain first, by the clock a quarter: waking the loop is some 20 us in which the driver's thread, which
   /// is the device where that is a CPU, does nothing else.
   bool worth_issuing(const Offer& next) const;
@@ -162,7 +162,7 @@ class TurnKeeper {
   void begin(TimePoint now);
   void give_back(bool work, TimePoint now);
   bool contended() const { return plan_.has_value(); }
-  std::uint64_t in_flight_limit() const;  // of a lone turn
+  std::uint64_t in_flight_limit() const;
   Duration in_turn() const { return last_completion_ - turn_began_; }
   void charge_so_far(TimePoint now);
   void publish_used(Duration used);

@@ -22,7 +22,7 @@ void FairPolicy::wake(TenantId id, Time now) {
   const auto found = pauses_.find(id);
   if (found == pauses_.end()) return;
   Pauses& pauses = found->second;
-  queue_.wake(id, credit(pauses, now), pauses.last_turn <= lead() ? lead() : Duration(0));
+  queue_.wake(id, credit(pauses, now), has_lead(pauses) ? lead() : Duration(0));
   if (!pauses.paused) return;
   if (std::exchange(pauses.keeping, false)) queue_.charge(id, now - *pauses.paused);
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
@@ -60,7 +60,8 @@ Decision FairPolicy::next(Time) {
   return {Turn{*tenant, slice(), TurnEnd::measured}, std::nullopt};
 }
 
-void FairPolicy::begin(TenantId id, Time) {
+void FairPolicy::begin(TenantId id, Time now) {
+  turn_began_ = now;
   queue_.spend_lead(id);
   if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.last_turn = Duration(0);
 }
@@ -80,9 +81,13 @@ std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   return now + kLongestAnticipation;
 }
 
-bool FairPolicy::preempts(TenantId newcomer, TenantId holder, Time) const {
-  const auto found = pauses_.find(holder);
-  return found != pauses_.end() && found->second.paused && queue_.pick() == newcomer;
+std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Time now) const {
+  const auto held = pauses_.find(holder);
+  const auto came = pauses_.find(newcomer);
+  if (held == pauses_.end() || came == pauses_.end() || queue_.pick() != newcomer) return std::nullopt;
+  if (held->second.paused) return now;
+  if (newcomer == holder || !has_lead(came->second)) return std::nullopt;
+  return turn_began_ + slice() / kUndisturbedFraction;
 }
 
 Duration FairPolicy::credit(const Pauses& pauses, Time now) const {

@@ -7,7 +7,8 @@
 //   slice and a lead behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
 // - Lead: a tenant whose last turn was no longer than an eighth of a slice runs, when it wakes, before those
 //   to whom it is ahead by as much, so that one that needs the device for moments is served within the slice
-//   of the running one, however many others wait.
+//   of the running one, however many others wait. If it is the one to run next, that turn is asked for when a
+//   quarter of it is over: the slice bounds the wait also where the turn in progress has just begun.
 // - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
 //   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
 //   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
@@ -32,6 +33,10 @@ class FairPolicy final : public Policy {
   /// Part of a slice: the lead of a tenant that wakes.
   static constexpr int kLeadFraction = 8;
 
+  /// Part of a slice: what a turn has before it is asked for because of a tenant with a lead. Turns that
+  /// change too often cost everybody.
+  static constexpr int kUndisturbedFraction = 4;
+
   using Policy::Policy;
 
   void add(TenantId id, const TenantAttributes& attributes, Time now) override;
@@ -45,7 +50,7 @@ class FairPolicy final : public Policy {
   Decision next(Time now) override;
   void begin(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
-  bool preempts(TenantId newcomer, TenantId holder, Time now) const override;
+  std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
 
   /// For display and tests.
   const FairQueue& queue() const { return queue_; }
@@ -63,9 +68,11 @@ class FairPolicy final : public Policy {
   };
 
   Duration lead() const { return slice() / kLeadFraction; }
+  bool has_lead(const Pauses& pauses) const { return pauses.last_turn <= lead(); }
   Duration credit(const Pauses& pauses, Time now) const;
 
   FairQueue queue_;
+  Time turn_began_{};  // the latest one
   std::unordered_map<TenantId, Pauses> pauses_;
 };
 

@@ -78,9 +78,12 @@ void SimulatedDevice::want(std::size_t session, Time now) {
   if (turn_) {
     const TenantId holder = id_of(sessions_[turn_->session].tenant);
     // A turn without an end that nobody measures is over when its slice is.
-    if (turn_->alone && turn_->turn.end == TurnEnd::measured) turn_->asked = true;
-    if (policy_->preempts(id_of(tenant), holder, now)) turn_->asked = true;
-  } else if (!kept_for_ || *kept_for_ == tenant || policy_->preempts(id_of(tenant), id_of(*kept_for_), now)) {
+    if (turn_->alone && turn_->turn.end == TurnEnd::measured) turn_->asked_from = now;
+    if (const auto from = policy_->preempts(id_of(tenant), holder, now)) {
+      turn_->asked_from = std::min(turn_->asked_from.value_or(Time::max()), *from);
+    }
+  } else if (!kept_for_ || *kept_for_ == tenant ||
+             policy_->preempts(id_of(tenant), id_of(*kept_for_), now) <= now) {
     stop_keeping(now);
     grant_next(now);
   }
@@ -128,7 +131,7 @@ void SimulatedDevice::grant_next(Time now) {
 }
 
 bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
-  if (turn_->plan) return turn_->plan->admits(kKernel);
+  if (turn_->plan) return turn_->plan->admits(kKernel) && in_flight < turn_->plan->most_in_flight();
   return in_flight < most_in_flight();
 }
 
@@ -164,7 +167,8 @@ void SimulatedDevice::finish_run(Time now) {
 }
 
 bool SimulatedDevice::turn_is_over(Time now) const {
-  if (sessions_[turn_->session].program.ready() == 0 || turn_->asked) return true;
+  if (sessions_[turn_->session].program.ready() == 0) return true;
+  if (turn_->asked_from && now >= *turn_->asked_from) return true;
   if (turn_->plan) return !turn_->plan->admits(kKernel);
   return turn_->turn.end == TurnEnd::clock && waiters_ > 0 && now >= turn_->began + turn_->turn.slice;
 }

@@ -71,7 +71,7 @@ class SimulatedDevice {
     Turn turn;
     Time began;
     bool alone;
-    bool asked = false;
+    std::optional<Time> asked_from{};
     std::optional<TurnPlan> plan{};  // of a measured turn with others waiting
     Duration used{0};
     Duration run{0};  // in flight

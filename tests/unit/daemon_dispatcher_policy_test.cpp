@@ -183,7 +183,9 @@ INSTANTIATE_TEST_SUITE_P(All, PolicyTurns,
 class ImpatientPolicy final : public sched::InTurnPolicy {
  public:
   using InTurnPolicy::InTurnPolicy;
-  bool preempts(sched::TenantId, sched::TenantId, sched::Time) const override { return true; }
+  std::optional<sched::Time> preempts(sched::TenantId, sched::TenantId, sched::Time now) const override {
+    return now;
+  }
 
  private:
   sched::Duration turn_length() const override { return slice(); }
@@ -204,6 +206,31 @@ TEST_F(Turns, ANewcomerThatThePolicyPrefersEndsAMeasuredTurnEarly) {
   want(3, c);
   EXPECT_EQ(b.state(), State::busy_asked);
   EXPECT_EQ(dispatcher.holder(), SessionId{2}) << "until its commands have ended";
+}
+
+TEST_F(Turns, WhoNeedsTheDeviceForAMomentHasTheTurnAskedForWhenAQuarterOfItIsOver) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  FakeWorker& c = add(3);
+  want(3, c);
+  run(3, c, 100us, false);  // for a moment
+  want(1, a);
+  a.begin();
+  want(2, b);
+  run(1, a, 6ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  b.begin();
+  const auto granted = now;
+  now += 100us;
+  want(3, c);
+  EXPECT_EQ(b.state(), State::busy);
+  ASSERT_TRUE(dispatcher.deadline());
+  EXPECT_EQ(*dispatcher.deadline(), granted + 1500us);
+  now = *dispatcher.deadline();
+  dispatcher.expire(now);
+  EXPECT_EQ(b.state(), State::busy_asked);
+  run(2, b, 1ms, true);
+  EXPECT_EQ(c.state(), State::held);
 }
 
 struct StrictTurns : Turns {

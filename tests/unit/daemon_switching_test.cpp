@@ -101,6 +101,7 @@ TEST_F(EndingTurns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
 }
 
 TEST_F(EndingTurns, WhereManyWaitTheirProgramsHaveTheProcessors) {
+  dispatcher = Dispatcher(sched::make_policy("round-robin", 6ms));  // newcomers shorten nobody's turn
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;

@@ -229,6 +229,36 @@ TEST_F(Fair, WhoWakesForAMomentRunsNextHoweverManyWaitAndWhenever) {
   }
 }
 
+TEST_F(Fair, WhoWakesForAMomentHasATurnAskedForWhenAQuarterOfItIsOver) {
+  player.add_runnable(kC);
+  ASSERT_EQ(player.run(100us), kC);
+  player.policy->block(kC, player.now);
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  for (int turn = 0; turn < 2; ++turn) player.run(6ms);
+  const TenantId holder = *player.next();
+  const Time began = player.now;
+  player.policy->begin(holder, began);
+  player.policy->wake(kC, player.now += 100us);
+  EXPECT_EQ(player.policy->preempts(kC, holder, player.now), began + 1500us);
+  EXPECT_FALSE(player.policy->preempts(holder == kA ? kB : kA, holder, player.now)) << "it is not next";
+  EXPECT_FALSE(player.policy->preempts(kC, kC, player.now)) << "another session of its own";
+}
+
+TEST_F(Fair, WhoWakesAfterAWholeTurnHasNoTurnAskedFor) {
+  for (const TenantId id : {kA, kB, kC}) player.add_runnable(id);
+  ASSERT_EQ(player.run(6ms), kA);
+  ASSERT_EQ(player.run(6ms), kB);
+  ASSERT_EQ(player.run(7ms), kC);
+  player.policy->block(kA, player.now);
+  ASSERT_EQ(player.next(), kB);
+  player.policy->begin(kB, player.now);
+  player.policy->charge(kB, 1ms, player.now += 1ms);
+  player.policy->wake(kA, player.now);
+  ASSERT_EQ(player.next(), kA) << "it is next";
+  EXPECT_FALSE(player.policy->preempts(kA, kB, player.now)) << "and waits";
+}
+
 TEST_F(Fair, WhoWakesForMoreThanAMomentWaitsForThoseWhoHaveHadLess) {
   player.add_runnable(kA);
   player.add_runnable(kB);

@@ -1,10 +1,13 @@
 // The simulator itself, and what it shows of the policies with tenants chosen by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
+#include "sched/policies/fair.hpp"
 #include "sched/simulator/simulation.hpp"
+#include "sched/turn_plan.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -61,6 +64,18 @@ TEST(Simulation, ThousandsOfTenantsAllMakeProgress) {
   settings.length = 120s;
   const DeviceOutcome device = simulate(settings).devices[0];
   for (const TenantOutcome& tenant : device.tenants) ASSERT_GT(tenant.used, 0ns);
+}
+
+TEST(Simulation, WhoNeedsTheDeviceForMomentsWaitsForLessThanASlice) {
+  SimulationSettings settings;
+  settings.kinds = {{.kernel = 400us, .count = 5}, {.kernel = 50us, .sleep = 0.99, .burst = 1}};
+  settings.length = 30s;
+  const TenantOutcome sleeper = simulate(settings).devices[0].tenants.back();
+  ASSERT_GT(sleeper.waits.size(), 1'000U);
+  // But for the first, when all come at once.
+  const Duration longest = *std::max_element(sleeper.waits.begin() + 1, sleeper.waits.end());
+  const Duration slice = settings.slices.of(5);
+  EXPECT_LE(longest, slice / FairPolicy::kUndisturbedFraction + slice / TurnPlan::kInFlightFraction + 400us);
 }
 
 TEST(Simulation, RefusesAnUnknownPolicy) {

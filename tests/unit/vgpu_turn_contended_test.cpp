@@ -64,6 +64,41 @@ TEST_F(ContendedTurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
   EXPECT_EQ(turn.syncs, 7U);
 }
 
+// Whoever is asked for the turn has to wait for what is in flight.
+TEST_F(ContendedTurnTest, AFreeRunHasHalfASliceInFlightAndIsToppedUpWhenHalfOfThatHasEnded) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_GT(may_issue(), 0U) << i;
+    issue(1);
+  }
+  EXPECT_EQ(may_issue(), 0U);
+  for (int i = 1; i < 15; ++i) {
+    complete_after(100us, 1, true);
+    EXPECT_FALSE(keeper.worth_issuing(kKernel)) << i;
+  }
+  complete_after(100us, 1, true);
+  EXPECT_TRUE(keeper.worth_issuing(kKernel));
+  EXPECT_LE(keeper.observe_every(), 15U) << "so that it is seen";
+  EXPECT_EQ(turn.syncs, 5U) << "it goes on being one run";
+}
+
+TEST_F(ContendedTurnTest, AsksBackWithinWhatIsInFlight) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
+  std::uint64_t in_flight = 0;
+  for (; may_issue() > 0; ++in_flight) issue(1);
+  ask_back();
+  while (in_flight-- > 0) {
+    EXPECT_EQ(may_issue(), 0U);
+    complete_after(100us, 1, true);
+  }
+  EXPECT_EQ(state(), TurnState::wanting);
+  EXPECT_EQ(used(), 3500us);
+}
+
 TEST_F(ContendedTurnTest, AnUnknownKernelBehindKnownOnesWaitsForThemAndIsSampled) {
   may_issue();
   grant(6ms);

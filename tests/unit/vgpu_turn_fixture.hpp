@@ -43,12 +43,18 @@ class TurnTest : public ::testing::Test {
     keeper.completed(count, count, now);
     settle(more_work);
   }
-  /// Issues everything that is allowed, and lets each command take `each`.
+  /// Issues everything that is allowed, and more as it ends, until the device is idle; each command takes
+  /// `each`. How many there were.
   std::uint64_t run_allowed(Duration each, bool more_work = true) {
-    std::uint64_t allowed = 0;
-    for (; may_issue() > 0; ++allowed) issue(1);
-    for (std::uint64_t i = 0; i < allowed; ++i) complete_after(each, 1, more_work || i + 1 < allowed);
-    return allowed;
+    std::uint64_t issued = 0, in_flight = 0;
+    do {
+      const bool work = more_work || issued == in_flight;
+      for (; work && may_issue() > 0; ++issued, ++in_flight) issue(1);
+      if (in_flight == 0) break;
+      --in_flight;
+      complete_after(each, 1, more_work || in_flight > 0);
+    } while (in_flight > 0);
+    return issued;
   }
 
   void run_one(Duration each, bool more_work) {
