@@ -326,7 +326,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
     }
     reclaim_turn(now);
   } else if (!kept_for_ || *kept_for_ == session.tenant ||
-             policy_->preempts(session.tenant, *kept_for_, now) <= now) {
+             policy_->preempts(session.tenant, *kept_for_, now).value_or(Time::max()) <= now) {
     stop_keeping(now);
     grant_next(now);
   }

@@ -83,7 +83,7 @@ void SimulatedDevice::want(std::size_t session, Time now) {
       turn_->asked_from = std::min(turn_->asked_from.value_or(Time::max()), *from);
     }
   } else if (!kept_for_ || *kept_for_ == tenant ||
-             policy_->preempts(id_of(tenant), id_of(*kept_for_), now) <= now) {
+             policy_->preempts(id_of(tenant), id_of(*kept_for_), now).value_or(Time::max()) <= now) {
     stop_keeping(now);
     grant_next(now);
   }

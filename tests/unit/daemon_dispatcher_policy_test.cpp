@@ -208,6 +208,33 @@ TEST_F(Turns, ANewcomerThatThePolicyPrefersEndsAMeasuredTurnEarly) {
   EXPECT_EQ(dispatcher.holder(), SessionId{2}) << "until its commands have ended";
 }
 
+/// Keeps the device for whoever has paused, whoever else comes.
+class PatientPolicy final : public sched::InTurnPolicy {
+ public:
+  using InTurnPolicy::InTurnPolicy;
+  std::optional<sched::Time> pause(sched::TenantId, sched::Time now) override { return now + 1ms; }
+
+ private:
+  sched::Duration turn_length() const override { return slice(); }
+};
+
+TEST_F(Turns, ANewcomerThatThePolicyDoesNotPreferLeavesAKeptDeviceAlone) {
+  dispatcher = Dispatcher(std::make_unique<PatientPolicy>(6ms));
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  FakeWorker& c = add(3);
+  want(1, a);
+  a.begin();
+  want(2, b);
+  run(1, a, 1ms, false);
+  EXPECT_FALSE(dispatcher.holder());
+  want(3, c);
+  EXPECT_FALSE(dispatcher.holder());
+  ASSERT_TRUE(dispatcher.deadline());
+  dispatcher.expire(now = *dispatcher.deadline());
+  EXPECT_EQ(dispatcher.holder(), SessionId{2});
+}
+
 TEST_F(Turns, WhoNeedsTheDeviceForAMomentHasTheTurnAskedForWhenAQuarterOfItIsOver) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
