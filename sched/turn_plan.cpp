@@ -52,8 +52,8 @@ std::uint64_t TurnPlan::most_in_flight() const {
   if (run_commands_ == 0) return kMostInFlight;
   const Duration each = std::max(run_expected_ / static_cast<std::int64_t>(run_commands_),
                                  Duration(CommandHistory::kShortestCommand));
-  return std::clamp(static_cast<std::uint64_t>(slice_ / kInFlightFraction / each), kLeastInFlight,
-                    kMostInFlight);
+  const Duration ahead = std::max(slice_ / kInFlightFraction, kDefaultSlice);
+  return std::clamp(static_cast<std::uint64_t>(ahead / each), kLeastInFlight, kMostInFlight);
 }
 
 bool TurnPlan::over() const {

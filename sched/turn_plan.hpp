@@ -34,6 +34,8 @@ class TurnPlan {
   // that: the turn is over, and the fair queue gives the rest back.
   static constexpr int kWorthwhileFraction = 10;
   // Part of the slice: what a free run keeps in flight at a time, so that a turn that is asked for ends soon.
+  // Of slices of up to kDefaultSlice it is all: where many share the device, whoever issues the rest may be
+  // late.
   static constexpr int kInFlightFraction = 2;
   static constexpr std::uint64_t kLeastInFlight = 2;
   static constexpr std::uint64_t kMostInFlight = 256;

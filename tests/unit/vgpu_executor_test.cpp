@@ -150,7 +150,7 @@ TEST_F(ExecutorTest, AContendedTurnIssuesFiveSamplesThenAFreeRunThenGivesBack) {
     EXPECT_TRUE(executor.needs_pump());
     executor.pump();
   }
-  EXPECT_EQ(device.in_flight(), 30U) << "half a slice";
+  EXPECT_EQ(device.in_flight(), 55U);
   while (device.in_flight() > 0) {
     now += 100us;
     device.complete_one();

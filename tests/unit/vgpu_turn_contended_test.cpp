@@ -67,26 +67,26 @@ TEST_F(ContendedTurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
 // Whoever is asked for the turn has to wait for what is in flight.
 TEST_F(ContendedTurnTest, AFreeRunHasHalfASliceInFlightAndIsToppedUpWhenHalfOfThatHasEnded) {
   may_issue();
-  grant(6ms);
+  grant(16ms);
   for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 80; ++i) {
     ASSERT_GT(may_issue(), 0U) << i;
     issue(1);
   }
   EXPECT_EQ(may_issue(), 0U);
-  for (int i = 1; i < 15; ++i) {
+  for (int i = 1; i < 40; ++i) {
     complete_after(100us, 1, true);
     EXPECT_FALSE(keeper.worth_issuing(kKernel)) << i;
   }
   complete_after(100us, 1, true);
   EXPECT_TRUE(keeper.worth_issuing(kKernel));
-  EXPECT_LE(keeper.observe_every(), 15U) << "so that it is seen";
+  EXPECT_LE(keeper.observe_every(), 40U) << "so that it is seen";
   EXPECT_EQ(turn.syncs, 5U) << "it goes on being one run";
 }
 
 TEST_F(ContendedTurnTest, AsksBackWithinWhatIsInFlight) {
   may_issue();
-  grant(6ms);
+  grant(16ms);
   for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
   std::uint64_t in_flight = 0;
   for (; may_issue() > 0; ++in_flight) issue(1);
@@ -96,7 +96,19 @@ TEST_F(ContendedTurnTest, AsksBackWithinWhatIsInFlight) {
     complete_after(100us, 1, true);
   }
   EXPECT_EQ(state(), TurnState::wanting);
-  EXPECT_EQ(used(), 3500us);
+  EXPECT_EQ(used(), 8500us);
+}
+
+// Where many share the device, the loop thread may get no core in time.
+TEST_F(ContendedTurnTest, AFreeRunOfAShortSliceIsInFlightAsAWhole) {
+  may_issue();
+  grant(6ms);
+  for (int sample = 0; sample < 5; ++sample) run_one(100us, true);
+  for (int i = 0; i < 55; ++i) {
+    ASSERT_GT(may_issue(), 0U) << i;
+    issue(1);
+  }
+  EXPECT_EQ(may_issue(), 0U);
 }
 
 TEST_F(ContendedTurnTest, AnUnknownKernelBehindKnownOnesWaitsForThemAndIsSampled) {

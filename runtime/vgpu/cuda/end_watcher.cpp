@@ -53,8 +53,11 @@ CUresult EndWatcher::watch(Stream& stream, CUstreamCallback callback, void* subj
     }
   }
   CUresult code = CUDA_SUCCESS;
-  if (event == nullptr) code = driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
-  if (code != CUDA_SUCCESS) return code;
+  if (event == nullptr) {
+    code = use(driver_, stream.context->handle);
+    if (code == CUDA_SUCCESS) code = driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    if (code != CUDA_SUCCESS) return code;
+  }
   code = driver_.cuEventRecord(event, stream.handle);
   const std::lock_guard lock(mutex_);
   if (code != CUDA_SUCCESS) {
