@@ -175,6 +175,8 @@ TEST_P(Ends, TheWatcherCanBeStoppedWhateverItWatches) {
   }
   EXPECT_TRUE(told.numbers().empty());
   gate.open();
+  // It is still to be gone through.
+  EXPECT_EQ(beside<decltype(cuStreamSynchronize)>("cuStreamSynchronize")(one->handle), CUDA_SUCCESS);
 }
 
 TEST_P(Ends, WaitingForNoneTakesNoProcessor) {
