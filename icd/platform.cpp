@@ -26,17 +26,6 @@ std::string_view text_of(const wire::InfoReply& reply) {
   return {text, strnlen(text, reply.value.size())};
 }
 
-/// Nothing if the session is lost.
-std::optional<wire::TopologyReply> topology_of(Connection& connection) {
-  auto topology = connection.call(wire::GetTopology{});
-  if (!topology) return std::nullopt;
-  const bool has_host_device =
-      std::any_of(topology->devices.begin(), topology->devices.end(),
-                  [](const auto& entry) { return (entry.type & CL_DEVICE_TYPE_CPU) != 0; });
-  if (has_host_device) connection.session().device_is_host();
-  return topology;
-}
-
 /// cl_khr_icd is the front end's own doing, whatever the driver says.
 std::string platform_extensions(std::string_view driver) {
   const std::string served = served_extensions(driver);
@@ -67,7 +56,7 @@ std::span<Platform* const> Platform::all() {
 std::vector<Platform*> Platform::fetch_all() {
   Connection* const connection = Connection::get();
   if (connection == nullptr) return {};
-  const auto topology = topology_of(*connection);
+  const auto topology = connection->call(wire::GetTopology{});
   if (!topology) return {};
   std::vector<Platform*> platforms;
   for (wire::PlatformIndex i = 0; i < topology->platform_count; ++i) platforms.push_back(new Platform(i));
@@ -87,7 +76,7 @@ std::vector<Platform*> Platform::fetch_all() {
 }
 
 bool Platform::are_those_of(Connection& connection) {
-  const auto topology = topology_of(connection);
+  const auto topology = connection.call(wire::GetTopology{});
   if (!topology || topology->platform_count != all().size()) return false;
   std::size_t known = 0;
   for (const Platform* platform : all()) {

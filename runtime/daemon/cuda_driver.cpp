@@ -1,5 +1,6 @@
 #include "runtime/daemon/cuda_driver.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 namespace fairgv::daemon {
@@ -25,7 +26,9 @@ std::vector<std::string> cuda_drivers(const std::optional<std::string>& configur
   std::vector<std::string> found;
   const auto add = [&found](const fs::path& path) {
     std::error_code code;
-    if (fs::exists(path, code)) found.push_back(path);
+    const bool again =
+        std::ranges::any_of(found, [&](const fs::path& other) { return fs::equivalent(path, other, code); });
+    if (!again && fs::exists(path, code)) found.push_back(path);
   };
   for (const char* path : kSystemDrivers) add(path);
   add((worker_program.parent_path() / "../lib/softcuda/libcuda.so.1").lexically_normal());

@@ -74,6 +74,9 @@ class SpinBudget {
   static constexpr std::chrono::nanoseconds kShortest{1'000};
   static constexpr std::chrono::nanoseconds kLongest{50'000};
 
+  /// Where the CPUs that waiters run on do the work, spinning longer takes more from it than it saves: just
+  /// enough to catch the next of a stream of requests.
+  static constexpr std::chrono::nanoseconds kLongestShared{5'000};
   /// While somebody else's processors do the work, a waiter keeps nobody from it, and being woken costs it 50
   /// to 100 us, which are a twentieth of a wait for some kernels of 100 us. NVIDIA's driver spins for as long
   /// as it takes; this is most of a turn.
@@ -92,6 +95,9 @@ class SpinBudget {
 
   /// From now on may spin for so long, up to kLongestApart, if it spins at all and has many CPUs to do so on.
   void extend(std::chrono::nanoseconds longest, int cpus = usable_cpus());
+
+  /// For waits for a device that has processors of its own (`apart`), or that is the CPUs of this machine.
+  void suit(bool apart) { apart ? extend(kLongestApart) : limit(kLongestShared); }
 
   /// Zero, or between kShortest and the longest.
   std::chrono::nanoseconds current() const {

@@ -106,7 +106,7 @@ ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring:
       requests_(segment_.requests()),
       responses_(segment_.responses()) {
   // Relaxed: written before the session began.
-  if (segment_.header().coscheduling.device_apart.load(std::memory_order_relaxed) != 0) board_.spin_longer();
+  board_.suit(segment_.header().coscheduling.device_apart.load(std::memory_order_relaxed) != 0);
   watcher_ = quiet_thread([this] { watch_socket(); });
 }
 

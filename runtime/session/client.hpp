@@ -61,14 +61,6 @@ class ClientSession {
   /// The worker knows ring::SlotState::kQuiet. Before the first event.
   void use_quiet_slots() { board_.use_quiet_slots(); }
 
-  /// The devices are this machine's own CPUs: unless they have cores of their own, a thread that spins takes
-  /// from them what it waits for.
-  void device_is_host() {
-    // Relaxed: written before the session began.
-    const bool apart = segment_.header().coscheduling.device_apart.load(std::memory_order_relaxed) != 0;
-    if (!apart) board_.spin_at_most(kHostSpin);
-  }
-
   /// What the daemon said that the tenant may hold on each device, in bytes. Nothing: this daemon knows no
   /// quotas, and the worker is not to be asked for memory.
   const std::optional<std::vector<std::uint64_t>>& memory_limits() const { return memory_limits_; }
@@ -156,8 +148,6 @@ class ClientSession {
  private:
   /// A call longer than this goes through the arena, so that it does not crowd the ring.
   static constexpr std::size_t kLongestInRing = std::size_t{32} << 10;
-
-  static constexpr std::chrono::microseconds kHostSpin{5};
 
   struct Consumable {
     std::uint64_t position;  // in the request ring

@@ -55,11 +55,8 @@ class CompletionBoard {
   /// The worker knows SlotState::kQuiet. Before the first event.
   void use_quiet_slots() { quiet_ = true; }
 
-  /// Waiting threads spin no longer than this before they sleep.
-  void spin_at_most(std::chrono::nanoseconds longest) { budget_.limit(longest); }
-
-  /// They may spin longer than others: the devices have processors of their own.
-  void spin_longer() { budget_.extend(ring::SpinBudget::kLongestApart); }
+  /// Waiting threads spin for as long as suits devices that have processors of their own, or none.
+  void suit(bool devices_are_apart) { budget_.suit(devices_are_apart); }
 
   /// Valid once status() has been seen to be CL_COMPLETE.
   EventTimes times(wire::EventId event) const;

@@ -14,11 +14,9 @@ Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, b
       replies_(
           segment, [&executor] { executor.pump(); },
           [&executor](wire::Opcode opcode, std::uint64_t began_ns) { executor.answering(opcode, began_ns); }),
-      budget_at_work_(device_takes_our_cores ? kHostSpin : ring::SpinBudget::kLongest),
       scratch_(512) {
-  if (device_takes_our_cores) return;
-  budget_at_work_.extend(ring::SpinBudget::kLongestApart);
-  budget_.extend(Executor::kBriefPause);
+  budget_at_work_.suit(!device_takes_our_cores);
+  if (!device_takes_our_cores) budget_.extend(Executor::kBriefPause);
 }
 
 Result<void> Worker::run() {

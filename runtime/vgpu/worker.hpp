@@ -39,9 +39,6 @@ class Worker final : public StandIn {
  private:
   /// How many calls are handled before the device is looked after again.
   static constexpr int kCallsPerRound = 32;
-  /// Spinning longer than this while the device is the host's own CPU takes more from the device than it
-  /// saves: just enough to catch the next of a stream of launches.
-  static constexpr std::chrono::microseconds kHostSpin{5};
   /// The longest message that is taken from the arena.
   static constexpr std::uint64_t kLongestIndirect = std::uint64_t{1} << 30;
 

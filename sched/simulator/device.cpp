@@ -7,10 +7,6 @@ namespace {
 
 using Kind = SimulationEvent::Kind;
 
-// As a worker bounds what a lone program keeps in flight (runtime/vgpu/turn_keeper.hpp).
-constexpr std::int64_t kLeastInFlight = 2;
-constexpr std::int64_t kMostInFlight = 256;
-
 /// All commands of a simulated program are of one kind.
 constexpr CommandKind kKernel = 1;
 
@@ -138,8 +134,9 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
 std::uint64_t SimulatedDevice::most_in_flight() const {
   if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  return static_cast<std::uint64_t>(
-      std::clamp(model_.slices.alone() / kernel, kLeastInFlight, kMostInFlight));
+  // As a worker bounds what a lone program keeps in flight (runtime/vgpu/turn_keeper.hpp).
+  return std::clamp(static_cast<std::uint64_t>(model_.slices.alone() / kernel), TurnPlan::kLeastInFlight,
+                    TurnPlan::kMostInFlight);
 }
 
 void SimulatedDevice::issue_run(Time now) {

@@ -193,17 +193,11 @@ class ImpatientPolicy final : public sched::InTurnPolicy {
 
 TEST_F(Turns, ANewcomerThatThePolicyPrefersEndsAMeasuredTurnEarly) {
   dispatcher = Dispatcher(std::make_unique<ImpatientPolicy>(6ms));
-  FakeWorker& a = add(1);
   FakeWorker& b = add(2);
-  FakeWorker& c = add(3);
-  want(1, a);
-  a.begin();
-  want(2, b);
-  run(1, a, 1ms, true);
+  take_over(add(1), b);
   ASSERT_EQ(b.slice(), 6ms);
-  b.begin();
   now += 1ms;
-  want(3, c);
+  want(3, add(3));
   EXPECT_EQ(b.state(), State::busy_asked);
   EXPECT_EQ(dispatcher.holder(), SessionId{2}) << "until its commands have ended";
 }
@@ -221,14 +215,12 @@ class PatientPolicy final : public sched::InTurnPolicy {
 TEST_F(Turns, ANewcomerThatThePolicyDoesNotPreferLeavesAKeptDeviceAlone) {
   dispatcher = Dispatcher(std::make_unique<PatientPolicy>(6ms));
   FakeWorker& a = add(1);
-  FakeWorker& b = add(2);
-  FakeWorker& c = add(3);
   want(1, a);
   a.begin();
-  want(2, b);
+  want(2, add(2));
   run(1, a, 1ms, false);
   EXPECT_FALSE(dispatcher.holder());
-  want(3, c);
+  want(3, add(3));
   EXPECT_FALSE(dispatcher.holder());
   ASSERT_TRUE(dispatcher.deadline());
   dispatcher.expire(now = *dispatcher.deadline());
@@ -236,17 +228,11 @@ TEST_F(Turns, ANewcomerThatThePolicyDoesNotPreferLeavesAKeptDeviceAlone) {
 }
 
 TEST_F(Turns, WhoNeedsTheDeviceForAMomentHasTheTurnAskedForWhenAQuarterOfItIsOver) {
-  FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   FakeWorker& c = add(3);
   want(3, c);
   run(3, c, 100us, false);  // for a moment
-  want(1, a);
-  a.begin();
-  want(2, b);
-  run(1, a, 6ms, true);
-  ASSERT_EQ(b.state(), State::held);
-  b.begin();
+  take_over(add(1), b);
   const auto granted = now;
   now += 100us;
   want(3, c);

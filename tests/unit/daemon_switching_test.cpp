@@ -76,19 +76,7 @@ TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToWhoIsNext) {
   EXPECT_EQ(c.state(), State::held);
 }
 
-struct EndingTurns : Turns {
-  /// The second has a measured turn in use, after one of the first, which waits.
-  void take_over(FakeWorker& first, FakeWorker& second) {
-    want(1, first);
-    first.begin();
-    want(2, second);
-    run(1, first, 6ms, true);
-    ASSERT_EQ(second.state(), State::held);
-    second.begin();
-  }
-};
-
-TEST_F(EndingTurns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
+TEST_F(Turns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2, 100);
   for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;
@@ -100,7 +88,7 @@ TEST_F(EndingTurns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
   EXPECT_EQ(a.turn.due, 0u);
 }
 
-TEST_F(EndingTurns, WhereManyWaitTheirProgramsHaveTheProcessors) {
+TEST_F(Turns, WhereManyWaitTheirProgramsHaveTheProcessors) {
   dispatcher = Dispatcher(sched::make_policy("round-robin", 6ms));  // newcomers shorten nobody's turn
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
@@ -112,7 +100,7 @@ TEST_F(EndingTurns, WhereManyWaitTheirProgramsHaveTheProcessors) {
   EXPECT_FALSE(dispatcher.end_expected());
 }
 
-TEST_F(EndingTurns, OnADeviceThatIsTheHostsProcessorsNobodyIsAwakeAheadOfTime) {
+TEST_F(Turns, OnADeviceThatIsTheHostsProcessorsNobodyIsAwakeAheadOfTime) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   take_over(a, b);

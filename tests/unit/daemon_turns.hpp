@@ -38,6 +38,15 @@ struct Turns : ::testing::Test {
     worker.give_back(more);
     look(session);
   }
+  /// The second has a measured turn in use, after one of the first, which waits.
+  void take_over(FakeWorker& first, FakeWorker& second) {
+    want(1, first);
+    first.begin();
+    want(2, second);
+    run(1, first, std::chrono::milliseconds(6), true);
+    ASSERT_EQ(second.state(), State::held);
+    second.begin();
+  }
   std::chrono::nanoseconds time_of(std::uint32_t tenant) { return dispatcher.device_time(TenantId{tenant}); }
 
   Dispatcher dispatcher;

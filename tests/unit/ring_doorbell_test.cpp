@@ -268,22 +268,6 @@ TEST(SpinBudget, ALimitHoldsWhateverTheWaitsTeach) {
 }
 
 /// These need a machine on which spinning makes sense.
-TEST(SpinBudget, SpinsLongerOnlyWhereThereAreManyCpus) {
-  SpinBudget budget;
-  budget.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus - 1);
-  EXPECT_LE(budget.current(), SpinBudget::kLongest);
-  SpinBudget never(kNever);
-  never.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus);
-  EXPECT_EQ(never.current(), kNever);
-  if (budget.current() == kNever) GTEST_SKIP() << "there is one CPU only";
-  budget.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus);
-  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart);
-  budget.slept(2 * SpinBudget::kLongestApart);
-  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart / 2);
-  budget.extend(2 * SpinBudget::kLongestApart, SpinBudget::kManyCpus);
-  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart);
-}
-
 class SpinBudgetOnManyCpus : public testing::Test {
  protected:
   void SetUp() override {
@@ -301,6 +285,20 @@ TEST_F(SpinBudgetOnManyCpus, StartsAtTheLongest) {
 TEST_F(SpinBudgetOnManyCpus, AWaitThatOutlastsTheLongestHalvesIt) {
   budget.slept(milliseconds(1));
   EXPECT_EQ(budget.current(), SpinBudget::kLongest / 2);
+}
+
+TEST_F(SpinBudgetOnManyCpus, IsLongerForADeviceApartOnlyWhereThereAreCpusToSpare) {
+  budget.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus - 1);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongest);
+  budget.extend(2 * SpinBudget::kLongestApart, SpinBudget::kManyCpus);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart);
+  budget.slept(2 * SpinBudget::kLongestApart);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongestApart / 2);
+}
+
+TEST_F(SpinBudgetOnManyCpus, IsShortForADeviceThatIsTheseCpus) {
+  budget.suit(false);
+  EXPECT_EQ(budget.current(), SpinBudget::kLongestShared);
 }
 
 TEST_F(SpinBudgetOnManyCpus, NeverFallsBelowTheShortest) {
@@ -333,6 +331,7 @@ TEST(SpinBudget, ABudgetOfZeroStaysZero) {
   budget.succeeded(microseconds(10));
   budget.slept(microseconds(10));
   budget.slept(milliseconds(10));
+  budget.extend(SpinBudget::kLongestApart, SpinBudget::kManyCpus);
   EXPECT_EQ(budget.current(), kNever);
 }
 

@@ -15,8 +15,8 @@ using Clock = std::chrono::steady_clock;
 /// A program that waits for its kernel sends the next one sooner than a thread wakes up.
 constexpr std::chrono::microseconds kPatience{200};
 
-/// What lasts longer than any turn is looked at from time to time, which is late by half a per cent at most.
-constexpr std::chrono::milliseconds kLong{20};
+/// Longer than turns: what lasts longer than this is known late by half a per cent at most.
+constexpr std::chrono::milliseconds kEager{20};
 constexpr std::chrono::microseconds kDoze{50};
 
 /// Between two looks that found nothing: each takes the driver a microsecond or two, with locks that whoever
@@ -25,12 +25,13 @@ constexpr int kPauses = 8;
 
 }  // namespace
 
-bool EndWatcher::has_many_cpus() {
-  return ring::SpinBudget::usable_cpus() >= ring::SpinBudget::kManyCpus;
+EndWatcher::Duration EndWatcher::usual_eagerness() {
+  const bool many = ring::SpinBudget::usable_cpus() >= ring::SpinBudget::kManyCpus;
+  return many ? Duration(kEager) : Duration::zero();
 }
 
-EndWatcher::EndWatcher(const Functions& driver, bool is_eager)
-    : driver_(driver), is_eager_(is_eager), thread_([this] { run(); }) {}
+EndWatcher::EndWatcher(const Functions& driver, Duration eager)
+    : driver_(driver), eager_(eager), thread_([this] { run(); }) {}
 
 EndWatcher::~EndWatcher() {
   {
@@ -83,7 +84,7 @@ void EndWatcher::run() {
     if (lines_.empty() && now - last > kPatience) {
       sleep();
       last = Clock::now();
-    } else if (!is_eager_ || now - last > kLong) {
+    } else if (now - last >= eager_) {
       std::this_thread::sleep_for(kDoze);
     } else {
       for (int i = 0; i < kPauses; ++i) ring::detail::pause();

@@ -9,6 +9,7 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -26,8 +27,10 @@ struct Stream;
 /// next time.
 class EndWatcher {
  public:
-  /// `is_eager`: looks without a pause.
-  explicit EndWatcher(const Functions& driver, bool is_eager = has_many_cpus());
+  using Duration = std::chrono::steady_clock::duration;
+
+  /// Looks without a pause for so long after the last end, then from time to time.
+  explicit EndWatcher(const Functions& driver, Duration eager = usual_eagerness());
   /// Whoever has not been told by then never is. The streams that are watched are still there.
   ~EndWatcher();
   EndWatcher(const EndWatcher&) = delete;
@@ -58,11 +61,11 @@ class EndWatcher {
   bool look_at(Line& line);
   void sleep();
 
-  /// Enough for a thread that looks without a pause and for whoever waits for it.
-  static bool has_many_cpus();
+  /// None where such a thread would keep whoever waits for it from its CPU.
+  static Duration usual_eagerness();
 
   const Functions& driver_;
-  const bool is_eager_;
+  const Duration eager_;
   std::vector<Line> lines_;  // the watcher's thread's; none is empty between two looks
 
   std::atomic<bool> is_given_{false};  // a hint: written with the mutex held, relaxed
