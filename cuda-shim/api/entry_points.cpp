@@ -22,6 +22,7 @@ std::span<const EntryPoint> entry_points() {
 EntryPointLookup find_entry_point(const char* name, int version, bool per_thread) {
   EntryPointLookup found;
   const EntryPoint* best = nullptr;
+  bool has_variant = false;
   const auto better = [&best](const EntryPoint& candidate) {
     if (best == nullptr || candidate.stream != best->stream)
       return candidate.stream == DefaultStreamKind::per_thread;
@@ -30,11 +31,14 @@ EntryPointLookup find_entry_point(const char* name, int version, bool per_thread
   for (const EntryPoint& candidate : entry_points()) {
     if (std::strcmp(candidate.name, name) != 0) continue;
     found.known = true;
+    has_variant = has_variant || candidate.stream == DefaultStreamKind::per_thread;
     if (candidate.version > version) continue;
     if (candidate.stream == DefaultStreamKind::per_thread && !per_thread) continue;
     if (best == nullptr || better(candidate)) best = &candidate;
   }
-  if (best != nullptr) found.address = best->address;
+  const bool is_anothers =
+      per_thread && has_variant && best != nullptr && best->stream != DefaultStreamKind::per_thread;
+  if (best != nullptr && !is_anothers) found.address = best->address;
   return found;
 }
 

@@ -23,7 +23,9 @@ struct EntryPointLookup {
   void* address = nullptr;  // null: there is none
   bool known = false;       // the name is, in some version
 };
-/// The newest one that `version` knows.
+/// The newest one that `version` knows. Of a call that has a variant for the thread's own default stream
+/// nothing else will do when that is asked for (`per_thread`), as NVIDIA's driver 580 has it: the program
+/// would be given another stream's.
 EntryPointLookup find_entry_point(const char* name, int version, bool per_thread);
 
 }  // namespace fairgv::cuda

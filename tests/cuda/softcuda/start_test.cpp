@@ -64,6 +64,12 @@ TEST(SoftCudaSymbols, AreFoundByNameVersionAndDefaultStream) {
             find("cuLaunchKernel", 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status));
   // Without a variant of its own a call is the same for both default streams.
   EXPECT_EQ(symbol("cuInit"), find("cuInit", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+  // With one, there is none from before it came, and not the other stream's instead.
+  EXPECT_EQ(symbol("cuMemsetD8_v2"), find("cuMemsetD8", 3020, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status));
+  EXPECT_EQ(nullptr, find("cuMemsetD8", 3020, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+  EXPECT_EQ(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, status);
+  EXPECT_EQ(symbol("cuMemsetD8_v2_ptds"),
+            find("cuMemsetD8", 7000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
   EXPECT_EQ(nullptr, find("cuLaunchKernelEx", 11000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
   EXPECT_EQ(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, status);
   EXPECT_EQ(nullptr, find("cuNoSuchCall", 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
