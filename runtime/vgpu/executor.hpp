@@ -142,6 +142,12 @@ class Executor final : public CompletionSink {
     return false;
   }
 
+  /// The first command after a pause has been read: what the program sends behind it can be read while the
+  /// device is at work on that. Perhaps also later, as long as pump() has something to do.
+  bool begins() const {
+    return pending_seen_ == 1 && !in_flight() && attention_.load(std::memory_order_relaxed);
+  }
+
   /// When pump() must be called again at the latest. `spin`: it is so soon that the caller must not sleep.
   struct Deadline {
     TimePoint at = TimePoint::max();

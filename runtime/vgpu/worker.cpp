@@ -77,7 +77,7 @@ Result<void> Worker::read_calls(Reads which) {
   ring::RecordHeader header;
   std::span<const std::byte> payload;
   int handled = 0;
-  for (; handled < kCallsPerRound; ++handled) {
+  for (; handled < kCallsPerRound && !executor_.begins(); ++handled) {
     const auto next = requests_.peek(header, payload);
     if (next == ring::RingConsumer::Next::empty) break;
     if (next == ring::RingConsumer::Next::corrupt) return Error{"the request ring is corrupt"};

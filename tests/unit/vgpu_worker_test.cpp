@@ -92,6 +92,39 @@ TEST_F(WorkerTest, WhoStandsInServesNoFloodWhileTheDeviceHasWork) {
   EXPECT_TRUE(is_rung_for_loop()) << "the rest is the loop thread's";
 }
 
+/// What the device has of twelve launches at once, whenever one of them is read.
+class BatchTest : public WorkerTest {
+ protected:
+  BatchTest() {
+    calls.on_launch = [this] {
+      seen.push_back(device.in_flight());
+      enqueue(2 + ++launches);
+      if (launches == 12) segment.close();
+    };
+    come_back_quickly();
+  }
+
+  void send_a_batch() {
+    for (int i = 0; i < 12; ++i) send(kLaunch);
+  }
+
+  std::vector<std::size_t> seen;
+  const std::vector<std::size_t> first_alone_then_the_others = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+};
+
+TEST_F(BatchTest, TheDeviceBeginsBeforeTheLoopThreadReadsOn) {
+  device.complete_one();
+  send_a_batch();
+  EXPECT_TRUE(worker.run());
+  EXPECT_EQ(seen, first_alone_then_the_others);
+}
+
+TEST_F(BatchTest, TheDeviceBeginsBeforeWhoStandsInReadsOn) {
+  send_a_batch();
+  device.complete_one();
+  EXPECT_EQ(seen, first_alone_then_the_others);
+}
+
 TEST_F(WorkerTest, WhatIsNotBriefIsLeftToTheLoopThread) {
   come_back_quickly();
   arm();
