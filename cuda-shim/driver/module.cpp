@@ -43,6 +43,7 @@ std::shared_ptr<Module> Module::make(Driver& driver, std::shared_ptr<Image> imag
   call.completion = loaded.event();
   call.image = image->bytes;
   call.options = options;
+  call.prints = image->prints ? 1 : 0;
   if (!connection.send(call)) {
     code = connection.fault();
     if (code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room for it

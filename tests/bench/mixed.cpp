@@ -28,6 +28,7 @@ constexpr double kTolerance = 0.05;
 struct Settings {
   std::vector<std::string> programs{"matrixMul", "hotspot"};
   std::vector<int> kernel_us{21, 50, 100, 200, 400, 800, 1605};  // the paper's range
+  int workload_us = 0;
   std::vector<std::string> policies{"fair", "credit-poll"};
   Api api = Api::kOpenCl;
   PairSettings pairs{.seconds = 0.4, .pairs = 5, .turns = 12};
@@ -147,12 +148,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   }
   std::vector<Cell> cells;
   for (const std::string& program : settings.programs) {
+    const auto foreground = sized(workload_of(settings.api, program), settings.workload_us, placement);
+    if (!foreground) return foreground.error();
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const int length = settings.kernel_us[i];
-      const Program foreground{beside("workloads/" + workload_of(settings.api, program))};
       progress.step(fmt::format("{} beside {} us", program, length));
-      auto found =
-          measure(tenancy.value(), placement, settings, foreground, saturating(loops[i], settings.api));
+      auto found = measure(tenancy.value(), placement, settings, foreground.value(),
+                           saturating(loops[i], settings.api));
       if (!found) return found.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {
@@ -180,6 +182,7 @@ int run(int argc, char** argv) {
                "Lengths of the neighbour's kernels, in microseconds")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
+  declare_size(experiment.options(), settings.workload_us, "--workload-us");
   declare_api(experiment.options(), settings.api, false);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "runtime/ring/doorbell.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
@@ -65,7 +66,7 @@ CUresult EndWatcher::watch(Stream& stream, CUstreamCallback callback, void* subj
     stream.spare_ends.push_back(event);
     return code;
   }
-  given_.push_back({&stream, event, callback, subject});
+  given_.push_back({&stream, event, callback, subject, stream.context->prints});
   is_given_.store(true, std::memory_order_relaxed);
   if (is_asleep_) changed_.notify_one();
   return CUDA_SUCCESS;
@@ -122,6 +123,7 @@ bool EndWatcher::look_at(Line& line) {
     CUresult code = use(driver_, end.stream->context->handle);
     if (code == CUDA_SUCCESS) code = driver_.cuEventQuery(end.event);
     if (code == CUDA_ERROR_NOT_READY) break;
+    if (end.prints && code == CUDA_SUCCESS) code = print(end);
     line.ends.pop_front();
     // Once told, whoever owns the context may destroy it, which must not be current anywhere then.
     if (line.ends.empty()) use(driver_, nullptr);
@@ -134,6 +136,14 @@ bool EndWatcher::look_at(Line& line) {
     any = true;
   }
   return any;
+}
+
+/// The driver prints what kernels have printed when it is asked to wait, and not when it is looked at (CUDA
+/// C++ Programming Guide, "Formatted Output").
+CUresult EndWatcher::print(const End& end) {
+  const CUresult code = driver_.cuEventSynchronize(end.event);  // which has come
+  std::fflush(stdout);
+  return code;
 }
 
 void EndWatcher::sleep() {

@@ -47,6 +47,7 @@ class EndWatcher {
     CUevent event = nullptr;
     CUstreamCallback callback = nullptr;
     void* subject = nullptr;
+    bool prints = false;  // there may be something to print before that
   };
   /// What is watched of a stream, in its order.
   struct Line {
@@ -59,6 +60,7 @@ class EndWatcher {
   bool take_given();
   bool look();
   bool look_at(Line& line);
+  CUresult print(const End& end);
   void sleep();
 
   /// None where such a thread would keep whoever waits for it from its CPU.

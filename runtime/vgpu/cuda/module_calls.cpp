@@ -170,6 +170,7 @@ Result<void> Backend::handle(const wire::cuda::LoadModule& call) {
   auto module = std::make_shared<Module>();
   module->context = context.value();
   module->loaded = std::make_shared<Loaded>();
+  if (call.prints != 0) module->context->prints = true;
   auto charged = charge(*module->context, call.image.size());
   if (!charged) return charged.error();
   auto loaded = module->loaded;

@@ -58,6 +58,7 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   const bool is_primary;
   CUcontext handle = nullptr;
   EndWatcher* ends = nullptr;  // null: the driver calls back
+  bool prints = false;         // kernels of its modules may
 
   // The order of the default stream among the others; see order_of() in stream_order.cpp.
   std::weak_ptr<Stream> legacy;

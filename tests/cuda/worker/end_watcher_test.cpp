@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -163,6 +164,27 @@ TEST_P(Ends, OneAfterTheOtherTakeOneEvent) {
 }
 
 // Whoever has been told of the last one may destroy the context, which must be nobody's current one then.
+TEST_P(Ends, AreNotToldBeforeTheDriverHasPrinted) {
+  static std::atomic<int> prints;
+  prints = 0;
+  Functions printing = driver().functions();
+  printing.cuEventSynchronize = [](CUevent event) {
+    ++prints;
+    return driver().functions().cuEventSynchronize(event);
+  };
+  const auto one = stream();
+  EndWatcher watcher(printing, GetParam());
+  for (const bool may_print : {false, true}) {
+    context->prints = may_print;
+    std::promise<int> printed;
+    const auto tell = [](CUstream, CUresult, void* to) {
+      static_cast<std::promise<int>*>(to)->set_value(prints);
+    };
+    ASSERT_EQ(watcher.watch(*one, tell, &printed), CUDA_SUCCESS);
+    EXPECT_EQ(printed.get_future().get(), may_print ? 1 : 0);
+  }
+}
+
 TEST_P(Ends, LeaveTheirContextToWhoHasBeenTold) {
   const auto one = stream();
   EndWatcher watcher(driver().functions(), GetParam());

@@ -33,7 +33,8 @@ struct LoadModule {
   EventId completion;
   std::span<const std::byte> image;
   std::span<const JitOption> options;
-  FAIRGV_FIELDS(id, context, completion, image, options)
+  std::uint32_t prints = 0;  // 1: its kernels may print
+  FAIRGV_FIELDS(id, context, completion, image, options, prints)
 };
 
 struct ModuleReply {

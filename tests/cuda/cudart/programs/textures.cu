@@ -356,8 +356,11 @@ void descriptions() {
   CHECK(out.get()[0] == 2 * 16 + 1 && out.get()[1] == 4 * 16 + 1);
   OK(cudaDestroyTextureObject(t));
   t = texture(resource, desc);
-  CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectResourceViewDesc(&told_view, t));
-  (void)cudaGetLastError();
+  // NVIDIA's driver 580 makes one up.
+  if (!is_system_driver()) {
+    CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectResourceViewDesc(&told_view, t));
+    (void)cudaGetLastError();
+  }
   OK(cudaDestroyTextureObject(t));
   size_t most = 0;
   const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>();
