@@ -5,6 +5,7 @@
 
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
+#include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
 
@@ -16,6 +17,7 @@ using namespace harness;
 struct Settings {
   std::vector<double> sleep_ratios{0.5, 0.6, 0.7, 0.8};  // the paper's
   std::vector<std::string> policies{"fair", "strict-cosched"};
+  int workload_us = 0;
   Api api = Api::kOpenCl;
   PairSettings pairs;
 };
@@ -70,9 +72,14 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   fmt::print("\n");
   auto runs = PairedRuns::start(placement, settings.pairs, settings.policies, settings.sleep_ratios.size());
   if (!runs) return runs.error();
+  const auto busy_one = sized(workload_of(settings.api, "BlackScholes", 0), settings.workload_us, placement);
+  const auto awake_one = sized(workload_of(settings.api, "matrixMul", 1), settings.workload_us, placement);
+  if (!busy_one) return busy_one.error();
+  if (!awake_one) return awake_one.error();
+  const Program& awake = awake_one.value();
+  Program busy = busy_one.value();
   // Two batches are always queued: it waits for every launch otherwise, and leaves gaps.
-  const Program busy{beside("workloads/" + workload_of(settings.api, "BlackScholes", 0)), "--sync", "stream"};
-  const Program awake{beside("workloads/" + workload_of(settings.api, "matrixMul", 1))};
+  busy.insert(busy.end(), {"--sync", "stream"});
   std::vector<Cell> cells;
   for (const double ratio : settings.sleep_ratios) {
     Program sleepy = awake;
@@ -101,6 +108,7 @@ int run(int argc, char** argv) {
       .setting("--sleep-ratios", settings.sleep_ratios, {0.5, 0.8}, "Parts of its time that matrixMul sleeps")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 0.95));
+  declare_size(experiment.options(), settings.workload_us, "--workload-us");
   declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);

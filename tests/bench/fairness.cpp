@@ -142,11 +142,16 @@ Result<Run> run_once(const Tenancy& tenancy, const Placement& placement, const s
 
 Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const std::string& policy,
                      const std::string& name, const Settings& settings) {
+  std::map<std::string, Program> sized_programs;  // by workload: sizing one takes a GPU seconds
   std::vector<Program> programs;
   for (std::size_t i = 0; i < settings.tenants.weights.size(); ++i) {
-    auto sized_program = sized(workload_of(settings.api, name, i), settings.kernel_us, placement);
-    if (!sized_program) return sized_program.error();
-    Program& program = programs.emplace_back(std::move(sized_program).value());
+    const std::string workload = workload_of(settings.api, name, i);
+    if (!sized_programs.contains(workload)) {
+      auto found = sized(workload, settings.kernel_us, placement);
+      if (!found) return found.error();
+      sized_programs[workload] = std::move(found).value();
+    }
+    Program& program = programs.emplace_back(sized_programs[workload]);
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
   }
   if (auto set = tenancy.set_policy(policy); !set) return set.error();

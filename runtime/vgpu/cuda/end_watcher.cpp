@@ -20,10 +20,6 @@ constexpr std::chrono::microseconds kPatience{200};
 constexpr std::chrono::milliseconds kEager{20};
 constexpr std::chrono::microseconds kDoze{50};
 
-/// Between two looks that found nothing: each takes the driver a microsecond or two, with locks that whoever
-/// launches wants, too.
-constexpr int kPauses = 8;
-
 }  // namespace
 
 EndWatcher::Duration EndWatcher::usual_eagerness() {
@@ -88,7 +84,7 @@ void EndWatcher::run() {
     } else if (now - last >= eager_) {
       std::this_thread::sleep_for(kDoze);
     } else {
-      for (int i = 0; i < kPauses; ++i) ring::detail::pause();
+      ring::detail::pause();
     }
   }
 }
