@@ -10,6 +10,7 @@ Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, b
     : segment_(segment),
       executor_(executor),
       calls_(calls),
+      begins_at_once_(!device_takes_our_cores),
       requests_(segment.requests()),
       replies_(
           segment, [&executor] { executor.pump(); },
@@ -77,7 +78,7 @@ Result<void> Worker::read_calls(Reads which) {
   ring::RecordHeader header;
   std::span<const std::byte> payload;
   int handled = 0;
-  for (; handled < kCallsPerRound && !executor_.begins(); ++handled) {
+  for (; handled < kCallsPerRound && !(begins_at_once_ && executor_.begins()); ++handled) {
     const auto next = requests_.peek(header, payload);
     if (next == ring::RingConsumer::Next::empty) break;
     if (next == ring::RingConsumer::Next::corrupt) return Error{"the request ring is corrupt"};

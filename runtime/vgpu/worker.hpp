@@ -61,6 +61,9 @@ class Worker final : public StandIn {
   ring::Segment& segment_;
   Executor& executor_;
   CallHandler& calls_;
+  /// Where commands run on our CPUs, the first one would be over before the others are there, and its end
+  /// wakes threads in vain.
+  const bool begins_at_once_;
   ring::RingConsumer requests_;
   Replies replies_;
   ring::SpinBudget budget_;

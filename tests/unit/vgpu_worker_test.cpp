@@ -96,6 +96,7 @@ TEST_F(WorkerTest, WhoStandsInServesNoFloodWhileTheDeviceHasWork) {
 class BatchTest : public WorkerTest {
  protected:
   BatchTest() {
+    executor.set_stand_in(&beside_us);
     calls.on_launch = [this] {
       seen.push_back(device.in_flight());
       enqueue(2 + ++launches);
@@ -108,6 +109,7 @@ class BatchTest : public WorkerTest {
     for (int i = 0; i < 12; ++i) send(kLaunch);
   }
 
+  Worker beside_us{segment, executor, calls, false};  // its device has processors of its own
   std::vector<std::size_t> seen;
   const std::vector<std::size_t> first_alone_then_the_others = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
@@ -115,8 +117,16 @@ class BatchTest : public WorkerTest {
 TEST_F(BatchTest, TheDeviceBeginsBeforeTheLoopThreadReadsOn) {
   device.complete_one();
   send_a_batch();
-  EXPECT_TRUE(worker.run());
+  EXPECT_TRUE(beside_us.run());
   EXPECT_EQ(seen, first_alone_then_the_others);
+}
+
+TEST_F(BatchTest, OnOurOwnProcessorsAllIsReadFirst) {
+  executor.set_stand_in(&worker);
+  device.complete_one();
+  send_a_batch();
+  EXPECT_TRUE(worker.run());
+  EXPECT_EQ(seen, std::vector<std::size_t>(12, 0));
 }
 
 TEST_F(BatchTest, TheDeviceBeginsBeforeWhoStandsInReadsOn) {
