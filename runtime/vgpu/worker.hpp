@@ -61,8 +61,8 @@ class Worker final : public StandIn {
   ring::Segment& segment_;
   Executor& executor_;
   CallHandler& calls_;
-  /// Where commands run on our CPUs, the first one would be over before the others are there, and its end
-  /// wakes threads in vain.
+  /// The first command of many is issued before the next is read. Not where commands run on our CPUs: with
+  /// kernels of 50 us that cost 4 % (docs/results/2026-11-21-scheduler.md).
   const bool begins_at_once_;
   ring::RingConsumer requests_;
   Replies replies_;
