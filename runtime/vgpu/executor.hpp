@@ -128,8 +128,11 @@ class Executor final : public CompletionSink {
   /// Issues what may be issued, ends what is over, frees what has ended.
   void pump();
 
-  /// As pump(), but frees nothing: what has ended may be what the driver is just reporting.
+  /// As pump(), but frees nothing: what has ended may be what the driver is just reporting, or the program
+  /// about to come back.
   void issue();
+  /// What has ended.
+  void free_retired();
   /// Nothing is to be done, and a turn is kept for the program's next command.
   bool idles_in_turn();
 
@@ -142,10 +145,14 @@ class Executor final : public CompletionSink {
     return false;
   }
 
-  /// The first command after a pause has been read: what the program sends behind it can be read while the
-  /// device is at work on that. Perhaps also later, as long as pump() has something to do.
-  bool begins() const {
-    return pending_seen_ == 1 && !in_flight() && attention_.load(std::memory_order_relaxed);
+  /// Whether what has been read is to be issued before more is read: the device is at work on that meanwhile.
+  /// The first command after a pause at once; then four for each that the device has, so that it does not
+  /// wait for all that a program sends, and little time goes into looking after it. Perhaps also when that
+  /// has ended, as long as pump() has something to do.
+  bool feeds_first() const {
+    const std::uint64_t issued = in_flight_.load(std::memory_order_relaxed);
+    return pending_seen_ >= std::max<std::uint64_t>(1, issued * (1 + kRampUp)) &&
+           attention_.load(std::memory_order_relaxed);
   }
 
   /// When pump() must be called again at the latest. `spin`: it is so soon that the caller must not sleep.
@@ -191,6 +198,9 @@ class Executor final : public CompletionSink {
   /// Of a front end that send at a time: each may have seen just before that there is room.
   static constexpr std::uint64_t kMostThreads = 4'096;
   static constexpr std::size_t kBatch = 16;
+  /// With one instead of four, twelve launches of 2 us took an H100 a third longer than when all were read
+  /// first, with four less (docs/results/2026-11-26-gpu.md).
+  static constexpr std::uint64_t kRampUp = 4;
   static constexpr std::size_t kMostRetired = 256;
 
   Result<void> check_limits(std::size_t more_waits) const;
@@ -202,7 +212,6 @@ class Executor final : public CompletionSink {
   void prepare_slicing(Device& device, std::unique_lock<std::mutex>& lock);
   void hand_over();
   void refuse(DeviceCommand& command);
-  void free_retired();
 
   // With the lock held.
   void pick(Device& device, std::uint64_t allowed, TimePoint now);

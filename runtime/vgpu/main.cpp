@@ -249,7 +249,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   const auto processors = device_processors(arguments);
   if (!processors) return processors.error();
   StolenTime stolen(threads, arguments.client, HostSteal(processors.value()));
-  const bool apart = !drivers->has_host_device() || !arguments.device_cores.empty();
+  const Processors commands_run_on = !drivers->has_host_device()       ? Processors::the_devices_own
+                                     : !arguments.device_cores.empty() ? Processors::other_cpus
+                                                                       : Processors::our_cpus;
+  const bool apart = commands_run_on != Processors::our_cpus;
   ring::Coscheduling& coscheduling = segment->header().coscheduling;
   coscheduling.device_apart.store(apart ? 1 : 0, std::memory_order_relaxed);
   if (auto sent = daemon.send(session::to_text(ready)); !sent) return sent.error();
@@ -302,7 +305,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
             .never_slice = never_slice, .memory = counted, .object_limit = arguments.object_limit});
     calls = std::make_unique<DispatchTo<opencl::Backend>>(*opencl);
   }
-  Worker worker(segment.value(), executor, *calls, !apart);
+  Worker worker(segment.value(), executor, *calls, commands_run_on);
   if (drivers->callbacks_may_issue()) executor.set_stand_in(&worker);
   int status = 0;
   if (auto served = worker.run(); !served) {

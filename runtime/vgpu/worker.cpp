@@ -6,18 +6,19 @@
 
 namespace fairgv::vgpu {
 
-Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, bool device_takes_our_cores)
+Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, Processors commands_run_on)
     : segment_(segment),
       executor_(executor),
       calls_(calls),
-      begins_at_once_(!device_takes_our_cores),
+      device_first_(commands_run_on == Processors::the_devices_own),
       requests_(segment.requests()),
       replies_(
           segment, [&executor] { executor.pump(); },
           [&executor](wire::Opcode opcode, std::uint64_t began_ns) { executor.answering(opcode, began_ns); }),
       scratch_(512) {
-  budget_at_work_.suit(!device_takes_our_cores);
-  if (!device_takes_our_cores) budget_.extend(Executor::kBriefPause);
+  const bool apart = commands_run_on != Processors::our_cpus;
+  budget_at_work_.suit(apart);
+  if (apart) budget_.extend(Executor::kBriefPause);
 }
 
 Result<void> Worker::run() {
@@ -32,10 +33,28 @@ Result<void> Worker::run() {
       segment_.close();
       return *broken_;
     }
-    if (executor_.needs_pump() || deadline_passed()) executor_.pump();
+    if (executor_.needs_pump() || deadline_passed()) look_after_device();
     wait();
   }
   return {};  // with the helm: nobody stands in any more
+}
+
+void Worker::look_after_device() {
+  executor_.issue();
+  ++frees_due_;
+  if (device_first_ && frees_due_ < kMostFreesDue && (ready() || comes_back())) return;
+  executor_.free_retired();
+  frees_due_ = 0;
+}
+
+bool Worker::comes_back() {
+  if (budget_.current() == std::chrono::nanoseconds::zero()) return false;
+  const auto something = [this] { return ready(); };
+  const auto until = std::chrono::steady_clock::now() + ring::SpinBudget::kLongestShared;
+  do {
+    if (ring::detail::spin_briefly(something)) return true;
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
 }
 
 void Worker::stand_in() {
@@ -78,7 +97,7 @@ Result<void> Worker::read_calls(Reads which) {
   ring::RecordHeader header;
   std::span<const std::byte> payload;
   int handled = 0;
-  for (; handled < kCallsPerRound && !(begins_at_once_ && executor_.begins()); ++handled) {
+  for (; handled < kCallsPerRound && !(device_first_ && executor_.feeds_first()); ++handled) {
     const auto next = requests_.peek(header, payload);
     if (next == ring::RingConsumer::Next::empty) break;
     if (next == ring::RingConsumer::Next::corrupt) return Error{"the request ring is corrupt"};

@@ -20,11 +20,17 @@
 
 namespace fairgv::vgpu {
 
+/// What commands run on.
+enum class Processors {
+  our_cpus,    // those that the worker's thread runs on
+  other_cpus,  // of this machine
+  the_devices_own,
+};
+
 class Worker final : public StandIn {
  public:
-  /// All three outlive the worker. `device_takes_our_cores`: commands run on the CPUs that this thread runs
-  /// on.
-  Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, bool device_takes_our_cores);
+  /// All three outlive the worker.
+  Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, Processors commands_run_on);
 
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.
@@ -39,6 +45,8 @@ class Worker final : public StandIn {
  private:
   /// How many calls are handled before the device is looked after again.
   static constexpr int kCallsPerRound = 32;
+  /// How often it may be, and nothing be freed, while a program keeps the loop thread busy.
+  static constexpr int kMostFreesDue = 8;
   /// The longest message that is taken from the arena.
   static constexpr std::uint64_t kLongestIndirect = std::uint64_t{1} << 30;
 
@@ -52,6 +60,9 @@ class Worker final : public StandIn {
   bool deadline_passed() const;
   /// Whether there is something to do. With the helm.
   bool ready() const;
+  /// Issues, and frees what has ended: for a device with processors of its own only when there is time.
+  void look_after_device();
+  bool comes_back();
   /// Returns with the helm, which it lets go of meanwhile.
   void wait();
   void take_helm();
@@ -61,9 +72,10 @@ class Worker final : public StandIn {
   ring::Segment& segment_;
   Executor& executor_;
   CallHandler& calls_;
-  /// The first command of many is issued before the next is read. Not where commands run on our CPUs: with
-  /// kernels of 50 us that cost 4 % (docs/results/2026-11-21-scheduler.md).
-  const bool begins_at_once_;
+  /// A device with processors of its own is given work before anything else is done: the first commands of
+  /// many are issued before all are read. On CPUs that cost 4 % with kernels of 50 us, device_cores or not
+  /// (docs/results/2026-11-21-scheduler.md).
+  const bool device_first_;
   ring::RingConsumer requests_;
   Replies replies_;
   ring::SpinBudget budget_;
@@ -71,6 +83,7 @@ class Worker final : public StandIn {
   std::optional<Error> broken_;      // what the front end broke the protocol with
   bool saturated_ = false;           // no calls are read
   bool to_loop_ = false;             // the loop thread has to look after the device, or read
+  int frees_due_ = 0;                // how often the device has been looked after since something was freed
   std::vector<std::uint64_t> scratch_;
 };
 

@@ -176,7 +176,8 @@ class OpenClTest : public ::testing::Test {
   Executor executor{segment, std::span(turns.devices, driver.devices().size()), settings()};
   opencl::Backend backend{driver, segment, executor};
   DispatchTo<opencl::Backend> calls{backend};
-  Worker worker{segment, executor, calls, driver.has_host_device()};
+  Worker worker{segment, executor, calls,
+                driver.has_host_device() ? Processors::our_cpus : Processors::the_devices_own};
   const bool stands_in = [this] {
     if (driver.has_host_device()) executor.set_stand_in(&worker);
     return driver.has_host_device();

@@ -64,7 +64,7 @@ class WorkerTest : public ExecutorTest {
   int launches = 0;
   ring::RingProducer requests{segment.requests()};
   Calls calls;
-  Worker worker{segment, executor, calls, true};
+  Worker worker{segment, executor, calls, Processors::our_cpus};
 };
 
 TEST_F(WorkerTest, WhoStandsInServesTheNextLaunchAndWakesNobody) {
@@ -109,16 +109,18 @@ class BatchTest : public WorkerTest {
     for (int i = 0; i < 12; ++i) send(kLaunch);
   }
 
-  Worker beside_us{segment, executor, calls, false};  // its device has processors of its own
+  Worker beside_us{segment, executor, calls, Processors::the_devices_own};
+  Worker on_other_cpus{segment, executor, calls, Processors::other_cpus};
   std::vector<std::size_t> seen;
-  const std::vector<std::size_t> first_alone_then_the_others = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const std::vector<std::size_t> first_few_then_many = {0, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 5};
+  const std::vector<std::size_t> all_read_first = std::vector<std::size_t>(12, 0);
 };
 
 TEST_F(BatchTest, TheDeviceBeginsBeforeTheLoopThreadReadsOn) {
   device.complete_one();
   send_a_batch();
   EXPECT_TRUE(beside_us.run());
-  EXPECT_EQ(seen, first_alone_then_the_others);
+  EXPECT_EQ(seen, first_few_then_many);
 }
 
 TEST_F(BatchTest, OnOurOwnProcessorsAllIsReadFirst) {
@@ -126,13 +128,73 @@ TEST_F(BatchTest, OnOurOwnProcessorsAllIsReadFirst) {
   device.complete_one();
   send_a_batch();
   EXPECT_TRUE(worker.run());
-  EXPECT_EQ(seen, std::vector<std::size_t>(12, 0));
+  EXPECT_EQ(seen, all_read_first);
 }
 
-TEST_F(BatchTest, TheDeviceBeginsBeforeWhoStandsInReadsOn) {
-  send_a_batch();
+TEST_F(BatchTest, OnOtherCpusAllIsReadFirst) {
+  executor.set_stand_in(&on_other_cpus);
   device.complete_one();
-  EXPECT_EQ(seen, first_alone_then_the_others);
+  send_a_batch();
+  EXPECT_TRUE(on_other_cpus.run());
+  EXPECT_EQ(seen, all_read_first);
+}
+
+/// A device with processors of its own, and the command of a program that comes back quickly.
+class FreeingTest : public WorkerTest {
+ protected:
+  FreeingTest() {
+    executor.set_stand_in(nullptr);  // as a GPU's driver has none
+    come_back_quickly();
+    device.complete_one();
+    now += 10us;
+    const auto command = std::make_shared<FakeCommand>(device, lane, 3);
+    ended = command;
+    EXPECT_TRUE(executor.enqueue(command, {}, {}));
+    executor.pump();
+  }
+
+  std::weak_ptr<FakeCommand> ended;
+  Worker beside_us{segment, executor, calls, Processors::the_devices_own};
+};
+
+TEST_F(FreeingTest, NothingIsFreedBeforeTheNextCallOfAProgramThatComesBack) {
+  device.complete_one();
+  bool there = false;
+  calls.on_launch = [&] {
+    there = !ended.expired();
+    segment.close();
+  };
+  after_next_look_at_clock = [this] { send(kLaunch); };  // while the device is being looked after
+  EXPECT_TRUE(beside_us.run());
+  EXPECT_EQ(calls.handled, 1);
+  EXPECT_TRUE(there);
+}
+
+TEST_F(FreeingTest, WhatHasEndedIsFreedWhenNobodyComesBack) {
+  device.complete_one();
+  std::thread loop([this] { EXPECT_TRUE(beside_us.run()); });
+  while (!ended.expired()) std::this_thread::yield();
+  segment.close();
+  loop.join();
+}
+
+TEST_F(FreeingTest, WhatHasEndedIsFreedAtLastWhileTheProgramKeepsComingBack) {
+  device.complete_one();
+  std::vector<bool> there;
+  const std::function<void()> come_back = [&] {
+    after_next_look_at_clock = come_back;
+    send(kLaunch);
+  };
+  calls.on_launch = [&] {
+    there.push_back(!ended.expired());
+    enqueue(3 + static_cast<int>(there.size()));
+    if (there.size() == 40) segment.close();
+  };
+  after_next_look_at_clock = come_back;
+  EXPECT_TRUE(beside_us.run());
+  ASSERT_GE(there.size(), 40U);
+  EXPECT_TRUE(there.front());
+  EXPECT_FALSE(there.back());
 }
 
 TEST_F(WorkerTest, WhatIsNotBriefIsLeftToTheLoopThread) {
@@ -246,7 +308,7 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
     if (is_driver) ++by_driver;
     EXPECT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, lane, name), {}, {}));
   };
-  Worker worker{segment, executor, calls, true};
+  Worker worker{segment, executor, calls, Processors::our_cpus};
   executor.set_stand_in(&worker);
 
   std::atomic<int> ended{0};
