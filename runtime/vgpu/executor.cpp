@@ -147,6 +147,7 @@ void Executor::pump() {
 
 void Executor::issue() {
   attention_.store(false, kHint);  // what follows sees everything that was done before, by the lock
+  pending_at_issue_ = pending_seen_;
   for (const auto& device : devices_) pump(*device);
 }
 

@@ -146,13 +146,12 @@ class Executor final : public CompletionSink {
   }
 
   /// Whether what has been read is to be issued before more is read: the device is at work on that meanwhile.
-  /// The first command after a pause at once; then four for each that the device has, so that it does not
-  /// wait for all that a program sends, and little time goes into looking after it. Perhaps also when that
-  /// has ended, as long as pump() has something to do.
+  /// The first command after a pause at once; then four for each that there were, so that it does not wait
+  /// for all that a program sends, and little time goes into looking after it, even if it takes none.
   bool feeds_first() const {
-    const std::uint64_t issued = in_flight_.load(std::memory_order_relaxed);
-    return pending_seen_ >= std::max<std::uint64_t>(1, issued * (1 + kRampUp)) &&
-           attention_.load(std::memory_order_relaxed);
+    const bool begins = pending_seen_ == 1 && !in_flight();
+    const bool goes_on = pending_seen_ >= (1 + kRampUp) * std::max<std::uint64_t>(1, pending_at_issue_);
+    return (begins || goes_on) && attention_.load(std::memory_order_relaxed);
   }
 
   /// When pump() must be called again at the latest. `spin`: it is so soon that the caller must not sleep.
@@ -268,6 +267,7 @@ class Executor final : public CompletionSink {
   std::vector<std::shared_ptr<DeviceCommand>> batch_;  // the loop thread's: being handed over
   std::vector<NodePtr> dying_;                         // the loop thread's: being destroyed
   std::uint64_t pending_seen_ = 0;                     // the loop thread's: pending after the last add
+  std::uint64_t pending_at_issue_ = 0;                 // the loop thread's: when it issued last
   Deadline deadline_;                                  // the loop thread's
   Request request_;                                    // the loop thread's: the latest
 

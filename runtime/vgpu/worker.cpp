@@ -33,16 +33,21 @@ Result<void> Worker::run() {
       segment_.close();
       return *broken_;
     }
-    if (executor_.needs_pump() || deadline_passed()) look_after_device();
+    if (executor_.needs_pump() || deadline_passed()) {
+      executor_.issue();
+      ++frees_due_;
+    }
+    if (frees_due_ > 0) free_if_there_is_time();
     wait();
   }
   return {};  // with the helm: nobody stands in any more
 }
 
-void Worker::look_after_device() {
-  executor_.issue();
-  ++frees_due_;
-  if (device_first_ && frees_due_ < kMostFreesDue && (ready() || comes_back())) return;
+void Worker::free_if_there_is_time() {
+  if (device_first_ && frees_due_ < kMostFreesDue && (ready() || comes_back())) {
+    ++frees_due_;
+    return;
+  }
   executor_.free_retired();
   frees_due_ = 0;
 }

@@ -45,8 +45,8 @@ class Worker final : public StandIn {
  private:
   /// How many calls are handled before the device is looked after again.
   static constexpr int kCallsPerRound = 32;
-  /// How often it may be, and nothing be freed, while a program keeps the loop thread busy.
-  static constexpr int kMostFreesDue = 8;
+  /// What counts as never having time.
+  static constexpr int kMostFreesDue = 16;
   /// The longest message that is taken from the arena.
   static constexpr std::uint64_t kLongestIndirect = std::uint64_t{1} << 30;
 
@@ -60,8 +60,8 @@ class Worker final : public StandIn {
   bool deadline_passed() const;
   /// Whether there is something to do. With the helm.
   bool ready() const;
-  /// Issues, and frees what has ended: for a device with processors of its own only when there is time.
-  void look_after_device();
+  /// Frees what has ended; what a device with processors of its own waits for comes first.
+  void free_if_there_is_time();
   bool comes_back();
   /// Returns with the helm, which it lets go of meanwhile.
   void wait();
@@ -83,7 +83,7 @@ class Worker final : public StandIn {
   std::optional<Error> broken_;      // what the front end broke the protocol with
   bool saturated_ = false;           // no calls are read
   bool to_loop_ = false;             // the loop thread has to look after the device, or read
-  int frees_due_ = 0;                // how often the device has been looked after since something was freed
+  int frees_due_ = 0;                // not zero: something may have ended; grows while there is no time
   std::vector<std::uint64_t> scratch_;
 };
 

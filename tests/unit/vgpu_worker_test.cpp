@@ -139,6 +139,24 @@ TEST_F(BatchTest, OnOtherCpusAllIsReadFirst) {
   EXPECT_EQ(seen, all_read_first);
 }
 
+TEST_F(WorkerTest, ADeviceThatTakesNothingIsSeldomLookedAfter) {
+  Worker beside_us{segment, executor, calls, Processors::the_devices_own};
+  int looks = 0;
+  const std::function<void()> count = [&] {
+    ++looks;
+    after_next_look_at_clock = count;
+  };
+  after_next_look_at_clock = count;
+  calls.on_launch = [this] {
+    enqueue(++launches);
+    if (launches == 30) segment.close();
+  };
+  for (int i = 0; i < 30; ++i) send(kLaunch);
+  EXPECT_TRUE(beside_us.run());
+  EXPECT_EQ(device.in_flight(), 0U) << "nobody has granted a turn";
+  EXPECT_LE(looks, 10) << "two each after 1, 5, 25 and all commands, and not after each";
+}
+
 /// A device with processors of its own, and the command of a program that comes back quickly.
 class FreeingTest : public WorkerTest {
  protected:
@@ -176,6 +194,16 @@ TEST_F(FreeingTest, WhatHasEndedIsFreedWhenNobodyComesBack) {
   while (!ended.expired()) std::this_thread::yield();
   segment.close();
   loop.join();
+}
+
+TEST_F(FreeingTest, WhatHasEndedIsFreedWhenWhoComesBackWantsNothingOfTheDevice) {
+  device.complete_one();
+  after_next_look_at_clock = [this] { send(kMark); };
+  std::thread loop([this] { EXPECT_TRUE(beside_us.run()); });
+  while (!ended.expired()) std::this_thread::yield();
+  segment.close();
+  loop.join();
+  EXPECT_EQ(calls.handled, 1);
 }
 
 TEST_F(FreeingTest, WhatHasEndedIsFreedAtLastWhileTheProgramKeepsComingBack) {
