@@ -197,8 +197,8 @@ class Executor final : public CompletionSink {
   /// Of a front end that send at a time: each may have seen just before that there is room.
   static constexpr std::uint64_t kMostThreads = 4'096;
   static constexpr std::size_t kBatch = 16;
-  /// With one instead of four, twelve launches of 2 us took an H100 a third longer than when all were read
-  /// first, with four less (docs/results/2026-11-26-gpu.md).
+  /// With one instead of four, twelve launches of 2 us took an H100 two fifths longer than when all were read
+  /// first, with four about as long (docs/results/2026-11-26-gpu.md).
   static constexpr std::uint64_t kRampUp = 4;
   static constexpr std::size_t kMostRetired = 256;
 

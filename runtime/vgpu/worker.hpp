@@ -62,6 +62,7 @@ class Worker final : public StandIn {
   bool ready() const;
   /// Frees what has ended; what a device with processors of its own waits for comes first.
   void free_if_there_is_time();
+  /// Waits awake for a moment; whether there was something to do before it was over.
   bool comes_back();
   /// Returns with the helm, which it lets go of meanwhile.
   void wait();

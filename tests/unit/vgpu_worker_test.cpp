@@ -96,7 +96,6 @@ TEST_F(WorkerTest, WhoStandsInServesNoFloodWhileTheDeviceHasWork) {
 class BatchTest : public WorkerTest {
  protected:
   BatchTest() {
-    executor.set_stand_in(&beside_us);
     calls.on_launch = [this] {
       seen.push_back(device.in_flight());
       enqueue(2 + ++launches);
@@ -105,38 +104,32 @@ class BatchTest : public WorkerTest {
     come_back_quickly();
   }
 
-  void send_a_batch() {
+  /// By a loop thread for a device that runs commands on these.
+  std::vector<std::size_t> seen_on(Processors processors) {
+    Worker loop{segment, executor, calls, processors};
+    executor.set_stand_in(&loop);
+    device.complete_one();
     for (int i = 0; i < 12; ++i) send(kLaunch);
+    EXPECT_TRUE(loop.run());
+    executor.set_stand_in(nullptr);
+    return seen;
   }
 
-  Worker beside_us{segment, executor, calls, Processors::the_devices_own};
-  Worker on_other_cpus{segment, executor, calls, Processors::other_cpus};
   std::vector<std::size_t> seen;
-  const std::vector<std::size_t> first_few_then_many = {0, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 5};
   const std::vector<std::size_t> all_read_first = std::vector<std::size_t>(12, 0);
 };
 
-TEST_F(BatchTest, TheDeviceBeginsBeforeTheLoopThreadReadsOn) {
-  device.complete_one();
-  send_a_batch();
-  EXPECT_TRUE(beside_us.run());
-  EXPECT_EQ(seen, first_few_then_many);
+TEST_F(BatchTest, ADeviceBeginsBeforeTheLoopThreadReadsOn) {
+  const std::vector<std::size_t> first_few_then_many = {0, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 5};
+  EXPECT_EQ(seen_on(Processors::the_devices_own), first_few_then_many);
 }
 
-TEST_F(BatchTest, OnOurOwnProcessorsAllIsReadFirst) {
-  executor.set_stand_in(&worker);
-  device.complete_one();
-  send_a_batch();
-  EXPECT_TRUE(worker.run());
-  EXPECT_EQ(seen, all_read_first);
+TEST_F(BatchTest, OnOurCpusAllIsReadFirst) {
+  EXPECT_EQ(seen_on(Processors::our_cpus), all_read_first);
 }
 
 TEST_F(BatchTest, OnOtherCpusAllIsReadFirst) {
-  executor.set_stand_in(&on_other_cpus);
-  device.complete_one();
-  send_a_batch();
-  EXPECT_TRUE(on_other_cpus.run());
-  EXPECT_EQ(seen, all_read_first);
+  EXPECT_EQ(seen_on(Processors::other_cpus), all_read_first);
 }
 
 TEST_F(WorkerTest, ADeviceThatTakesNothingIsSeldomLookedAfter) {
