@@ -90,6 +90,10 @@ class SpinBudget {
   /// spinning waiter keeps off the very thread it waits for. `longest` is at most kLongest.
   explicit SpinBudget(std::chrono::nanoseconds longest = kLongest);
 
+  /// Starts at `longest`, however long that is and however few CPUs this process may use: for who waits for
+  /// threads that run on CPUs of their own.
+  static SpinBudget of_any_length(std::chrono::nanoseconds longest) { return {longest, Unlimited{}}; }
+
   /// From now on spins no longer than this, if it spins at all.
   void limit(std::chrono::nanoseconds longest);
 
@@ -113,6 +117,10 @@ class SpinBudget {
   void slept(std::chrono::nanoseconds took);
 
  private:
+  struct Unlimited {};
+  SpinBudget(std::chrono::nanoseconds longest, Unlimited)
+      : longest_(longest.count()), budget_(longest.count()) {}
+
   void set(int64_t nanoseconds);
   int64_t longest() const { return longest_.load(std::memory_order_relaxed); }
 

@@ -47,14 +47,18 @@ std::int32_t CompletionBoard::status(wire::EventId event) const {
 }
 
 template <class Ready>
-void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
+bool CompletionBoard::spin_through_turn(std::uint32_t turn, std::chrono::steady_clock::time_point since,
+                                        Ready& ready) {
+  const auto now = std::chrono::steady_clock::now;
   const ring::Coscheduling& coscheduling = segment_.header().coscheduling;
-  const auto until = std::chrono::steady_clock::now() + kLongestTogether;
+  const auto until = since + together_.current();
   while (!ring::detail::spin_briefly(ready)) {
     ring::detail::give_way();
     const bool over = coscheduling.turn.load(std::memory_order_relaxed) != turn;
-    if (over || std::chrono::steady_clock::now() >= until) return;
+    if (over || now() >= until) return false;
   }
+  together_.succeeded(now() - since);
+  return true;
 }
 
 /// Where several threads wait, the first one's is told. What an earlier event's waiter has left is
@@ -77,11 +81,13 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
   ring::Coscheduling& coscheduling = segment_.header().coscheduling;
   coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t spun_through = 0;  // even: none yet
+  std::chrono::steady_clock::time_point since;
   for (;;) {
     const std::uint32_t turn = coscheduling.turn.load(std::memory_order_relaxed);
     const bool spin = (turn & 1U) != 0 && turn != spun_through;
     if (spin) {
-      spin_through_turn(turn, ready);
+      since = std::chrono::steady_clock::now();
+      if (spin_through_turn(turn, since, ready)) return status(event);
       spun_through = turn;
     }
     bool done = false;
@@ -92,7 +98,12 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
       const std::uint32_t now = coscheduling.turn.load(std::memory_order_relaxed);
       return done || ((now & 1U) != 0 && now != spun_through);
     });
-    if (done) return status(event);
+    if (!done) continue;
+    // In the same turn: what passes while others have the device says nothing.
+    if (spun_through != 0 && coscheduling.turn.load(std::memory_order_relaxed) == spun_through) {
+      together_.slept(std::chrono::steady_clock::now() - since);
+    }
+    return status(event);
   }
 }
 

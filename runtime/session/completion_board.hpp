@@ -30,7 +30,9 @@ struct EventTimes {
 
 class CompletionBoard {
  public:
-  /// As long as a worker keeps a turn for the next command: the paper polls 100,000 times.
+  /// As long as a worker keeps a turn for the next command: the paper polls 100,000 times. Who waits longer
+  /// every time is woken anyway, and its spinning only takes a core from others: in a virtual machine, maybe
+  /// the very core that stands for the device's.
   static constexpr std::chrono::microseconds kLongestTogether{500};
 
   explicit CompletionBoard(const ring::Segment& segment) : segment_(segment), slots_(segment.slots()) {}
@@ -48,12 +50,16 @@ class CompletionBoard {
 
   /// Waits until the event's status is `until` or lower (or the session is lost) and returns its status.
   /// CL_COMPLETE is the end; the worker wakes nobody for what comes before, but for a granted access. While
-  /// the session is switched in to run together with its turn, spins for up to kLongestTogether before it
-  /// sleeps. `as` is the call that waits, for traces: wire/call_names.hpp.
+  /// the session is switched in to run together with its turn, spins before it sleeps, for up to
+  /// kLongestTogether while its waits are not longer. `as` is the call that waits, for traces:
+  /// wire/call_names.hpp.
   std::int32_t wait(wire::EventId event, std::int32_t until = kComplete, std::uint32_t as = wire::kOwnCall);
 
   /// The worker knows SlotState::kQuiet. Before the first event.
   void use_quiet_slots() { quiet_ = true; }
+
+  /// How long waiting threads spin while the session is switched in, as their waits so far have taught.
+  std::chrono::nanoseconds spins_together() const { return together_.current(); }
 
   /// Waiting threads spin for as long as suits devices that have processors of their own, or none.
   void suit(bool devices_are_apart) { budget_.suit(devices_are_apart); }
@@ -67,13 +73,14 @@ class CompletionBoard {
  private:
   std::int32_t slot_status(wire::EventId event) const;
   void say_since_when(ring::CompletionSlot& slot, std::uint32_t as) const;
-  /// Spins while this turn lasts, until the event is ready or it has taken too long.
+  /// Spins while this turn lasts, until the event is ready or waits have rarely taken so long; true if ready.
   template <class Ready>
-  void spin_through_turn(std::uint32_t turn, Ready& ready);
+  bool spin_through_turn(std::uint32_t turn, std::chrono::steady_clock::time_point since, Ready& ready);
 
   const ring::Segment& segment_;
   const std::span<ring::CompletionSlot> slots_;
   ring::SpinBudget budget_;
+  ring::SpinBudget together_ = ring::SpinBudget::of_any_length(kLongestTogether);
   bool quiet_ = false;
 
   std::mutex mutex_;                        // guards what follows

@@ -326,6 +326,15 @@ TEST_F(SpinBudgetOnManyCpus, ANapThatSpinningWouldHaveSavedRaisesIt) {
   EXPECT_NEAR(static_cast<double>(budget.current().count()), 20'000, 10);
 }
 
+TEST(SpinBudget, MayBeOfAnyLengthWhateverTheCpus) {
+  SpinBudget budget = SpinBudget::of_any_length(microseconds(500));
+  EXPECT_EQ(budget.current(), microseconds(500));
+  budget.slept(microseconds(501));
+  EXPECT_EQ(budget.current(), microseconds(250));
+  budget.slept(microseconds(500));
+  EXPECT_GT(budget.current(), microseconds(250)) << "a nap that spinning would have saved";
+}
+
 TEST(SpinBudget, ABudgetOfZeroStaysZero) {
   SpinBudget budget(kNever);
   budget.succeeded(microseconds(10));
