@@ -24,26 +24,43 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 // Calibration runs a few batches per candidate and believes the fastest: other programs only make it slower.
 constexpr int kPasses = 8;
 constexpr int kSamples = 5;
-constexpr std::uint64_t kLaunchesPerSample = 16;
+constexpr std::uint64_t kFewLaunches = 8;
+constexpr std::uint64_t kManyLaunches = 24;
 constexpr double kCloseEnough = 0.03;
 // A short first kernel is mostly launch overhead; going up in steps keeps one bad guess from running long.
 constexpr double kLargestStep = 32.0;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
-/// Time per launch in microseconds with several launches queued, the fastest of some samples.
-double time_per_launch(Workload& workload, LaunchQueue& queue) {
-  double fastest = std::numeric_limits<double>::infinity();
-  workload.enqueue_round();
-  queue.finish();
+struct Batch {
+  double launches = 0;
+  double microseconds = 0;
+};
+
+/// At least so many launches and the wait for them, in the fastest of some samples.
+Batch fastest_batch(std::uint64_t launches, Workload& workload, LaunchQueue& queue) {
+  Batch fastest{0, std::numeric_limits<double>::infinity()};
   for (int sample = 0; sample < kSamples; ++sample) {
     const std::uint64_t before = queue.launches();
     const auto start = std::chrono::steady_clock::now();
-    while (queue.launches() - before < kLaunchesPerSample) workload.enqueue_round();
+    while (queue.launches() - before < launches) workload.enqueue_round();
     queue.finish();
     const Microseconds taken = std::chrono::steady_clock::now() - start;
-    fastest = std::min(fastest, taken.count() / static_cast<double>(queue.launches() - before));
+    fastest.launches = static_cast<double>(queue.launches() - before);
+    fastest.microseconds = std::min(fastest.microseconds, taken.count());
   }
   return fastest;
+}
+
+/// Microseconds that one launch more takes where several are queued: without what a batch takes once, above
+/// all the wait for its end, which may be longer than many a kernel.
+double time_per_launch(Workload& workload, LaunchQueue& queue) {
+  workload.enqueue_round();
+  queue.finish();
+  const Batch few = fastest_batch(kFewLaunches, workload, queue);
+  const Batch many = fastest_batch(kManyLaunches, workload, queue);
+  const double each = (many.microseconds - few.microseconds) / (many.launches - few.launches);
+  // So disturbed that the longer batch was the faster one: then at most this.
+  return each > 0 ? each : many.microseconds / many.launches;
 }
 
 /// Finds the amount of work (the size, or the iteration count) whose launches take about `microseconds`: a
