@@ -4,6 +4,12 @@ namespace fairgv::session {
 
 using ring::SlotState;
 
+namespace {
+
+constexpr std::chrono::steady_clock::time_point kNever{};
+
+}  // namespace
+
 wire::EventId CompletionBoard::acquire() {
   wire::EventId event;
   {
@@ -47,18 +53,14 @@ std::int32_t CompletionBoard::status(wire::EventId event) const {
 }
 
 template <class Ready>
-bool CompletionBoard::spin_through_turn(std::uint32_t turn, std::chrono::steady_clock::time_point since,
-                                        Ready& ready) {
-  const auto now = std::chrono::steady_clock::now;
+void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
   const ring::Coscheduling& coscheduling = segment_.header().coscheduling;
-  const auto until = since + together_.current();
+  const auto until = std::chrono::steady_clock::now() + together_.current();
   while (!ring::detail::spin_briefly(ready)) {
     ring::detail::give_way();
     const bool over = coscheduling.turn.load(std::memory_order_relaxed) != turn;
-    if (over || now() >= until) return false;
+    if (over || std::chrono::steady_clock::now() >= until) return;
   }
-  together_.succeeded(now() - since);
-  return true;
 }
 
 /// Where several threads wait, the first one's is told. What an earlier event's waiter has left is
@@ -80,14 +82,14 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
   slot.state.fetch_and(~SlotState::kQuiet, std::memory_order_acq_rel);
   ring::Coscheduling& coscheduling = segment_.header().coscheduling;
   coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t began_in = coscheduling.turn.load(std::memory_order_relaxed);
+  const auto began = (began_in & 1U) != 0 ? std::chrono::steady_clock::now() : kNever;
   std::uint32_t spun_through = 0;  // even: none yet
-  std::chrono::steady_clock::time_point since;
   for (;;) {
     const std::uint32_t turn = coscheduling.turn.load(std::memory_order_relaxed);
     const bool spin = (turn & 1U) != 0 && turn != spun_through;
     if (spin) {
-      since = std::chrono::steady_clock::now();
-      if (spin_through_turn(turn, since, ready)) return status(event);
+      spin_through_turn(turn, ready);
       spun_through = turn;
     }
     bool done = false;
@@ -99,9 +101,9 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
       return done || ((now & 1U) != 0 && now != spun_through);
     });
     if (!done) continue;
-    // In the same turn: what passes while others have the device says nothing.
-    if (spun_through != 0 && coscheduling.turn.load(std::memory_order_relaxed) == spun_through) {
-      together_.slept(std::chrono::steady_clock::now() - since);
+    // Within one turn: what passes while others have the device, or until a turn has begun, says nothing.
+    if (began != kNever && coscheduling.turn.load(std::memory_order_relaxed) == began_in) {
+      together_.slept(std::chrono::steady_clock::now() - began);
     }
     return status(event);
   }

@@ -73,9 +73,9 @@ class CompletionBoard {
  private:
   std::int32_t slot_status(wire::EventId event) const;
   void say_since_when(ring::CompletionSlot& slot, std::uint32_t as) const;
-  /// Spins while this turn lasts, until the event is ready or waits have rarely taken so long; true if ready.
+  /// Spins while this turn lasts, until the event is ready or it takes longer than waits are worth it.
   template <class Ready>
-  bool spin_through_turn(std::uint32_t turn, std::chrono::steady_clock::time_point since, Ready& ready);
+  void spin_through_turn(std::uint32_t turn, Ready& ready);
 
   const ring::Segment& segment_;
   const std::span<ring::CompletionSlot> slots_;
