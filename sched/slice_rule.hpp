@@ -38,7 +38,7 @@ inline constexpr SliceRule kNonPreemptiveSlice = SliceRule::constant(std::chrono
 inline constexpr SliceRule kPreemptiveSlice = SliceRule::constant(std::chrono::milliseconds(30));
 /// The default: with few tenants so long that a change of turns costs less than 1 % of a turn also where it
 /// empties caches, with many so short that each has a turn soon (docs/SCHEDULING.md, Disciplines).
-inline constexpr SliceRule kAdaptiveSlice{std::chrono::milliseconds(2), std::chrono::milliseconds(15),
+inline constexpr SliceRule kAdaptiveSlice{std::chrono::microseconds(1500), std::chrono::milliseconds(15),
                                           std::chrono::milliseconds(90)};
 
 }  // namespace fairgv::sched

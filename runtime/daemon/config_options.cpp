@@ -342,7 +342,7 @@ const ConfigOptions<DeviceRule>& device_options() {
         "Who gets the device next while several want it (see The policy)."},
        field(&DeviceRule::policy)},
       {{"discipline", ChoiceType{disciplines()}, "", Applies::at_once, "",
-        "How long a turn is while several want the device. `adaptive`: 15 ms while they are few, down to 2 "
+        "How long a turn is while several want the device. `adaptive`: 15 ms while they are few, down to 1.5 "
         "ms with many; `non-preemptive`: 6 ms, for devices that cannot interrupt kernels; `preemptive`: 30 "
         "ms, for those that can (see The slice)."},
        discipline_field()},

@@ -98,7 +98,7 @@ void add_sim(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option("--slice", options.slice,
-                   "The devices' time slice; adaptive: 2 to 15 ms, by how many tenants want it")
+                   "The devices' time slice; adaptive: 1.5 to 15 ms, by how many tenants want it")
       ->type_name("TIME")
       ->capture_default_str();
   command->add_option("--seconds", options.seconds, "Simulated time")

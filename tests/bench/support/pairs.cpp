@@ -22,7 +22,7 @@ void declare_turns(Experiment& experiment, PairSettings& settings) {
 
 void declare_discipline(Experiment& experiment, PairSettings& settings) {
   experiment.options()
-      .add_option("--discipline", settings.discipline, "The device's: slices of 2 to 15 ms, of 6, or of 30")
+      .add_option("--discipline", settings.discipline, "The device's: slices of 1.5 to 15 ms, of 6, or of 30")
       ->check(CLI::IsMember({"adaptive", "non-preemptive", "preemptive"}));
 }
 
