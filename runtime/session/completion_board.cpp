@@ -4,12 +4,6 @@ namespace fairgv::session {
 
 using ring::SlotState;
 
-namespace {
-
-constexpr std::chrono::steady_clock::time_point kNever{};
-
-}  // namespace
-
 wire::EventId CompletionBoard::acquire() {
   wire::EventId event;
   {
@@ -55,11 +49,11 @@ std::int32_t CompletionBoard::status(wire::EventId event) const {
 template <class Ready>
 void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
   const ring::Coscheduling& coscheduling = segment_.header().coscheduling;
-  const auto until = std::chrono::steady_clock::now() + together_.current();
+  const auto until = now_() + together_.current();
   while (!ring::detail::spin_briefly(ready)) {
     ring::detail::give_way();
     const bool over = coscheduling.turn.load(std::memory_order_relaxed) != turn;
-    if (over || std::chrono::steady_clock::now() >= until) return;
+    if (over || now_() >= until) return;
   }
 }
 
@@ -81,9 +75,9 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
   // the word is what counts.
   slot.state.fetch_and(~SlotState::kQuiet, std::memory_order_acq_rel);
   ring::Coscheduling& coscheduling = segment_.header().coscheduling;
-  coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t began_in = coscheduling.turn.load(std::memory_order_relaxed);
-  const auto began = (began_in & 1U) != 0 ? std::chrono::steady_clock::now() : kNever;
+  const auto began = now_();
+  coscheduling.synchronous_calls.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t spun_through = 0;  // even: none yet
   for (;;) {
     const std::uint32_t turn = coscheduling.turn.load(std::memory_order_relaxed);
@@ -102,8 +96,8 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
     });
     if (!done) continue;
     // Within one turn: what passes while others have the device, or until a turn has begun, says nothing.
-    if (began != kNever && coscheduling.turn.load(std::memory_order_relaxed) == began_in) {
-      together_.slept(std::chrono::steady_clock::now() - began);
+    if ((began_in & 1U) != 0 && coscheduling.turn.load(std::memory_order_relaxed) == began_in) {
+      together_.slept(now_() - began);
     }
     return status(event);
   }

@@ -35,7 +35,10 @@ class CompletionBoard {
   /// the very core that stands for the device's.
   static constexpr std::chrono::microseconds kLongestTogether{500};
 
-  explicit CompletionBoard(const ring::Segment& segment) : segment_(segment), slots_(segment.slots()) {}
+  using Now = std::chrono::steady_clock::time_point (*)();
+
+  explicit CompletionBoard(const ring::Segment& segment, Now now = std::chrono::steady_clock::now)
+      : segment_(segment), slots_(segment.slots()), now_(now) {}
 
   /// A new event in the state CL_QUEUED; no id when all slots are taken.
   wire::EventId acquire();
@@ -79,6 +82,7 @@ class CompletionBoard {
 
   const ring::Segment& segment_;
   const std::span<ring::CompletionSlot> slots_;
+  const Now now_;
   ring::SpinBudget budget_;
   ring::SpinBudget together_ = ring::SpinBudget::of_any_length(kLongestTogether);
   bool quiet_ = false;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "tests/unit/ring_support.hpp"
@@ -12,51 +13,58 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using std::chrono::nanoseconds;
+
+std::atomic<nanoseconds::rep> clock_now{0};
+
+std::chrono::steady_clock::time_point now() {
+  return std::chrono::steady_clock::time_point(nanoseconds(clock_now));
+}
+
 class SpinningTogether : public ::testing::Test {
  protected:
-  /// Waits for a new event, which ends `after` its waiter has been counted; `meanwhile` comes before that.
+  /// Waits so long, by the board's clock, for a new event; `meanwhile` comes when the wait has begun.
   template <class Meanwhile>
-  void wait_once(std::chrono::nanoseconds after, Meanwhile meanwhile) {
+  void wait_once(nanoseconds took, Meanwhile meanwhile) {
     const wire::EventId event = board_.acquire();
-    const std::uint64_t waits = coscheduling().synchronous_calls;
+    const std::uint32_t waits = coscheduling().synchronous_calls;
     std::thread peer([&] {
       while (coscheduling().synchronous_calls == waits) std::this_thread::yield();
       meanwhile();
-      std::this_thread::sleep_for(after);
+      clock_now += took.count();
       board_.set(event, kComplete);
     });
     EXPECT_EQ(board_.wait(event), kComplete);
     peer.join();
     board_.release(event);
   }
-  void wait_once(std::chrono::nanoseconds after) {
-    wait_once(after, [] {});
+  void wait_once(nanoseconds took) {
+    wait_once(took, [] {});
   }
 
   ring::Coscheduling& coscheduling() { return segment_.header().coscheduling; }
 
   ring::Segment segment_ = ring::Segment::create(ring::small_sizes()).value();
-  CompletionBoard board_{segment_};
+  CompletionBoard board_{segment_, now};
 };
 
 TEST_F(SpinningTogether, StopsWhereTheWaitsTakeLonger) {
-  EXPECT_EQ(board_.spins_together(), CompletionBoard::kLongestTogether);
+  EXPECT_EQ(board_.spins_together(), 500us);
   coscheduling().switch_in();
-  // A waiter that is kept from its core between being counted and looking finds a wait that was short.
-  for (int wait = 0; wait < 100 && board_.spins_together() > CompletionBoard::kLongestTogether / 8; ++wait) {
-    wait_once(2ms);
-  }
-  EXPECT_LE(board_.spins_together(), CompletionBoard::kLongestTogether / 8);
-  const auto learned = board_.spins_together();
-  for (int wait = 0; wait < 1'000 && board_.spins_together() <= learned; ++wait) wait_once(0ns);
-  EXPECT_GT(board_.spins_together(), learned) << "short waits pay again";
+  wait_once(501us);
+  EXPECT_EQ(board_.spins_together(), 250us);
+  wait_once(2ms);
+  EXPECT_EQ(board_.spins_together(), 125us);
+  wait_once(500us);
+  EXPECT_GT(board_.spins_together(), 125us) << "spinning on would have saved the sleep";
 }
 
-TEST_F(SpinningTogether, LearnsNothingFromWaitsOutsideItsTurns) {
+TEST_F(SpinningTogether, LearnsNothingFromWaitsThatATurnDoesNotHold) {
   wait_once(2ms);
-  coscheduling().switch_in();
+  wait_once(2ms, [&] { coscheduling().switch_in(); });
+  wait_once(2ms, [&] { coscheduling().switch_in(); });
   wait_once(2ms, [&] { coscheduling().switch_out(); });
-  EXPECT_EQ(board_.spins_together(), CompletionBoard::kLongestTogether);
+  EXPECT_EQ(board_.spins_together(), 500us);
 }
 
 }  // namespace
