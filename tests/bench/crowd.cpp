@@ -62,8 +62,9 @@ Result<IdleCpu> idle_cpu(const nlohmann::json& report, unsigned idle) {
 Result<Company> start_crowd(const Tenancy& tenancy, const Settings& settings, std::uint64_t iterations,
                             Clock::time_point window) {
   auto program = saturating_program(iterations, settings.seconds);
-  program.insert(program.end(),
-                 {"--start-at", fmt::format("{:.3f}", Seconds(window.time_since_epoch()).count())});
+  // A window shows whole batches only, and of the usual twelve launches a tenant has two hundred in it.
+  program.insert(program.end(), {"--batch", "6", "--start-at",
+                                 fmt::format("{:.3f}", Seconds(window.time_since_epoch()).count())});
   Company crowd;
   for (const std::string& name : numbered("tenant", settings.tenants)) {
     if (auto joined = crowd.join(tenancy, name, program); !joined) return joined.error();

@@ -1,16 +1,18 @@
 // fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV,
 // sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. A tenant's share is its
-// throughput over its due, as the paper defines it (section 5.4.1); the Min-Max Ratio is that of the tenants'
-// shares, each the median of the single runs. (The ratio of a single run is low if any tenant had luck or bad
-// luck in it.) The overhead is what the programs do on the driver alone, in turns right before and after each
-// run side by side, over what all tenants do together, the median again. Every run has processes of its own:
-// what one of them loses beside others can differ from what another does by some per cent for as long as they
-// live, whatever the scheduler does. Where the tenants' programs differ (--api mixed), each one's throughput
-// is taken over how fast its like's kernels are by themselves, as tenants in turns.
+// throughput over its due, as the paper defines it (section 5.4.1); the Min-Max Ratio is that of the shares
+// that belong to the weights, each the mean of the runs. In the next run each weight is the next tenant's,
+// until every tenant has had every weight: what one process loses beside others can differ from what its like
+// does by some per cent for as long as they live, whatever the scheduler does (rivals.hpp). Then processes
+// are new. (The ratio of a single run is low if any tenant had luck or bad luck in it.) The overhead is what
+// the programs do on the driver alone, in turns right before and after each run side by side, over what all
+// tenants do together, the median of the runs. Where the tenants' programs differ (--api mixed), each one's
+// throughput is taken over how fast its like's kernels are by themselves, as tenants in turns.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -65,7 +67,7 @@ struct Settings {
 struct Cell {
   std::string policy;
   std::string program;
-  std::vector<double> shares;  // of the tenants, over their due: medians of the single runs
+  std::vector<double> shares;  // of the weights, over their due: means of the single runs
   Spread min_max_ratio;        // of the shares, and of single runs
   Spread charged;              // Min-Max Ratio of the device time charged, by weight
   Spread overhead;
@@ -114,30 +116,65 @@ struct Run {
   double charged = 0;  // the Min-Max Ratio of device time by weight
 };
 
-Result<Run> run_once(const Tenancy& tenancy, const Placement& placement, const std::vector<Program>& programs,
-                     const Settings& settings) {
-  const std::vector<std::uint32_t>& weights = settings.tenants.weights;
-  auto rivals = Rivals::start(tenancy, placement, programs, weights, programs);
-  if (!rivals) return rivals.error();
+Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<Program>& programs,
+                     const std::vector<std::uint32_t>& weights, const PairSettings& settings) {
+  if (auto weighed = rivals.weigh(tenancy, weights); !weighed) return weighed.error();
   const bool are_alike = std::count(programs.begin(), programs.end(), programs.front()) ==
                          static_cast<std::ptrdiff_t>(programs.size());
   const auto who = are_alike ? Rivals::Who::on_driver : Rivals::Who::everybody;
-  const auto by_themselves = [&] { return rivals->take_turns(settings.pairs.turns, who); };
+  const auto by_themselves = [&] { return rivals.take_turns(settings.turns, who); };
   const auto before = by_themselves();
   if (!before) return before.error();
   const auto opened = look_at(tenancy);
   if (!opened) return opened.error();
-  const auto together = rivals->together(settings.pairs.seconds);
+  const auto together = rivals.together(settings.seconds);
   if (!together) return together.error();
   const auto closed = look_at(tenancy);
   if (!closed) return closed.error();
   const auto after = by_themselves();
   if (!after) return after.error();
-  if (auto ended = rivals->end(); !ended) return ended.error();
   const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
   if (!charged) return charged.error();
   return Run{fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value())),
              min_max_ratio(charged.value())};
+}
+
+/// As many runs as tenants at most, with the same processes.
+Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& placement,
+                                     const std::vector<Program>& programs, int runs,
+                                     const Settings& settings) {
+  auto rivals = Rivals::start(tenancy, placement, programs, programs);
+  if (!rivals) return rivals.error();
+  std::vector<Run> done;
+  std::vector<std::uint32_t> weights = settings.tenants.weights;
+  for (int i = 0; i < runs; ++i) {
+    auto run = run_once(tenancy, rivals.value(), programs, weights, settings.pairs);
+    if (!run) return run.error();
+    // Back into the order of the weights.
+    std::vector<double>& shares = run->fairness.relative;
+    std::rotate(shares.begin(), shares.end() - i, shares.end());
+    done.push_back(std::move(run).value());
+    std::rotate(weights.begin(), weights.begin() + 1, weights.end());
+  }
+  if (auto ended = rivals->end(); !ended) return ended.error();
+  return done;
+}
+
+/// What the runs show together.
+Cell cell_of(const std::string& policy, const std::string& program, const std::vector<Run>& runs) {
+  std::vector<double> ratios, charges, overheads;
+  std::vector<double> shares(runs.front().fairness.relative.size(), 0);
+  for (const Run& run : runs) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      shares[i] += run.fairness.relative[i] / static_cast<double>(runs.size());
+    }
+    ratios.push_back(run.fairness.min_max_ratio);
+    charges.push_back(run.charged);
+    overheads.push_back(run.fairness.overhead);
+  }
+  Cell cell{policy, program, shares, spread_of(ratios), spread_of(charges), spread_of(overheads)};
+  cell.min_max_ratio.median = min_max_ratio(shares);
+  return cell;
 }
 
 Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const std::string& policy,
@@ -155,21 +192,15 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
   }
   if (auto set = tenancy.set_policy(policy); !set) return set.error();
-  std::vector<double> ratios, charges, overheads;
-  std::vector<std::vector<double>> shares(programs.size());  // by tenant
-  for (int i = 0; i < settings.pairs.pairs; ++i) {
-    const auto run = run_once(tenancy, placement, programs, settings);
-    if (!run) return run.error();
-    for (std::size_t tenant = 0; tenant < shares.size(); ++tenant)
-      shares[tenant].push_back(run->fairness.relative[tenant]);
-    ratios.push_back(run->fairness.min_max_ratio);
-    charges.push_back(run->charged);
-    overheads.push_back(run->fairness.overhead);
+  std::vector<Run> runs;
+  while (std::ssize(runs) < settings.pairs.pairs) {
+    const auto left = settings.pairs.pairs - std::ssize(runs);
+    auto more = run_in_turn(tenancy, placement, programs,
+                            static_cast<int>(std::min(left, std::ssize(programs))), settings);
+    if (!more) return more.error();
+    std::move(more->begin(), more->end(), std::back_inserter(runs));
   }
-  Cell cell{policy, name, {}, spread_of(ratios), spread_of(charges), spread_of(overheads)};
-  for (const std::vector<double>& of_tenant : shares) cell.shares.push_back(median(of_tenant));
-  cell.min_max_ratio.median = min_max_ratio(cell.shares);
-  return cell;
+  return cell_of(policy, name, runs);
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
@@ -201,7 +232,7 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
-      "Min-Max Ratio (1 = exactly by weight) of the tenants' shares, each the median of {} runs, and\n"
+      "Min-Max Ratio (1 = exactly by weight) of the weights' shares, each the mean of {} runs, and\n"
       "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median and\n"
       "lowest-highest. Weights {}; the paper's FairGV: at least {}\n\n"
       "{:<22}{:<16}{:>22}{:>22}{:>22}   {}\n",

@@ -122,8 +122,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   }
   const auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
-  auto rivals = Rivals::start(tenancy.value(), placement, programs, weights, {});
+  auto rivals = Rivals::start(tenancy.value(), placement, programs, {});
   if (!rivals) return rivals.error();
+  if (auto weighed = rivals->weigh(tenancy.value(), weights); !weighed) return weighed.error();
   fmt::print("Shares of the work done, {} runs of {} s; the due share in parentheses\n\n{:<16}",
              settings.pairs.pairs, settings.pairs.seconds, "policy");
   for (const Player& player : kPlayers) {

@@ -1,5 +1,7 @@
 #include "tests/harness/tenancy.hpp"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -95,9 +97,21 @@ Tenancy::~Tenancy() {
 }
 
 Result<void> Tenancy::set_policy(const std::string& policy) const {
-  const auto set = run({{beside("fairgv"), "set", "--policy", policy, "--socket", socket()}, {}});
-  if (!set) return set.error();
-  if (set->status != 0) return Error{"the daemon does not take the policy '" + policy + "'"};
+  return set({"--policy", policy});
+}
+
+Result<void> Tenancy::set_weight(const std::string& name, std::uint32_t weight) const {
+  return set({name, fmt::format("weight={}", weight)});
+}
+
+Result<void> Tenancy::set(const std::vector<std::string>& what) const {
+  CommandLine command{{beside("fairgv"), "set", "--socket", socket()}, {}};
+  command.arguments.insert(command.arguments.end(), what.begin(), what.end());
+  const auto ended = run(command);
+  if (!ended) return ended.error();
+  if (ended->status != 0) {
+    return Error{fmt::format("the daemon does not do 'fairgv set {}'", fmt::join(what, " "))};
+  }
   return {};
 }
 

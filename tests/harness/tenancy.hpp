@@ -58,12 +58,16 @@ class Tenancy {
   std::string socket() const { return folder_ / "fairgvd.sock"; }
   /// Has the daemon's devices scheduled by this policy from now on.
   Result<void> set_policy(const std::string& policy) const;
+  /// The tenant, which is there, has this weight from now on.
+  Result<void> set_weight(const std::string& name, std::uint32_t weight) const;
   /// The program as a tenant, by `fairgv run`.
   CommandLine tenant(const std::string& name, std::uint32_t weight, std::vector<std::string> program) const;
 
  private:
   Tenancy(TemporaryFolder folder, Placement placement)
       : folder_(std::move(folder)), placement_(std::move(placement)) {}
+  /// `fairgv set`.
+  Result<void> set(const std::vector<std::string>& what) const;
   TemporaryFolder folder_;
   Placement placement_;
 };

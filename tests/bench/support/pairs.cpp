@@ -53,7 +53,7 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
                                           const std::vector<Program>& together) {
   PairsByPolicy result;
   for (int pair = 0; pair < settings_.pairs; ++pair) {
-    auto rivals = Rivals::start(tenancy_, placement_, together, {}, alone);
+    auto rivals = Rivals::start(tenancy_, placement_, together, alone);
     if (!rivals) return rivals.error();
     const auto by_themselves = [&] { return rivals->take_turns(settings_.turns, Rivals::Who::on_driver); };
     auto before = by_themselves();

@@ -18,6 +18,10 @@ constexpr double kTurnSeconds = 0.04;
 /// Until everybody has read that the window opens. Who is late fails, so this has only to be long enough.
 constexpr double kLeadSeconds = 1;
 
+std::string name_of(std::size_t tenant) {
+  return fmt::format("tenant{}", tenant + 1);
+}
+
 std::vector<double> means(const std::vector<double>& before, const std::vector<double>& after) {
   std::vector<double> result;
   for (std::size_t i = 0; i < before.size(); ++i) result.push_back((before[i] + after[i]) / 2);
@@ -39,8 +43,7 @@ Result<void> Rivals::Rival::start(CommandLine command) {
 }
 
 Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
-                             const std::vector<Program>& tenants, const std::vector<std::uint32_t>& weights,
-                             const std::vector<Program>& on_driver) {
+                             const std::vector<Program>& tenants, const std::vector<Program>& on_driver) {
   Rivals rivals;
   for (const Program& program : on_driver) {
     Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()), false);
@@ -48,12 +51,17 @@ Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
   }
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i), true);
-    const std::uint32_t weight = i < weights.size() ? weights[i] : 1;
-    const std::string name = fmt::format("tenant{}", i + 1);
-    if (auto started = rival.start(tenancy.tenant(name, weight, tenants[i])); !started)
+    if (auto started = rival.start(tenancy.tenant(name_of(i), 1, tenants[i])); !started)
       return started.error();
   }
   return rivals;
+}
+
+Result<void> Rivals::weigh(const Tenancy& tenancy, const std::vector<std::uint32_t>& weights) const {
+  for (std::size_t i = 0; i < tenants_.size(); ++i) {
+    if (auto set = tenancy.set_weight(name_of(i), weights[i]); !set) return set.error();
+  }
+  return {};
 }
 
 Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {

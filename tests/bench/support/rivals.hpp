@@ -20,11 +20,13 @@ using Program = std::vector<std::string>;  // and its arguments
 
 class Rivals {
  public:
-  /// Starts all, one after the other; the tenants are tenant1, tenant2, ... Weights are the tenants', in
-  /// their order; 1 where there is none. Other tenants of the daemon should have nothing to do.
+  /// Starts all, one after the other; the tenants are tenant1, tenant2, ..., and of equal weight. Other
+  /// tenants of the daemon should have nothing to do.
   static Result<Rivals> start(const harness::Tenancy& tenancy, const harness::Placement& placement,
-                              const std::vector<Program>& tenants, const std::vector<std::uint32_t>& weights,
-                              const std::vector<Program>& on_driver);
+                              const std::vector<Program>& tenants, const std::vector<Program>& on_driver);
+
+  /// The tenants, of that daemon, have these weights from now on, in their order.
+  Result<void> weigh(const harness::Tenancy& tenancy, const std::vector<std::uint32_t>& weights) const;
 
   /// Rounds per second, in the order of the programs.
   struct Alone {
