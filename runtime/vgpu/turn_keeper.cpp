@@ -334,8 +334,8 @@ void TurnKeeper::settle_contended(Next next, TimePoint now) {
 /// have got a processor while another tenant had the device.
 void TurnKeeper::learn_pause(Duration pause) {
   if (pause > kLongestLinger) return;
-  linger_ =
-      std::clamp<Duration>(std::max<Duration>(2 * pause, linger_ * 7 / 8), kShortestLinger, kLongestLinger);
+  linger_ = std::clamp<Duration>(std::max<Duration>(2 * pause, linger_ - linger_ / kPausesRemembered),
+                                 kShortestLinger, kLongestLinger);
   long_lingers_.paid();
 }
 

@@ -185,9 +185,9 @@ TEST_F(ContendedTurnTest, LingeringInVainGetsShorterAndALongOneIsTriedNowAndThen
 
 TEST_F(ContendedTurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
   may_issue();
-  grant(6ms);
+  grant(30ms);
   Duration expected = 0us;
-  for (int command = 0; command < 30; ++command) {
+  for (int command = 0; command < 250; ++command) {
     if (command > 0) now += 15us;
     expected += command > 0 ? 65us : 50us;
     ASSERT_GT(may_issue(), 0U);
@@ -199,6 +199,23 @@ TEST_F(ContendedTurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
   now = *keeper.lingers_until();
   settle(false);
   EXPECT_EQ(used(), expected);
+}
+
+TEST_F(ContendedTurnTest, APauseThatIsLongerOnceInARoundDoesNotLoseTheTurn) {
+  may_issue();
+  grant(30ms);
+  constexpr int kCommandsInARound = 25;  // srad's
+  for (int command = 0; command < 8 * kCommandsInARound; ++command) {
+    if (command > 0) {
+      ASSERT_TRUE(keeper.lingers_until());
+      const Duration pause = command % kCommandsInARound == 0 ? 60us : 5us;
+      ASSERT_GT(*keeper.lingers_until() - now, pause) << command;
+      now += pause;
+    }
+    ASSERT_GT(may_issue(), 0U);
+    issue(1);
+    complete_after(50us, 1, false);
+  }
 }
 
 TEST_F(ContendedTurnTest, AShortPauseIsLearntEvenWhenTheTurnWasGoneByThen) {
