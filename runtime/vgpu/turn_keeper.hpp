@@ -60,9 +60,9 @@ class TurnKeeper {
   /// longer.
   static constexpr Duration kShortestLinger = std::chrono::microseconds(20);
   static constexpr Duration kLongestLinger = std::chrono::microseconds(500);
-  /// How many shorter pauses, about, it takes to forget a long one: among many short ones programs now and then
-  /// pause longer, and a turn given back for it comes again only after everybody else's. Who lingers in vain
-  /// forgets within a few turns.
+  /// How many shorter pauses, about, it takes to forget a long one: among many short ones programs now and
+  /// then pause longer, and a turn given back for it comes again only after everybody else's. Who lingers in
+  /// vain forgets within a few turns.
   static constexpr int kPausesRemembered = 64;
   /// Part of a slice: how long a worker stays awake for a turn that was announced. The other's turn ends
   /// within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
