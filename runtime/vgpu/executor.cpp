@@ -63,7 +63,7 @@ Result<void> Executor::check_limits(std::size_t more_waits) const {
 
 Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
                            std::span<const wire::EventId> wait_list, std::span<const NodePtr> after) {
-  std::unique_lock lock(mutex_);
+  Lock lock(*this);
   bool wait_failed = false;
   if (auto within = check_limits(wait_list.size() + after.size()); !within) return within;
   if (auto resolved = events_.resolve(wait_list, waits_, wait_failed); !resolved) return resolved;
@@ -82,60 +82,60 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
     return {};
   }
   collect(settings_.now());
-  finish(std::move(lock), false);
+  finish(lock, false);
   return {};
 }
 
 Result<void> Executor::end_access(wire::EventId event) {
-  std::unique_lock lock(mutex_);
+  Lock lock(*this);
   auto node = events_.granted_access(event);
   if (!node) return node.error();
   graph_.end_access(*node.value());
   collect(settings_.now());
-  finish(std::move(lock), true);
+  finish(lock, true);
   return {};
 }
 
 Result<void> Executor::create_user_event(wire::EventId event) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(*this);
   return events_.add(event, std::make_shared<Node>(Work::user), request_.opcode);
 }
 
 Result<void> Executor::set_user_event(wire::EventId event, std::int32_t status) {
   if (status > kComplete) return Error{fmt::format("user event set to {}, which is no end", status)};
-  std::unique_lock lock(mutex_);
+  Lock lock(*this);
   auto node = events_.unset_user_event(event);
   if (!node) return node.error();
   graph_.end_external(*node.value(), status);
   collect(settings_.now());
-  finish(std::move(lock), true);
+  finish(lock, true);
   return {};
 }
 
 Result<void> Executor::watch_event(wire::EventId event, std::int32_t status) {
-  std::unique_lock lock(mutex_);
+  Lock lock(*this);
   auto watched = events_.watch(event, status);
-  finish(std::move(lock), false);
+  finish(lock, false);
   return watched;
 }
 
 Result<void> Executor::release_event(wire::EventId event) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(*this);
   return events_.release(event);
 }
 
 Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
   auto node = std::make_shared<Node>(Work::host);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(*this);
   if (auto added = events_.add(event, node, request_.opcode); !added) return added.error();
   return NodePtr(node);
 }
 
 void Executor::end_host_work(Node& work, std::int32_t status) {
-  std::unique_lock lock(mutex_);
+  Lock lock(*this);
   graph_.end_external(work, status);
   collect(settings_.now());
-  finish(std::move(lock), pump_wanted());
+  finish(lock, pump_wanted());
 }
 
 // ---- issuing
@@ -152,12 +152,12 @@ void Executor::issue() {
 }
 
 bool Executor::idles_in_turn() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(*this);
   return keeps_idle_turn();
 }
 
 void Executor::pump(Device& device) {
-  std::unique_lock lock(mutex_);
+  Lock lock(*this);
   if (std::exchange(device.knock_again, false)) {
     const auto index = std::find_if(devices_.begin(), devices_.end(),
                                     [&](const auto& candidate) { return candidate.get() == &device; });
@@ -178,14 +178,14 @@ void Executor::pump(Device& device) {
     }
     // Not `now`: the turn may have been granted since then, and nothing is issued before its turn.
     pick(device, allowed, settings_.now());
-    finish(std::move(lock), false);
+    finish(lock, false);
     hand_over();
-    lock = std::unique_lock(mutex_);
+    lock.lock();
   }
-  finish(std::move(lock), false);
+  finish(lock, false);
 }
 
-void Executor::prepare_slicing(Device& device, std::unique_lock<std::mutex>& lock) {
+void Executor::prepare_slicing(Device& device, Lock& lock) {
   SliceableLaunch* const launch = device.slicer.take_to_prepare();
   if (launch == nullptr) return;
   lock.unlock();
@@ -258,17 +258,17 @@ void Executor::hand_over() {
 }
 
 void Executor::refuse(DeviceCommand& command) {
-  std::unique_lock lock(mutex_);
-  if (refuse_part(*devices_[command.lane()->device()], command)) return finish(std::move(lock), false);
+  Lock lock(*this);
+  if (refuse_part(*devices_[command.lane()->device()], command)) return finish(lock, false);
   const NodePtr uncovered = graph_.refused(command, command.issue_error);
   collect(settings_.now());
-  finish(std::move(lock), false);
+  finish(lock, false);
   if (uncovered) static_cast<DeviceCommand&>(*uncovered).watch(*this);
 }
 
 void Executor::free_retired() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     dying_.swap(retired_);
     // What still waits for something may hold the released object.
     if (!busy() && graph_.pending() == 0) release_noted_.store(false, kHint);
@@ -278,7 +278,7 @@ void Executor::free_retired() {
 
 bool Executor::saturated() {
   if (pending_seen_ <= most_at_work_) return false;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(*this);
   pending_seen_ = graph_.pending();
   reading_paused_ = pending_seen_ > most_at_work_ && busy();
   return reading_paused_;
@@ -304,23 +304,24 @@ void Executor::update_deadline(TimePoint now) {
 // ---- what drivers report
 
 void Executor::completed(DeviceCommand& command, std::int32_t status) {
-  const TimePoint now = settings_.now();
-  std::unique_lock lock(mutex_);
-  if (Device& device = *devices_[command.lane()->device()]; device.slicer.is_under_way(command)) {
-    end_part(device, command, status, now);
-  } else {
-    graph_.completed(command, status);
+  const Reports::Report report{&command, status, settings_.now()};
+  Lock lock(*this, std::try_to_lock);
+  if (!lock.held()) {
+    if (reports_.put(report)) return take_reports();
+    lock.lock();  // no memory
   }
+  const bool wanted_before = take_up();
+  end(report);
   ring::Doorbell& bell = segment_.header().worker_bell;
   const bool prepared = pauses_briefly_ && stand_in_ != nullptr && ends_all() && helm_.try_take();
   // Before the program can see the end: it comes back within a microsecond or two.
   if (prepared) ring::stand_in_for_sleepers(bell);
-  collect(now);
-  const bool near = next_command_is_near(now);
-  const bool pump = pump_wanted();
+  collect(report.at);
+  const bool near = next_command_is_near(report.at);
+  const bool pump = wanted_before || pump_wanted();
   if (prepared && near && keeps_idle_turn() && !loop_wanted()) {
     if (pump) attention_.store(true, kHint);
-    finish(std::move(lock), false);
+    finish(lock, false);
     stand_in_->stand_in();
     return;
   }
@@ -329,7 +330,36 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
     helm_.let_go();
   }
   // What was rung for in vain meanwhile is the loop thread's.
-  finish(std::move(lock), pump || near || prepared);
+  finish(lock, pump || near || prepared);
+}
+
+void Executor::end(const Reports::Report& report) {
+  DeviceCommand& command = *report.command;
+  if (Device& device = *devices_[command.lane()->device()]; device.slicer.is_under_way(command)) {
+    end_part(device, command, report.status, report.at);
+  } else {
+    graph_.completed(command, report.status);
+  }
+}
+
+bool Executor::take_up() {
+  bool near = false;
+  std::unique_ptr<Reports::Entry> entry = reports_.take();
+  if (!entry) return false;
+  for (; entry; entry = std::move(entry->next)) {
+    end(entry->report);
+    collect(entry->report.at);
+    near = next_command_is_near(entry->report.at);
+  }
+  return near || pump_wanted();
+}
+
+void Executor::take_reports() {
+  while (reports_.any()) {
+    Lock lock(*this, std::try_to_lock);
+    if (!lock.held()) return;  // who has it comes by here afterwards
+    ring_after(lock, take_up());
+  }
 }
 
 /// The launch counts as issued and ended with its last part, or when one has failed.
@@ -371,8 +401,8 @@ bool Executor::refuse_part(Device& device, DeviceCommand& command) {
 }
 
 void Executor::reconsider() {
-  std::unique_lock lock(mutex_);
-  finish(std::move(lock), true);
+  Lock lock(*this);
+  finish(lock, true);
 }
 
 bool Executor::ends_all() {
@@ -481,7 +511,7 @@ void Executor::record_waits(TimePoint now) {
 
 void Executor::answering(wire::Opcode opcode, std::uint64_t began_ns) {
   if (settings_.tracer == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(*this);
   settings_.tracer->call_ended(wire::call_name(opcode), session::TracedCall::kAnswered, began_ns,
                                nanoseconds(settings_.now()));
 }
@@ -544,12 +574,17 @@ bool Executor::loop_wanted() {
   return knock || free_memory || read_on || notices_.has_backlog();
 }
 
-void Executor::finish(std::unique_lock<std::mutex> lock, bool wake_loop) {
+void Executor::finish(Lock& lock, bool wake_loop) {
+  ring_after(lock, wake_loop);
+  take_reports();
+}
+
+void Executor::ring_after(Lock& lock, bool wake_loop) {
   const bool awaited = events_.take_awaited();
   const bool sent = notices_.take_sent();
   // Release: pairs with the acquire in needs_pump().
   if (wake_loop) attention_.store(true, std::memory_order_release);
-  lock.unlock();
+  lock.unlock_only();
   ring::SegmentHeader& header = segment_.header();
   if (awaited) ring::ring(header.completion_bell);
   if (sent) ring::ring(header.notice_bell);

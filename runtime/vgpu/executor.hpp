@@ -5,7 +5,9 @@
 // driver without a thread hop. Driver threads report completions: they write completion slots, end markers,
 // close runs and give turns back by themselves, and wake the loop thread only when it has something to do.
 // One lock guards all state; it is never held while calling into a driver, and neither a callback nor the
-// loop waits for anything else under it.
+// loop waits for anything else under it. Callbacks do not even wait for the lock: who holds it may have lost
+// its processor for milliseconds, and a driver's thread that waits may be the device itself. They leave their
+// report (Reports), and whoever has the lock takes it up when letting go.
 //
 // The loop thread is whoever has the helm. Where a driver's threads run the commands themselves (a CPU
 // device), the one that reports the last command of a program that comes back quickly takes it for a moment
@@ -31,6 +33,7 @@
 #include "runtime/vgpu/event_table.hpp"
 #include "runtime/vgpu/helm.hpp"
 #include "runtime/vgpu/notices.hpp"
+#include "runtime/vgpu/reports.hpp"
 #include "runtime/vgpu/slicer.hpp"
 #include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/turn_keeper.hpp"
@@ -206,13 +209,42 @@ class Executor final : public CompletionSink {
   Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list,
                    std::span<const NodePtr> after = {});
 
+  /// The lock. Whoever lets go of it takes up what drivers have reported meanwhile.
+  class Lock {
+   public:
+    explicit Lock(Executor& executor) : executor_(executor), lock_(executor.mutex_) {}
+    Lock(Executor& executor, std::try_to_lock_t only_try)
+        : executor_(executor), lock_(executor.mutex_, only_try) {}
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() {
+      if (held()) unlock();
+    }
+
+    bool held() const { return lock_.owns_lock(); }
+    void lock() { lock_.lock(); }
+    void unlock() {
+      unlock_only();
+      executor_.take_reports();
+    }
+    /// take_reports() follows.
+    void unlock_only() { lock_.unlock(); }
+
+   private:
+    Executor& executor_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
   // The loop thread's.
   void pump(Device& device);
-  void prepare_slicing(Device& device, std::unique_lock<std::mutex>& lock);
+  void prepare_slicing(Device& device, Lock& lock);
   void hand_over();
   void refuse(DeviceCommand& command);
 
   // With the lock held.
+  void end(const Reports::Report& report);
+  /// What is in reports_; whether the loop thread is to be woken.
+  bool take_up();
   void pick(Device& device, std::uint64_t allowed, TimePoint now);
   void pick_part(Device& device, const TurnKeeper::Offer& offer, TimePoint now);
   void end_part(Device& device, DeviceCommand& command, std::int32_t status, TimePoint now);
@@ -241,8 +273,12 @@ class Executor final : public CompletionSink {
   bool next_command_is_near(TimePoint now);
   void update_deadline(TimePoint now);
 
-  /// Lets go of the lock, then rings the bells of what was done under it.
-  void finish(std::unique_lock<std::mutex> lock, bool wake_loop);
+  /// Lets go of the lock, then rings the bells of what was done under it, and takes up what was reported
+  /// meanwhile.
+  void finish(Lock& lock, bool wake_loop);
+  void ring_after(Lock& lock, bool wake_loop);
+  /// Without the lock: what was put there is taken up, unless somebody has the lock, who comes by here later.
+  void take_reports();
 
   const ring::Segment& segment_;
   const Settings settings_;
@@ -252,6 +288,8 @@ class Executor final : public CompletionSink {
 
   Helm helm_;
   StandIn* stand_in_ = nullptr;
+
+  Reports reports_;
 
   std::mutex mutex_;  // guards everything below, and the devices
   CommandGraph graph_;

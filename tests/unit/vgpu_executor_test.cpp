@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -70,6 +71,28 @@ TEST_F(ExecutorTest, WhatWaitsForARefusedCommandOfTheSameBatchIsNotIssued) {
   EXPECT_EQ(status(event(1)), kWaitListFailed);
   EXPECT_TRUE(device.issued().empty());
   EXPECT_EQ(state(), TurnState::held);
+}
+
+TEST_F(ExecutorTest, ADriversThreadDoesNotWaitForWhoHasTheLock) {
+  const auto first = std::make_shared<FakeCommand>(device, lane, 1);
+  ASSERT_TRUE(executor.enqueue(first, event(0), {}));
+  enqueue(2, event(1));
+  grant_now();
+  now += 100us;
+  std::future<void> report;
+  bool came_back = false;
+  first->before_end_shows = [&] {
+    report = std::async(std::launch::async, [this] { device.complete_one(); });
+    came_back = report.wait_for(10s) == std::future_status::ready;
+    now += 1ms;
+  };
+  device.complete_one();
+  EXPECT_TRUE(came_back);
+  report.wait();
+  EXPECT_EQ(status(event(0)), kComplete);
+  EXPECT_EQ(status(event(1)), kComplete);
+  EXPECT_EQ(state(), TurnState::held);
+  EXPECT_EQ(turns[0].used_ns, 100'000U) << "the time of the report, not of its being taken up";
 }
 
 TEST_F(ExecutorTest, AFinishEndsInTheDriversCallbackWithoutTheLoopThread) {
