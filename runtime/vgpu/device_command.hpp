@@ -22,8 +22,8 @@ class CompletionSink {
  public:
   /// The command has ended with `status` (CL_COMPLETE or an error). Call once for every watched command, from
   /// any thread, with no lock of the driver held that issue() takes: other commands may be issued before it
-  /// returns. Does not wait: another thread may be the one that acts on it, even later. Afterwards the
-  /// command may be gone.
+  /// returns. While another thread has the sink, the end is left to that one, which may act on it later.
+  /// Afterwards the command may be gone.
   virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
 
  protected:
