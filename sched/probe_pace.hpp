@@ -28,6 +28,9 @@ class ProbePace {
     }
   }
 
+  /// A trial was in vain, too, and nothing has paid since.
+  bool hopeless() const { return pace_ > kFirst; }
+
   /// It paid: the first trial after this one comes soon again.
   void paid() { *this = {}; }
 

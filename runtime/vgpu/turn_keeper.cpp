@@ -322,7 +322,16 @@ void TurnKeeper::settle_contended(Next next, TimePoint now) {
   } else if (!lingers_until_) {
     pausing_since_ = issued_any_ ? last_completion_ : now;
     // A long one tries now and then whether the program's pauses have become short.
-    lingers_until_ = *pausing_since_ + (long_lingers_.due() ? kLongestLinger : linger_);
+    if (long_lingers_.due()) {
+      lingers_until_ = *pausing_since_ + kLongestLinger;
+    } else if (!long_lingers_.hopeless()) {
+      lingers_until_ = *pausing_since_ + linger_;
+    } else {
+      // The device's own thread gives it back, as it reports the end: the loop thread would first have to
+      // wake up, which takes as long as the shortest wait.
+      linger_in_vain();
+      give_back(false, now);
+    }
   } else if (now >= *lingers_until_) {
     linger_in_vain();
     give_back(false, now);

@@ -13,7 +13,8 @@
 //   synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue
 //   to the last completion, without what others have stolen of it (a CPU device). When the program has
 //   nothing to issue, the turn is kept for a short time, which tunes itself to the program's pauses, and then
-//   given back (section 3.2.2, hybrid spinning); that last, futile wait is not charged.
+//   given back (section 3.2.2, hybrid spinning); that last, futile wait is not charged. Where waiting was
+//   long in vain there is none.
 //
 // An asynchronous state machine without a clock: "synchronise" means that may_issue() is 0 until completed()
 // has reported everything. Externally synchronised by the executor's lock, except changed(), which

@@ -33,5 +33,20 @@ TEST(ProbePace, OneThatPaysMakesThemFrequentAgain) {
   EXPECT_EQ(pauses_between_trials(pace, 2), (std::vector<std::uint32_t>{16, 32}));
 }
 
+TEST(ProbePace, IsHopelessFromTheFirstTrialThatFailsUntilSomethingPays) {
+  ProbePace pace;
+  for (std::uint32_t failure = 0; failure < ProbePace::kFirst; ++failure) {
+    pace.failed();
+    EXPECT_FALSE(pace.hopeless());
+  }
+  ASSERT_TRUE(pace.due());
+  pace.failed();
+  EXPECT_TRUE(pace.hopeless());
+  pace.failed();
+  EXPECT_TRUE(pace.hopeless());
+  pace.paid();
+  EXPECT_FALSE(pace.hopeless());
+}
+
 }  // namespace
 }  // namespace fairgv::sched

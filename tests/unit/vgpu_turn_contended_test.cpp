@@ -156,31 +156,47 @@ TEST_F(ContendedTurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenG
   EXPECT_EQ(used(), 100us) << "the futile wait is not charged";
 }
 
-TEST_F(ContendedTurnTest, LingeringInVainGetsShorterAndALongOneIsTriedNowAndThen) {
+TEST_F(ContendedTurnTest, LingeringInVainGetsShorterALongOneIsTriedNowAndThenAndInBetweenThereIsNone) {
+  constexpr std::size_t kTrial = sched::ProbePace::kFirst;
+  constexpr std::size_t kNextTrial = kTrial + 1 + 2 * sched::ProbePace::kFirst;
   std::vector<Duration> waits;
-  for (std::uint32_t turns = 0; turns < 4 * sched::ProbePace::kFirst; ++turns) {
+  for (std::size_t turns = 0; turns <= kNextTrial; ++turns) {
     may_issue();
     grant(6ms);
     run_one(100us, false);
-    ASSERT_TRUE(keeper.lingers_until());
-    waits.push_back(*keeper.lingers_until() - now);
-    now = *keeper.lingers_until();
-    settle(false);
+    waits.push_back(state() == TurnState::idle ? Duration(0) : *keeper.lingers_until() - now);
+    now += waits.back();
+    if (state() != TurnState::idle) settle(false);
     ASSERT_EQ(state(), TurnState::idle);
+    EXPECT_EQ(used(), (turns + 1) * 100us);
     now += 20ms;  // longer than any wait that may pay
   }
-  const std::size_t trial = sched::ProbePace::kFirst;
-  const std::size_t next_trial = trial + 1 + 2 * sched::ProbePace::kFirst;
-  for (std::size_t i = 0; i < waits.size(); ++i) {
-    const bool tried = i == trial || i == next_trial;
-    if (tried || i == 0) {
-      EXPECT_EQ(waits[i], TurnKeeper::kLongestLinger) << i;
-    } else {
-      EXPECT_LT(waits[i], waits[0]) << i;
-    }
+  EXPECT_EQ(waits[0], TurnKeeper::kLongestLinger);
+  EXPECT_LT(waits[1], waits[0]);
+  EXPECT_EQ(waits[kTrial - 1], TurnKeeper::kShortestLinger);
+  EXPECT_EQ(waits[kTrial], TurnKeeper::kLongestLinger);
+  for (std::size_t i = kTrial + 1; i < kNextTrial; ++i) EXPECT_EQ(waits[i], 0us) << i;
+  EXPECT_EQ(waits[kNextTrial], TurnKeeper::kLongestLinger);
+}
+
+TEST_F(ContendedTurnTest, WhoDoesNotLingerAnyMoreLingersAgainAfterAShortPause) {
+  const auto turn_of_one = [this] {
+    may_issue();
+    grant(6ms);
+    run_one(100us, false);
+  };
+  for (std::uint32_t turns = 0; turns <= sched::ProbePace::kFirst; ++turns) {
+    turn_of_one();
+    now = *keeper.lingers_until();
+    settle(false);
+    now += 20ms;
   }
-  EXPECT_EQ(waits[trial - 1], TurnKeeper::kShortestLinger);
-  EXPECT_EQ(waits[trial + 1], TurnKeeper::kShortestLinger) << "the trial is all that it costs";
+  turn_of_one();
+  ASSERT_EQ(state(), TurnState::idle) << "at once";
+  now += 200us;
+  turn_of_one();
+  ASSERT_EQ(state(), TurnState::busy);
+  EXPECT_EQ(*keeper.lingers_until(), now + 400us);
 }
 
 TEST_F(ContendedTurnTest, LingeringThatPaysFollowsThePausesAndTheyAreCharged) {
