@@ -19,7 +19,7 @@ struct Settings {
   std::vector<std::string> policies{"fair", "strict-cosched"};
   int workload_us = 0;
   Api api = Api::kOpenCl;
-  PairSettings pairs;
+  PairSettings pairs{.seconds = 1, .windows = 4};
 };
 
 /// What of the device is put to use: throughputs side by side, each over what its program does alone and
@@ -112,7 +112,7 @@ int run(int argc, char** argv) {
   declare_api(experiment.options(), settings.api, true);
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
-  declare_turns(experiment, settings.pairs);
+  declare_windows(experiment, settings.pairs);
   declare_discipline(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,

@@ -7,11 +7,31 @@
 #include "tests/bench/support/command_line.hpp"
 
 namespace fairgv::bench {
+namespace {
+
+/// About as many as fit the time ahead of a window.
+constexpr int kTurnsAfterTheLast = 10;
+
+std::vector<double> mean_of(const std::vector<Pair>& windows, std::vector<double> Pair::*side) {
+  std::vector<double> mean((windows.front().*side).size());
+  for (const Pair& window : windows) {
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      mean[i] += (window.*side)[i] / static_cast<double>(windows.size());
+  }
+  return mean;
+}
+
+}  // namespace
 
 void declare_pairs(Experiment& experiment, PairSettings& settings) {
   experiment.setting("--seconds", settings.seconds, 0.5, "Length of each window side by side")
       ->check(CLI::Range(0.2, 600.0));
   experiment.setting("--pairs", settings.pairs, 1, "How often both sides of each ratio are measured")
+      ->check(CLI::Range(1, 1'000));
+}
+
+void declare_windows(Experiment& experiment, PairSettings& settings) {
+  experiment.setting("--windows", settings.windows, 1, "Windows of each pair under each policy")
       ->check(CLI::Range(1, 1'000));
 }
 
@@ -38,7 +58,7 @@ Result<PairedRuns> PairedRuns::start(const harness::Placement& placement, const 
   auto tenancy = harness::Tenancy::start(placement, {}, settings.configuration());
   if (!tenancy) return tenancy.error();
   return PairedRuns(placement, std::move(tenancy).value(), settings, policies,
-                    cases * policies.size() * static_cast<std::size_t>(settings.pairs));
+                    cases * policies.size() * static_cast<std::size_t>(settings.pairs * settings.windows));
 }
 
 PairedRuns::PairedRuns(harness::Placement placement, harness::Tenancy tenancy, const PairSettings& settings,
@@ -55,23 +75,41 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
   for (int pair = 0; pair < settings_.pairs; ++pair) {
     auto rivals = Rivals::start(tenancy_, placement_, together, alone);
     if (!rivals) return rivals.error();
-    const auto by_themselves = [&] { return rivals->take_turns(settings_.turns, Rivals::Who::on_driver); };
-    auto before = by_themselves();
-    if (!before) return before.error();
+    const auto windows = windows_of(what, pair, rivals.value());
+    if (!windows) return windows.error();
+    if (auto ended = rivals->end(); !ended) return ended.error();
+    for (const auto& [policy, of_policy] : windows.value()) {
+      result[policy].push_back({mean_of(of_policy, &Pair::alone), mean_of(of_policy, &Pair::together)});
+    }
+  }
+  return result;
+}
+
+Result<PairsByPolicy> PairedRuns::windows_of(const std::string& what, int pair, Rivals& rivals) {
+  struct Window {
+    std::string policy;
+    Rivals::Visit visit;
+  };
+  std::vector<Window> windows;
+  for (int window = 0; window < settings_.windows; ++window) {
     for (std::size_t turn = 0; turn < policies_.size(); ++turn) {
-      // What goes first changes from pair to pair.
-      const std::string& policy = policies_[(turn + static_cast<std::size_t>(pair)) % policies_.size()];
+      // What goes first changes from window to window.
+      const std::size_t first = static_cast<std::size_t>(pair + window);
+      const std::string& policy = policies_[(first + turn) % policies_.size()];
       progress_->step(fmt::format("{}, {}", what, policy));
       if (auto set = tenancy_.set_policy(policy); !set) return set.error();
-      auto side_by_side = rivals->together(settings_.seconds);
-      if (!side_by_side) return side_by_side.error();
-      auto after = by_themselves();
-      if (!after) return after.error();
-      result[policy].push_back(
-          {mean_of(before.value(), after.value()).on_driver, std::move(side_by_side).value()});
-      before = std::move(after);
+      auto visit = rivals.visit(settings_.seconds);
+      if (!visit) return visit.error();
+      windows.push_back({policy, std::move(visit).value()});
     }
-    if (auto ended = rivals->end(); !ended) return ended.error();
+  }
+  const auto last = rivals.take_turns(kTurnsAfterTheLast, Rivals::Who::on_driver);
+  if (!last) return last.error();
+  PairsByPolicy result;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const auto& [policy, visit] = windows[i];
+    const Rivals::Alone& after = i + 1 < windows.size() ? windows[i + 1].visit.before : last.value();
+    result[policy].push_back({mean_of(visit.before, after).on_driver, visit.together});
   }
   return result;
 }

@@ -1,6 +1,6 @@
-// Programs alone on the driver and side by side as tenants of equal weight, measured in pairs: a window side
-// by side lies between short turns of those alone, so that a drift of the machine falls on both sides of a
-// ratio. Every pair has processes of its own, the same under all policies.
+// Programs alone on the driver and side by side as tenants of equal weight, measured in pairs: short windows
+// side by side lie between short turns of those alone, so that a drift of the machine falls on both sides of
+// a ratio. Every pair has processes of its own, the same under all policies.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ namespace fairgv::bench {
 struct PairSettings {
   double seconds = 4;  // of each window side by side
   int pairs = 3;
-  int turns = 15;  // of each program by itself between two windows; with short windows, so many windows too
+  int turns = 15;   // of each program by itself between two windows; with short windows, so many windows too
+  int windows = 1;  // of a pair under each policy
   std::string discipline = "adaptive";
 
   /// Of the daemon that shares the device.
@@ -27,6 +28,8 @@ struct PairSettings {
 
 /// --seconds and --pairs.
 void declare_pairs(Experiment& experiment, PairSettings& settings);
+/// --windows.
+void declare_windows(Experiment& experiment, PairSettings& settings);
 /// --turns.
 void declare_turns(Experiment& experiment, PairSettings& settings);
 /// --discipline.
@@ -48,7 +51,7 @@ class PairedRuns {
   static Result<PairedRuns> start(const harness::Placement& placement, const PairSettings& settings,
                                   const std::vector<std::string>& policies, std::size_t cases);
 
-  /// Each of `alone` by itself, and all of `together` over the same window, under each policy. `what` names
+  /// Each of `alone` by itself, and all of `together` over the same windows, under each policy. `what` names
   /// the case where it says how far it is.
   Result<PairsByPolicy> measure(const std::string& what, const std::vector<Program>& alone,
                                 const std::vector<Program>& together);
@@ -56,6 +59,9 @@ class PairedRuns {
   const ProgressLine& progress() const { return *progress_; }
 
  private:
+  /// Of one pair.
+  Result<PairsByPolicy> windows_of(const std::string& what, int pair, Rivals& rivals);
+
   PairedRuns(harness::Placement placement, harness::Tenancy tenancy, const PairSettings& settings,
              const std::vector<std::string>& policies, std::size_t steps);
 

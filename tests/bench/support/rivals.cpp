@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
@@ -17,6 +18,8 @@ namespace {
 constexpr double kTurnSeconds = 0.04;
 /// Until everybody has read that the window opens. Who is late fails, so this has only to be long enough.
 constexpr double kLeadSeconds = 1;
+/// The last turn ahead of a window may take so many times as long as turns are meant to.
+constexpr double kTurnsEndAhead = 2;
 
 std::string name_of(std::size_t tenant) {
   return fmt::format("tenant{}", tenant + 1);
@@ -65,22 +68,36 @@ Result<void> Rivals::weigh(const Tenancy& tenancy, const std::vector<std::uint32
 }
 
 Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
+  std::vector<Rival*> in_order = order(who);
+  for (int turn = 0; turn < turns; ++turn) {
+    if (auto taken = take_turn(in_order); !taken) return taken.error();
+    // What goes first changes, so that a drift of the machine cancels.
+    std::reverse(in_order.begin(), in_order.end());
+  }
+  return speeds(who);
+}
+
+std::vector<Rivals::Rival*> Rivals::order(Who who) {
   std::vector<Rival*> order;
   for (std::size_t i = 0; i < std::max(tenants_.size(), on_driver_.size()); ++i) {
     if (i < on_driver_.size()) order.push_back(&on_driver_[i]);
     if (i < tenants_.size() && who == Who::everybody) order.push_back(&tenants_[i]);
   }
   for (Rival* rival : order) rival->speeds.clear();
-  for (int turn = 0; turn < turns; ++turn) {
-    for (Rival* rival : order) {
-      const auto seconds =
-          rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds);
-      if (!seconds) return seconds.error();
-      rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
-    }
-    // What goes first changes, so that a drift of the machine cancels.
-    std::reverse(order.begin(), order.end());
+  return order;
+}
+
+Result<void> Rivals::take_turn(const std::vector<Rival*>& order) {
+  for (Rival* rival : order) {
+    const auto seconds =
+        rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds);
+    if (!seconds) return seconds.error();
+    rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
   }
+  return {};
+}
+
+Rivals::Alone Rivals::speeds(Who who) const {
   Alone alone;
   for (const Rival& rival : on_driver_) alone.on_driver.push_back(harmonic_mean(rival.speeds));
   if (who == Who::everybody) {
@@ -90,10 +107,32 @@ Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
 }
 
 Result<std::vector<double>> Rivals::together(double seconds) {
+  if (auto opened = open_window(monotonic_seconds() + kLeadSeconds, seconds); !opened) return opened.error();
+  return close_window();
+}
+
+Result<Rivals::Visit> Rivals::visit(double seconds) {
   const double start = monotonic_seconds() + kLeadSeconds;
+  if (auto opened = open_window(start, seconds); !opened) return opened.error();
+  std::vector<Rival*> in_order = order(Who::on_driver);
+  const double last_turn = start - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
+  do {
+    if (auto taken = take_turn(in_order); !taken) return taken.error();
+    std::reverse(in_order.begin(), in_order.end());
+  } while (monotonic_seconds() < last_turn);
+  auto together = close_window();
+  if (!together) return together.error();
+  return Visit{speeds(Who::on_driver), std::move(together).value()};
+}
+
+Result<void> Rivals::open_window(double start, double seconds) {
   for (Rival& tenant : tenants_) {
     if (auto opened = tenant.program.open_window(start, seconds); !opened) return opened.error();
   }
+  return {};
+}
+
+Result<std::vector<double>> Rivals::close_window() {
   std::vector<double> speeds;
   for (Rival& tenant : tenants_) {
     const auto speed = tenant.program.close_window();

@@ -43,6 +43,14 @@ class Rivals {
   /// The tenants at once: rounds per second.
   Result<std::vector<double>> together(double seconds);
 
+  /// The same, and those on the driver by themselves, in turns of the second in which the tenants wait for
+  /// their window to open.
+  struct Visit {
+    Alone before;
+    std::vector<double> together;
+  };
+  Result<Visit> visit(double seconds);
+
   /// Ends all. Their results are right.
   Result<void> end();
 
@@ -57,6 +65,11 @@ class Rivals {
   };
 
   Rivals() = default;
+  std::vector<Rival*> order(Who who);
+  Result<void> take_turn(const std::vector<Rival*>& order);
+  Alone speeds(Who who) const;  // of the turns since order()
+  Result<void> open_window(double start, double seconds);
+  Result<std::vector<double>> close_window();
 
   std::deque<Rival> tenants_;
   std::deque<Rival> on_driver_;
