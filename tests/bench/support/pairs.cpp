@@ -88,7 +88,7 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
 Result<PairsByPolicy> PairedRuns::windows_of(const std::string& what, int pair, Rivals& rivals) {
   struct Window {
     std::string policy;
-    Rivals::Visit visit;
+    Rivals::Sides sides;
   };
   std::vector<Window> windows;
   for (int window = 0; window < settings_.windows; ++window) {
@@ -98,18 +98,18 @@ Result<PairsByPolicy> PairedRuns::windows_of(const std::string& what, int pair, 
       const std::string& policy = policies_[(first + turn) % policies_.size()];
       progress_->step(fmt::format("{}, {}", what, policy));
       if (auto set = tenancy_.set_policy(policy); !set) return set.error();
-      auto visit = rivals.visit(settings_.seconds);
-      if (!visit) return visit.error();
-      windows.push_back({policy, std::move(visit).value()});
+      auto sides = rivals.turns_and_window(settings_.seconds);
+      if (!sides) return sides.error();
+      windows.push_back({policy, std::move(sides).value()});
     }
   }
   const auto last = rivals.take_turns(kTurnsAfterTheLast, Rivals::Who::on_driver);
   if (!last) return last.error();
   PairsByPolicy result;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    const auto& [policy, visit] = windows[i];
-    const Rivals::Alone& after = i + 1 < windows.size() ? windows[i + 1].visit.before : last.value();
-    result[policy].push_back({mean_of(visit.before, after).on_driver, visit.together});
+    const auto& [policy, sides] = windows[i];
+    const Rivals::Alone& after = i + 1 < windows.size() ? windows[i + 1].sides.before : last.value();
+    result[policy].push_back({mean_of(sides.before, after).on_driver, sides.together});
   }
   return result;
 }

@@ -111,7 +111,7 @@ Result<std::vector<double>> Rivals::together(double seconds) {
   return close_window();
 }
 
-Result<Rivals::Visit> Rivals::visit(double seconds) {
+Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
   const double start = monotonic_seconds() + kLeadSeconds;
   if (auto opened = open_window(start, seconds); !opened) return opened.error();
   std::vector<Rival*> in_order = order(Who::on_driver);
@@ -122,7 +122,7 @@ Result<Rivals::Visit> Rivals::visit(double seconds) {
   } while (monotonic_seconds() < last_turn);
   auto together = close_window();
   if (!together) return together.error();
-  return Visit{speeds(Who::on_driver), std::move(together).value()};
+  return Sides{speeds(Who::on_driver), std::move(together).value()};
 }
 
 Result<void> Rivals::open_window(double start, double seconds) {

@@ -45,11 +45,11 @@ class Rivals {
 
   /// The same, and those on the driver by themselves, in turns of the second in which the tenants wait for
   /// their window to open.
-  struct Visit {
+  struct Sides {
     Alone before;
     std::vector<double> together;
   };
-  Result<Visit> visit(double seconds);
+  Result<Sides> turns_and_window(double seconds);
 
   /// Ends all. Their results are right.
   Result<void> end();
