@@ -71,8 +71,6 @@ Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
   std::vector<Rival*> in_order = order(who);
   for (int turn = 0; turn < turns; ++turn) {
     if (auto taken = take_turn(in_order); !taken) return taken.error();
-    // What goes first changes, so that a drift of the machine cancels.
-    std::reverse(in_order.begin(), in_order.end());
   }
   return speeds(who);
 }
@@ -87,13 +85,15 @@ std::vector<Rivals::Rival*> Rivals::order(Who who) {
   return order;
 }
 
-Result<void> Rivals::take_turn(const std::vector<Rival*>& order) {
+Result<void> Rivals::take_turn(std::vector<Rival*>& order) {
   for (Rival* rival : order) {
     const auto seconds =
         rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds);
     if (!seconds) return seconds.error();
     rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
   }
+  // What goes first changes, so that a drift of the machine cancels.
+  std::reverse(order.begin(), order.end());
   return {};
 }
 
@@ -118,7 +118,6 @@ Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
   const double last_turn = start - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
   do {
     if (auto taken = take_turn(in_order); !taken) return taken.error();
-    std::reverse(in_order.begin(), in_order.end());
   } while (monotonic_seconds() < last_turn);
   auto together = close_window();
   if (!together) return together.error();

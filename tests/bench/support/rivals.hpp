@@ -66,8 +66,8 @@ class Rivals {
 
   Rivals() = default;
   std::vector<Rival*> order(Who who);
-  Result<void> take_turn(const std::vector<Rival*>& order);
-  Alone speeds(Who who) const;  // of the turns since order()
+  Result<void> take_turn(std::vector<Rival*>& order);  // the next one goes the other way round
+  Alone speeds(Who who) const;                         // of the turns since order()
   Result<void> open_window(double start, double seconds);
   Result<std::vector<double>> close_window();
 
