@@ -32,7 +32,7 @@ using sched::Duration;
 
 class StolenTime {
  public:
-  /// Of more threads than that, the first stand for all: reading one takes about a microsecond.
+  /// Of more threads than that, the first stand for all: reading one takes some microseconds.
   static constexpr std::size_t kMostWatched = 8;
   /// A wait shorter than that is the way from a wake-up to the core, not theft.
   static constexpr Duration kWakeUp = std::chrono::microseconds(50);
@@ -53,12 +53,21 @@ class StolenTime {
   /// processor time, nothing is subtracted for it. `host`: of the device's processors.
   StolenTime(std::span<const pid_t> threads, pid_t client, HostSteal host);
 
+  /// No command is under way before restart_rested(), for which that is read here which takes long: how long
+  /// the threads have waited, some 10 us, stands still until then.
+  void rest();
   /// What is stolen is counted from here on; at first, from the beginning.
   void restart();
+  /// The same, if no command was under way since rest().
+  void restart_rested();
   /// `unused`: for how long no command was under way meanwhile. Zero without threads, or where the system
   /// does not count. May go back a little: clocks are not read at once.
   Duration so_far(Duration unused);
 
+  /// Whether between two readings each of `threads` threads ran all the time but for a wake-up, as long as a
+  /// command was under way. Then nothing can have been stolen. Of the readings only `ran` and `at` count.
+  static bool ran_throughout(const Reading& before, const Reading& after, Duration unused,
+                             std::size_t threads);
   /// What was stolen from each of `threads` threads between two readings.
   static Duration between(const Reading& before, const Reading& after, std::size_t threads);
   /// For how long commands were under way between two readings, and the worker neither ran nor waited for a
@@ -66,7 +75,9 @@ class StolenTime {
   static Duration stalled(const Reading& before, const Reading& after, Duration unused);
 
  private:
-  Reading read() const;
+  void read_running(Reading& reading) const;
+  void read_waiting(Reading& reading) const;
+  void read_others(Reading& reading) const;
 
   struct Thread {
     ring::UniqueFd counter;

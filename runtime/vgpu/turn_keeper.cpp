@@ -211,6 +211,10 @@ void TurnKeeper::want() {
   seen_.store(raw(TurnState::wanting), std::memory_order_relaxed);
   turn_.state.store(raw(TurnState::wanting), std::memory_order_release);
   knock_();
+  // While the dispatcher wakes up and, mostly, somebody else has the device: a turn of one's own has no time
+  // for that.
+  if (settings_.rest) settings_.rest();
+  rested_ = true;
 }
 
 void TurnKeeper::begin(TimePoint now) {
@@ -219,11 +223,11 @@ void TurnKeeper::begin(TimePoint now) {
   plan_.reset();
   if (slice_ > Duration::zero()) {
     plan_.emplace(slice_, history_);
-    if (settings_.watch_for_theft) settings_.watch_for_theft();
+    if (settings_.watch_for_theft) settings_.watch_for_theft(rested_);
     unused_ = Duration::zero();
     unused_from_ = now;
   }
-  issued_any_ = false;
+  issued_any_ = rested_ = false;
 }
 
 void TurnKeeper::give_back(bool work, TimePoint now) {

@@ -44,8 +44,10 @@ struct TurnSettings {
   Duration slice = sched::TurnPlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
   /// How much of the time since watch_for_theft() the device was kept from its work by others, if it had none
-  /// for `unused`. Both or neither.
-  std::function<void()> watch_for_theft{};
+  /// for `unused`. `rested`: nothing was under way since rest(), which is called while there is time. All or
+  /// none.
+  std::function<void()> rest{};
+  std::function<void(bool rested)> watch_for_theft{};
   std::function<Duration(Duration unused)> stolen{};
   /// The session's, if its host side may be run together with its turns; outlives the keeper.
   ring::Coscheduling* coscheduling = nullptr;
@@ -210,6 +212,7 @@ class TurnKeeper {
   Duration unused_{0};        // for so long nothing was under way
   TimePoint unused_from_{};   // and, while nothing is, since then
   bool issued_any_ = false;
+  bool rested_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation
   std::uint64_t run_commands_ = 0;
   /// What the device's clock says of this run.

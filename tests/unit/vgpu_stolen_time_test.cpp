@@ -59,6 +59,22 @@ TEST(StolenTime, IsNothingWithoutThreads) {
   EXPECT_EQ(StolenTime({}, 0, no_host()).so_far(0ns), 0ns);
 }
 
+// Then nobody asks how long they waited, which takes longer than many a launch.
+TEST(StolenTime, IsNothingIfTheThreadsRanWheneverACommandWasUnderWay) {
+  const Reading before{0ms, 0, 0s, 3ms, 1h};
+  const auto after = [](Duration ran, Duration passed) {
+    return Reading{0ms, 0, 0s, 3ms + ran, 1h + passed};
+  };
+  const Duration nearly = StolenTime::kWakeUp - 1us;
+  EXPECT_TRUE(StolenTime::ran_throughout(before, after(5ms, 5ms), 0ms, 1));
+  EXPECT_TRUE(StolenTime::ran_throughout(before, after(5ms, 5ms + nearly), 0ms, 1));
+  EXPECT_FALSE(StolenTime::ran_throughout(before, after(5ms, 5ms + nearly), 0ms, 2)) << "one ran for two";
+  EXPECT_FALSE(StolenTime::ran_throughout(before, after(5ms, 5ms + StolenTime::kWakeUp), 0ms, 1));
+  EXPECT_TRUE(StolenTime::ran_throughout(before, after(5ms, 7ms), 2ms, 1)) << "there was nothing to run";
+  EXPECT_FALSE(StolenTime::ran_throughout(before, after(9ms, 5ms), 0ms, 2)) << "9 of 10 ms";
+  EXPECT_FALSE(StolenTime::ran_throughout(before, after(-1ms, 0ms), 0ms, 1)) << "a thread has ended";
+}
+
 /// A turn of 10 ms, of which its device had nothing for 1 ms.
 Duration stalled(Duration worker, Duration waited, std::uint64_t arrivals = 0) {
   const Reading before{1ms, 7, 1s, 1s, 1h, 2s};
@@ -122,6 +138,12 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
     EXPECT_GE(so_far, 20ms);
     stolen.restart();
     EXPECT_LT(stolen.so_far(0ns), so_far);
+    stolen.rest();
+    stolen.restart_rested();
+    EXPECT_LT(stolen.so_far(0ns), so_far);
+    while (stolen.so_far(0ns) < 20ms && std::chrono::steady_clock::now() < give_up) {
+    }
+    EXPECT_GE(stolen.so_far(0ns), 20ms) << "and counted from there on";
   });
 }
 

@@ -8,8 +8,14 @@ struct StolenTurnTest : TurnTest {
   Duration stolen{0};  // since the keeper began to watch
   Duration unused{0};  // as the keeper said
   int looks = 0;
+  int rests = 0;
+  bool rested = false;  // when the keeper began to watch
   TurnKeeper robbed{turn,
-                    TurnSettings{6ms, 5, [this] { stolen = 0ms; },
+                    TurnSettings{6ms, 5, [this] { ++rests; },
+                                 [this](bool since_rest) {
+                                   stolen = 0ms;
+                                   rested = since_rest;
+                                 },
                                  [this](Duration unused_so_far) {
                                    ++looks;
                                    unused = unused_so_far;
@@ -83,6 +89,32 @@ TEST_F(StolenTurnTest, WhoLooksForTheftHearsForHowLongNothingWasUnderWay) {
   begin_turn();
   one_command(2ms, 0ms);
   EXPECT_EQ(unused, 0us) << "of this turn";
+}
+
+// What was read while resting is good for the next turn only if nothing ran in between.
+TEST_F(StolenTurnTest, RestIsToldBeforeATurnThatIsAskedForAndHoldsForThatTurnOnly) {
+  one_turn(1ms, 0ms);
+  EXPECT_EQ(rests, 1);
+  EXPECT_TRUE(rested);
+  one_turn(1ms, 0ms);
+  EXPECT_EQ(rests, 1) << "it had work left: its device's threads may be about to go to sleep";
+  EXPECT_FALSE(rested);
+}
+
+TEST_F(StolenTurnTest, ALoneTurnEndsTheRest) {
+  robbed.may_issue(kKernel, now);
+  grant(0ns);
+  one_command(1ms, 0ms);
+  robbed.may_issue(kKernel, now);
+  robbed.issued(kKernel, kCpu, now);
+  ask_back();
+  now += 1ms;
+  robbed.completed(1, 1, now);
+  robbed.settle(kKernel, now);
+  rested = true;
+  one_turn(1ms, 0ms);
+  EXPECT_EQ(rests, 1);
+  EXPECT_FALSE(rested);
 }
 
 TEST_F(StolenTurnTest, WhatIsStolenIsLookedAtAFewTimesInATurnHoweverShortTheCommands) {
