@@ -43,4 +43,10 @@ std::chrono::nanoseconds spanned(std::vector<Execution> executions, std::chrono:
   return std::chrono::nanoseconds(span);
 }
 
+double part_in_use(const std::vector<Execution>& executions) {
+  const auto whole = spanned(executions, std::chrono::nanoseconds::max());
+  if (whole <= std::chrono::nanoseconds(0)) return 0;
+  return std::chrono::duration<double>(spanned(executions, std::chrono::nanoseconds(0))) / whole;
+}
+
 }  // namespace fairgv::harness

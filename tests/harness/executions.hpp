@@ -29,4 +29,7 @@ std::chrono::nanoseconds summed(const std::vector<Execution>& executions);
 /// be another tenant's turn. Time with several kernels at once counts once.
 std::chrono::nanoseconds spanned(std::vector<Execution> executions, std::chrono::nanoseconds gap);
 
+/// The part of the time from the start of the first to the end of the last in which a kernel ran; 0 of none.
+double part_in_use(const std::vector<Execution>& executions);
+
 }  // namespace fairgv::harness

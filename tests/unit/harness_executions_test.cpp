@@ -61,6 +61,14 @@ TEST(Executions, TheSpanLiesBetweenTheSumAndTheWholeAndGrowsWithTheGap) {
   }
 }
 
+TEST(Executions, ThePartInUseIsThatOfAllBetweenTheFirstAndTheLast) {
+  EXPECT_EQ(part_in_use({}), 0);
+  EXPECT_EQ(part_in_use({{100, 200}}), 1);
+  EXPECT_DOUBLE_EQ(part_in_use({{150, 200}, {100, 120}}), 0.7);
+  EXPECT_DOUBLE_EQ(part_in_use({{100, 160}, {120, 200}}), 1) << "at once";
+  EXPECT_EQ(part_in_use({{100, 100}}), 0) << "no time";
+}
+
 TEST(Executions, AFileIsReadWholeOrNotAtAll) {
   const TemporaryFolder folder;
   const auto file = folder / "executions";

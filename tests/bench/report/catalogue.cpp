@@ -53,8 +53,10 @@ std::vector<Entry> sharing() {
        "each policy."},
       {"conserve",
        "Beside a program that sleeps",
-       {{"Utilisation beside a program that sleeps, the lowest", Place{"utilisation", Of::lowest, {kFair}}, 3,
-         "", at_least(0.97)}},
+       {{"What both programs get done, over that alone, the lowest",
+         Place{"utilisation", Of::lowest, {kFair}}, 3, "", at_least(0.97)},
+        {"Time in which kernels run, over that of one program alone, the lowest",
+         Place{"in_use", Of::lowest, {kFair}}, 3, "", at_least(0.97)}},
        "Bars: how busy the device is, by the part of its time that the other program sleeps, one for each "
        "policy."},
       {"crowd",

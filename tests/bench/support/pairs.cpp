@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/time_in_use.hpp"
 
 namespace fairgv::bench {
 namespace {
@@ -54,11 +55,13 @@ void declare_policies(Experiment& experiment, std::vector<std::string>& policies
 }
 
 Result<PairedRuns> PairedRuns::start(const harness::Placement& placement, const PairSettings& settings,
-                                     const std::vector<std::string>& policies, std::size_t cases) {
+                                     const std::vector<std::string>& policies, std::size_t cases,
+                                     bool profiled) {
   auto tenancy = harness::Tenancy::start(placement, {}, settings.configuration());
   if (!tenancy) return tenancy.error();
   return PairedRuns(placement, std::move(tenancy).value(), settings, policies,
-                    cases * policies.size() * static_cast<std::size_t>(settings.pairs * settings.windows));
+                    cases * policies.size() *
+                        static_cast<std::size_t>(settings.pairs * (settings.windows + (profiled ? 1 : 0))));
 }
 
 PairedRuns::PairedRuns(harness::Placement placement, harness::Tenancy tenancy, const PairSettings& settings,
@@ -80,6 +83,24 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
     if (auto ended = rivals->end(); !ended) return ended.error();
     for (const auto& [policy, of_policy] : windows.value()) {
       result[policy].push_back({mean_of(of_policy, &Pair::alone), mean_of(of_policy, &Pair::together)});
+    }
+  }
+  return result;
+}
+
+Result<std::map<std::string, std::vector<double>>> PairedRuns::measure_in_use(
+    const std::string& what, const Program& alone, const std::vector<Program>& together, double seconds) {
+  std::map<std::string, std::vector<double>> result;
+  for (int pair = 0; pair < settings_.pairs; ++pair) {
+    for (const std::string& policy : policies_) {
+      progress_->step(fmt::format("{}, {}, in use", what, policy));
+      if (auto set = tenancy_.set_policy(policy); !set) return set.error();
+      const auto by_itself = part_in_use_alone(placement_, alone, seconds);
+      if (!by_itself) return by_itself.error();
+      const auto shared = part_in_use_together(tenancy_, together, seconds);
+      if (!shared) return shared.error();
+      if (by_itself.value() <= 0) return Error{alone.front() + " left no timestamps"};
+      result[policy].push_back(shared.value() / by_itself.value());
     }
   }
   return result;

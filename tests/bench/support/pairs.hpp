@@ -47,14 +47,23 @@ using PairsByPolicy = std::map<std::string, std::vector<Pair>>;
 /// Measures the pairs of one experiment.
 class PairedRuns {
  public:
-  /// cases: how often measure() will be called.
+  /// cases: how often measure() will be called; profiled: measure_in_use(), as often.
   static Result<PairedRuns> start(const harness::Placement& placement, const PairSettings& settings,
-                                  const std::vector<std::string>& policies, std::size_t cases);
+                                  const std::vector<std::string>& policies, std::size_t cases,
+                                  bool profiled = false);
 
   /// Each of `alone` by itself, and all of `together` over the same windows, under each policy. `what` names
   /// the case where it says how far it is.
   Result<PairsByPolicy> measure(const std::string& what, const std::vector<Program>& alone,
                                 const std::vector<Program>& together);
+
+  /// For which part of the time the device runs kernels of all of `together`, over that of `alone` by itself:
+  /// so many pairs of so many seconds under each policy. Runs of their own, because timestamps of every
+  /// launch cost throughput.
+  Result<std::map<std::string, std::vector<double>>> measure_in_use(const std::string& what,
+                                                                    const Program& alone,
+                                                                    const std::vector<Program>& together,
+                                                                    double seconds);
 
   const ProgressLine& progress() const { return *progress_; }
 
