@@ -268,13 +268,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   settings.limits.commands = arguments.command_limit;
   if (drivers->is_one_cpu_device()) {
     settings.turn.rest = [&stolen] { stolen.rest(); };
-    settings.turn.watch_for_theft = [&stolen](bool rested) {
-      if (rested) {
-        stolen.restart_rested();
-      } else {
-        stolen.restart();
-      }
-    };
+    settings.turn.watch_for_theft = [&stolen](bool rested) { stolen.restart(rested); };
     settings.turn.stolen = [&stolen](Duration unused) { return stolen.so_far(unused); };
   }
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;

@@ -72,12 +72,8 @@ void StolenTime::rest() {
   read_waiting(from_);
 }
 
-void StolenTime::restart() {
-  rest();
-  restart_rested();
-}
-
-void StolenTime::restart_rested() {
+void StolenTime::restart(bool rested) {
+  if (!rested) rest();
   read_running(from_);
   read_others(from_);
   by_host_ = Duration::zero();

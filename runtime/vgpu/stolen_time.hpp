@@ -53,13 +53,12 @@ class StolenTime {
   /// processor time, nothing is subtracted for it. `host`: of the device's processors.
   StolenTime(std::span<const pid_t> threads, pid_t client, HostSteal host);
 
-  /// No command is under way before restart_rested(), for which that is read here which takes long: how long
-  /// the threads have waited, some 10 us, stands still until then.
+  /// No command is under way before restart(), for which that is read here which takes long: how long the
+  /// threads have waited, some 10 us, stands still until then.
   void rest();
-  /// What is stolen is counted from here on; at first, from the beginning.
-  void restart();
-  /// The same, if no command was under way since rest().
-  void restart_rested();
+  /// What is stolen is counted from here on; at first, from the beginning. `rested`: no command was under way
+  /// since rest().
+  void restart(bool rested = false);
   /// `unused`: for how long no command was under way meanwhile. Zero without threads, or where the system
   /// does not count. May go back a little: clocks are not read at once.
   Duration so_far(Duration unused);

@@ -139,7 +139,7 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
     stolen.restart();
     EXPECT_LT(stolen.so_far(0ns), so_far);
     stolen.rest();
-    stolen.restart_rested();
+    stolen.restart(true);
     EXPECT_LT(stolen.so_far(0ns), so_far);
     while (stolen.so_far(0ns) < 20ms && std::chrono::steady_clock::now() < give_up) {
     }

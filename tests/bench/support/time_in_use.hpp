@@ -13,8 +13,7 @@ namespace fairgv::bench {
 /// The program on the driver alone, for so many seconds. Its launches are profiled and not checked.
 Result<double> part_in_use_alone(const harness::Placement& placement, const Program& program, double seconds);
 
-/// The same of all of them at once, as tenants of equal weight. They should be as those before: what is
-/// compared with what was measured without timestamps pays for asking.
+/// The same of all of them at once, as tenants of equal weight.
 Result<double> part_in_use_together(const harness::Tenancy& tenancy, const std::vector<Program>& programs,
                                     double seconds);
 
