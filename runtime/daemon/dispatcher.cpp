@@ -193,6 +193,12 @@ std::optional<Dispatcher::Window> Dispatcher::end_expected() const {
                 ends + turn_->slice / kEndsLaterBy};
 }
 
+bool Dispatcher::change_is_near(Time now) const {
+  if (waiting_ == 0) return false;
+  const auto window = end_expected();
+  return !window || now >= window->from || sessions_.at(turn_->session).ends_early;
+}
+
 void Dispatcher::announce_next(Time now) {
   const auto window = end_expected();
   if (!window || now < window->from || std::exchange(turn_->announced, true)) return;
@@ -438,6 +444,7 @@ bool Dispatcher::fresh(const Session& session, Time now) const {
 /// The turn came back: the state is idle or wanting. Charges it and finds the next.
 void Dispatcher::end_turn(Session& session, State state, Time now) {
   const SessionId id = turn_->session;
+  if (const auto window = end_expected()) session.ends_early = now < window->from;
   const bool honest = charge(id, session, now);
   const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
   forget_turn(now);

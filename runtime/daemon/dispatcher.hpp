@@ -150,6 +150,9 @@ class Dispatcher {
     Time until;
   };
   std::optional<Window> end_expected() const;
+  /// Whether the device may change hands at any moment: somebody waits, and it is not the middle of a turn
+  /// that will last. Those of a session whose last turn ended before it was expected to may end whenever.
+  bool change_is_near(Time now) const;
   /// Within that time: has the worker wake up that is likely to be next, once a turn.
   void announce_next(Time now);
 
@@ -159,8 +162,6 @@ class Dispatcher {
 
   // -- looking
 
-  /// Whether somebody waits for a turn.
-  bool contended() const { return waiting_ > 0; }
   /// How long a turn is while as many tenants want the device as want it now.
   Duration slice() const;
   bool knows(TenantId id) const { return tenants_.contains(id); }
@@ -211,6 +212,7 @@ class Dispatcher {
     bool waiting = false;
     bool user = false;  // has wanted the turn
     bool broken = false;
+    bool ends_early = false;    // its last turn did, while others waited
     std::uint64_t used_ns = 0;  // as last seen
   };
 

@@ -9,9 +9,9 @@
 
 namespace fairgv::daemon {
 
-void WakeLatency::want(std::chrono::microseconds limit, Time now) {
+void WakeLatency::want(std::chrono::microseconds limit) {
   if (refused_) return;
-  until_ = now + kHold;
+  until_.reset();
   if (open_ && limit == limit_) return;
   limit_ = limit;
   if (ask(limit)) return;
@@ -22,13 +22,15 @@ void WakeLatency::want(std::chrono::microseconds limit, Time now) {
                file_, std::strerror(error));
 }
 
-std::optional<WakeLatency::Time> WakeLatency::deadline() const {
-  if (!open_) return std::nullopt;
-  return until_;
+void WakeLatency::leave(Time now) {
+  if (!open_) return;
+  if (!until_) until_ = now + kHold;
+  if (now >= *until_) end();
 }
 
-void WakeLatency::end(Time now) {
-  if (open_ && now >= until_) open_ = {};
+void WakeLatency::end() {
+  open_ = {};
+  until_.reset();
 }
 
 bool WakeLatency::ask(std::chrono::microseconds limit) {

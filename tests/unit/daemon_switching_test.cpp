@@ -88,6 +88,41 @@ TEST_F(Turns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
   EXPECT_EQ(a.turn.due, 0u);
 }
 
+TEST_F(Turns, AChangeIsNearAtTheEndOfATurnAndThroughoutThoseOfWhoGaveBackEarly) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;
+  want(1, a);
+  a.begin();
+  EXPECT_FALSE(dispatcher.change_is_near(now)) << "nobody waits";
+  want(2, b);
+  EXPECT_TRUE(dispatcher.change_is_near(now)) << "a lone turn is asked back";
+  run(1, a, 1ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  EXPECT_FALSE(dispatcher.change_is_near(now)) << "it has just come";
+  const auto from = dispatcher.end_expected()->from;
+  EXPECT_FALSE(dispatcher.change_is_near(from - 1us));
+  EXPECT_TRUE(dispatcher.change_is_near(from));
+  EXPECT_TRUE(dispatcher.change_is_near(from + 1h)) << "it is late";
+  run(2, b, 2ms, true);
+  EXPECT_FALSE(dispatcher.change_is_near(now)) << "the other has never ended a turn early";
+  run(1, a, 6ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  EXPECT_TRUE(dispatcher.change_is_near(now)) << "its last turn had 2 of 6 ms";
+  run(2, b, 6ms, true);
+  run(1, a, 6ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  EXPECT_FALSE(dispatcher.change_is_near(now)) << "its last turn was a whole one";
+}
+
+TEST_F(Turns, AChangeIsAlwaysNearWhereNoEndIsExpected) {
+  FakeWorker& a = add(1);
+  FakeWorker& b = add(2);
+  take_over(a, b);  // on a device that is the host's processors
+  ASSERT_FALSE(dispatcher.end_expected());
+  EXPECT_TRUE(dispatcher.change_is_near(now));
+}
+
 TEST_F(Turns, WhereManyWaitTheirProgramsHaveTheProcessors) {
   dispatcher = Dispatcher(sched::make_policy("round-robin", 6ms));  // newcomers shorten nobody's turn
   FakeWorker& a = add(1);
