@@ -122,12 +122,14 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
                    "with --sync every: write when each launch of the window was begun and seen to end, by "
                    "CLOCK_MONOTONIC (ns)",
                    [](Options& options, const std::string& text) { options.waits_file = text; }});
-  table.push_back({"--requests", "FILE",
-                   "instead of a window: for each line of FILE (it may be a pipe) run as many rounds as it "
-                   "says, after 'run' with the waits of --sync, after 'window' for as long as it says from a "
-                   "second on, after 'begin' until the next line, or after 'build' build as often, and print "
-                   "what was done and how long that took",
-                   [](Options& options, const std::string& text) { options.requests_file = text; }});
+  table.push_back(
+      {"--requests", "FILE",
+       "instead of a window: for each line of FILE (it may be a pipe) run as many rounds as it "
+       "says, after 'run' with the waits of --sync, with 'after' and a number right after as many "
+       "that do not count, after 'window' for as long as it says from a second on, after 'begin' "
+       "until the next line, or after 'build' build as often, and print what was done and how long "
+       "that took",
+       [](Options& options, const std::string& text) { options.requests_file = text; }});
 }
 
 /// Options of the problem: where it runs, how big it is, and how it is checked.

@@ -27,9 +27,10 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kLongest = 86'400;  // seconds between "begin" and the line after it
 
 struct Request {
-  enum class Kind { rounds, awaited_rounds, window, begin, end, builds };
+  enum class Kind { rounds, awaited_rounds, following_rounds, window, begin, end, builds };
   Kind kind = Kind::rounds;
   std::uint64_t count = 0;  // of rounds or builds
+  std::uint64_t after = 0;  // so many rounds that do not count
   double start = 0;         // of a window, in seconds on CLOCK_MONOTONIC
   double seconds = 0;
 };
@@ -92,6 +93,11 @@ Request request_of(const std::string& line) {
     request.kind = Request::Kind::awaited_rounds;
     return request;
   }
+  if (words.size() == 4 && words[0] == "run" && parse(words[1], request.count) && words[2] == "after" &&
+      parse(words[3], request.after)) {
+    request.kind = Request::Kind::following_rounds;
+    return request;
+  }
   if (words.size() == 2 && words[0] == "build" && parse(words[1], request.count)) {
     request.kind = Request::Kind::builds;
     return request;
@@ -102,8 +108,9 @@ Request request_of(const std::string& line) {
     return request;
   }
   throw BadInput(
-      "--requests: a line of the file is a number of rounds, 'run' and such a number, 'window' and its start "
-      "and length in seconds, 'begin', 'end', or 'build' and a number, not '" +
+      "--requests: a line of the file is a number of rounds, 'run' and such a number, 'run', such a number, "
+      "'after' and another, 'window' and its start and length in seconds, 'begin', 'end', or 'build' and a "
+      "number, not '" +
       line + "'");
 }
 
@@ -153,8 +160,32 @@ Measurement run_measured(Workload& workload, LaunchQueue& queue, const Options& 
   });
 }
 
+/// Answers with what follows the wait that has seen the first rounds complete; returns all.
+Measurement run_following(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
+                          std::uint64_t batch, const Request& request) {
+  Options asked = options;
+  asked.repetitions = request.after + request.count;
+  std::uint64_t before = 0;
+  double since = 0;
+  Measurement all = measure(workload, queue, asked, sync, batch, [&](std::uint64_t rounds, double seconds) {
+    if (before == 0 && rounds >= request.after) {
+      before = rounds;
+      since = seconds;
+    }
+    return false;
+  });
+  if (before == 0 || before == all.rounds) {
+    throw BadInput("--requests: no wait between 'run' and 'after': ask for more rounds than a batch has");
+  }
+  answer(all.rounds - before, all.seconds - since);
+  return all;
+}
+
 Measurement serve(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
                   std::uint64_t batch, const Request& request, const Lines& lines) {
+  if (request.kind == Request::Kind::following_rounds) {
+    return run_following(workload, queue, options, sync, batch, request);
+  }
   const Measurement measured = request.kind == Request::Kind::rounds
                                    ? enqueue_and_wait(workload, queue, request.count)
                                    : run_measured(workload, queue, options, sync, batch, request, lines);
