@@ -31,7 +31,7 @@ class WakeLatency {
   static constexpr const char* kFile = "/dev/cpu_dma_latency";
   /// How long a limit holds when it is not wanted any more: until those have woken up to whom a turn was
   /// given.
-  static constexpr std::chrono::microseconds kHold{1'000};
+  static constexpr std::chrono::microseconds kHold{250};
 
   explicit WakeLatency(std::string file = kFile) : file_(std::move(file)) {}
 
