@@ -73,7 +73,7 @@ struct DeviceRule {
   std::optional<session::MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>
-      wake_latency_us{};  // of processors, when it changes hands; none: as the system likes
+      wake_latency_us{};  // of processors, while several want it; none: as the system likes
 };
 
 /// [device] and [device.N]

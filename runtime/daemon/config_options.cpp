@@ -360,7 +360,7 @@ const ConfigOptions<DeviceRule>& device_options() {
        time_field<Seconds>(&DeviceRule::hold_limit)},
       {{"wake_latency_us", IntegerType{0, kLongestWakeLatency}, "microseconds", Applies::at_once,
         "as long as the system likes",
-        "How long a processor may take to wake up when the device changes hands (see Waking up)."},
+        "How long a processor may take to wake up while several want the device (see Waking up)."},
        field(&DeviceRule::wake_latency_us)},
   };
   return kOptions;

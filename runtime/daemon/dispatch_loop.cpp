@@ -380,22 +380,19 @@ void DispatchLoop::run() {
     collect_broken();
     loop_turns_.fetch_add(1, std::memory_order_relaxed);
   }
-  wake_latency_.end();
+  wake_latency_.end(Time::max());
 }
 
-/// The shortest that a device asks for which may change hands.
+/// The shortest that a device asks for which is wanted by several.
 void DispatchLoop::limit_wake_latency(Time now) {
   std::optional<std::uint32_t> limit;
   for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
     const auto of_device = rules_.of(device).wake_latency_us;
-    if (of_device && dispatchers_[device].change_is_near(now))
+    if (of_device && dispatchers_[device].contended())
       limit = std::min(limit.value_or(*of_device), *of_device);
   }
-  if (limit) {
-    wake_latency_.want(std::chrono::microseconds(*limit));
-  } else {
-    wake_latency_.leave(now);
-  }
+  if (limit) wake_latency_.want(std::chrono::microseconds(*limit), now);
+  wake_latency_.end(now);
 }
 
 /// Until the first deadline, or until a turn is expected to end; none when there is neither. Milliseconds
@@ -411,7 +408,7 @@ std::optional<timespec> DispatchLoop::time_left() {
     if (const auto deadline = dispatcher.deadline()) consider(*deadline);
     if (const auto end = dispatcher.end_expected(); end && now < end->until) consider(end->from);
   }
-  if (const auto leave = wake_latency_.deadline()) consider(*leave);
+  if (const auto end = wake_latency_.deadline()) consider(*end);
   if (!first) return std::nullopt;
   const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(*first - now, {});
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);

@@ -189,14 +189,8 @@ std::optional<Dispatcher::Window> Dispatcher::end_expected() const {
   // Relaxed: the worker's hint, which makes this thread poll in its own turns and no longer.
   if (session.header->coscheduling.device_apart.load(std::memory_order_relaxed) == 0) return std::nullopt;
   const Time ends = turn_->granted + turn_->slice;
-  return Window{ends - std::min<Duration>(kEndsEarlierBy, may_end_before()),
+  return Window{ends - turn_->slice / sched::TurnPlan::kWorthwhileFraction,
                 ends + turn_->slice / kEndsLaterBy};
-}
-
-bool Dispatcher::change_is_near(Time now) const {
-  if (waiting_ == 0) return false;
-  const auto window = end_expected();
-  return !window || now >= window->from || sessions_.at(turn_->session).ends_early;
 }
 
 void Dispatcher::announce_next(Time now) {
@@ -386,11 +380,6 @@ void Dispatcher::stop_keeping(Time now) {
   block_if_idle(id, now);
 }
 
-/// The part of the slice for which a turn begins no further command.
-Dispatcher::Duration Dispatcher::may_end_before() const {
-  return turn_->slice / sched::TurnPlan::kWorthwhileFraction;
-}
-
 /// Somebody waits: sees to it that the turn comes to an end. Called when a session starts waiting and then,
 /// as long as one does, every kPatience.
 void Dispatcher::reclaim_turn(Time now) {
@@ -449,7 +438,6 @@ bool Dispatcher::fresh(const Session& session, Time now) const {
 /// The turn came back: the state is idle or wanting. Charges it and finds the next.
 void Dispatcher::end_turn(Session& session, State state, Time now) {
   const SessionId id = turn_->session;
-  if (end_expected()) session.ends_early = now < turn_->granted + turn_->slice - may_end_before();
   const bool honest = charge(id, session, now);
   const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
   forget_turn(now);

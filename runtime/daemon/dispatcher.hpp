@@ -94,11 +94,8 @@ class Dispatcher {
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
   static constexpr std::size_t kMostTracedTurns = 65'536;
-  /// How long before the end of its slice that of a measured turn is near. It may be over as early as
-  /// sched::TurnPlan says, but most are not: of 209 turns of 15 ms, 26. Whoever polls for the others takes
-  /// time from a processor's programs, and from the other processor of its core.
-  static constexpr std::chrono::microseconds kEndsEarlierBy{500};
-  /// Part of a slice: how long after its end that of a measured turn is still near.
+  /// Part of a slice: how long after its end that of a measured turn is still near. How long before it the
+  /// turn may be over says sched::TurnPlan.
   static constexpr int kEndsLaterBy = 20;
   /// Sessions. Where more wait, their programs need the host's processors, and nobody polls: with 64 tenants
   /// beside one host processor each got 4 to 9 % less done (fairgv bench crowd).
@@ -153,9 +150,6 @@ class Dispatcher {
     Time until;
   };
   std::optional<Window> end_expected() const;
-  /// Whether the device may change hands at any moment: somebody waits, and it is not the middle of a turn
-  /// that will last. Those of a session whose last turn was not a whole one may end whenever.
-  bool change_is_near(Time now) const;
   /// Within that time: has the worker wake up that is likely to be next, once a turn.
   void announce_next(Time now);
 
@@ -165,6 +159,8 @@ class Dispatcher {
 
   // -- looking
 
+  /// Whether somebody waits for a turn.
+  bool contended() const { return waiting_ > 0; }
   /// How long a turn is while as many tenants want the device as want it now.
   Duration slice() const;
   bool knows(TenantId id) const { return tenants_.contains(id); }
@@ -215,7 +211,6 @@ class Dispatcher {
     bool waiting = false;
     bool user = false;  // has wanted the turn
     bool broken = false;
-    bool ends_early = false;    // its last turn was not a whole one, though others waited
     std::uint64_t used_ns = 0;  // as last seen
   };
 
@@ -248,7 +243,6 @@ class Dispatcher {
   void tell_company(const Session& session) const;
   void block_if_idle(TenantId id, Time now);
   void stop_keeping(Time now);
-  Duration may_end_before() const;
   void reclaim_turn(Time now);
   void watch_obstruction(Session& session, Time now);
   bool fresh(const Session& session, Time now) const;

@@ -9,9 +9,9 @@
 
 namespace fairgv::daemon {
 
-void WakeLatency::want(std::chrono::microseconds limit) {
+void WakeLatency::want(std::chrono::microseconds limit, Time now) {
   if (refused_) return;
-  until_.reset();
+  until_ = now + kHold;
   if (open_ && limit == limit_) return;
   limit_ = limit;
   if (ask(limit)) return;
@@ -22,15 +22,13 @@ void WakeLatency::want(std::chrono::microseconds limit) {
                file_, std::strerror(error));
 }
 
-void WakeLatency::leave(Time now) {
-  if (!open_) return;
-  if (!until_) until_ = now + kHold;
-  if (now >= *until_) end();
+std::optional<WakeLatency::Time> WakeLatency::deadline() const {
+  if (!open_) return std::nullopt;
+  return until_;
 }
 
-void WakeLatency::end() {
-  open_ = {};
-  until_.reset();
+void WakeLatency::end(Time now) {
+  if (open_ && now >= until_) open_ = {};
 }
 
 bool WakeLatency::ask(std::chrono::microseconds limit) {

@@ -58,32 +58,22 @@ TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToWhoIsNext) {
   const auto granted = now;
   const auto window = dispatcher.end_expected();
   ASSERT_TRUE(window);
-  EXPECT_EQ(window->from, granted + 5500us);
+  EXPECT_EQ(window->from, granted + 5400us);
   EXPECT_EQ(window->until, granted + 6300us);
   b.begin();
   dispatcher.announce_next(window->from - 1us);
   EXPECT_EQ(c.turn.due, 0u) << "too early";
   now = window->from;
-  b.use(5500us);
+  b.use(5400us);
   dispatcher.announce_next(now);
   dispatcher.announce_next(now + 1us);
   EXPECT_EQ(c.turn.due, 1u);
   EXPECT_EQ(a.turn.due, 0u) << "it has used the device already";
   EXPECT_EQ(b.turn.due, 0u);
-  EXPECT_EQ(time_of(2), 5500us) << "what the holder has used so far decides";
+  EXPECT_EQ(time_of(2), 5400us) << "what the holder has used so far decides";
   b.give_back(true);
   look(2);
   EXPECT_EQ(c.state(), State::held);
-}
-
-TEST_F(Turns, TheEndsOfShortSlicesAreExpectedForATenthOfThem) {
-  dispatcher = Dispatcher(sched::make_policy("fair", 2ms));
-  FakeWorker& a = add(1);
-  FakeWorker& b = add(2);
-  for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;
-  take_over(a, b);
-  ASSERT_TRUE(dispatcher.end_expected());
-  EXPECT_EQ(dispatcher.end_expected()->from, now + 1800us);
 }
 
 TEST_F(Turns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
@@ -93,47 +83,9 @@ TEST_F(Turns, NobodyIsAnnouncedWhileTheHolderIsNextAgain) {
   take_over(a, b);
   ASSERT_TRUE(dispatcher.end_expected());
   now = dispatcher.end_expected()->from;
-  b.use(5500us);
+  b.use(5400us);
   dispatcher.announce_next(now);
   EXPECT_EQ(a.turn.due, 0u);
-}
-
-TEST_F(Turns, AChangeIsNearAtTheEndOfATurnAndThroughoutThoseOfWhoGaveBackEarly) {
-  FakeWorker& a = add(1);
-  FakeWorker& b = add(2);
-  for (FakeWorker* each : {&a, &b}) each->header.coscheduling.device_apart = 1;
-  want(1, a);
-  a.begin();
-  EXPECT_FALSE(dispatcher.change_is_near(now)) << "nobody waits";
-  want(2, b);
-  EXPECT_TRUE(dispatcher.change_is_near(now)) << "a lone turn is asked back";
-  run(1, a, 1ms, true);
-  ASSERT_EQ(b.state(), State::held);
-  EXPECT_FALSE(dispatcher.change_is_near(now)) << "it has just come";
-  const auto from = dispatcher.end_expected()->from;
-  EXPECT_FALSE(dispatcher.change_is_near(from - 1us));
-  EXPECT_TRUE(dispatcher.change_is_near(from));
-  EXPECT_TRUE(dispatcher.change_is_near(from + 1h)) << "it is late";
-  run(2, b, 5400us, true);
-  run(1, a, 6ms, true);
-  EXPECT_FALSE(dispatcher.change_is_near(now)) << "a whole turn may be shorter than its slice by a tenth";
-  run(2, b, 2ms, true);
-  EXPECT_FALSE(dispatcher.change_is_near(now)) << "the other has never ended a turn early";
-  run(1, a, 6ms, true);
-  ASSERT_EQ(b.state(), State::held);
-  EXPECT_TRUE(dispatcher.change_is_near(now)) << "its last turn had 2 of 6 ms";
-  run(2, b, 6ms, true);
-  run(1, a, 6ms, true);
-  ASSERT_EQ(b.state(), State::held);
-  EXPECT_FALSE(dispatcher.change_is_near(now)) << "its last turn was a whole one";
-}
-
-TEST_F(Turns, AChangeIsAlwaysNearWhereNoEndIsExpected) {
-  FakeWorker& a = add(1);
-  FakeWorker& b = add(2);
-  take_over(a, b);  // on a device that is the host's processors
-  ASSERT_FALSE(dispatcher.end_expected());
-  EXPECT_TRUE(dispatcher.change_is_near(now));
 }
 
 TEST_F(Turns, WhereManyWaitTheirProgramsHaveTheProcessors) {

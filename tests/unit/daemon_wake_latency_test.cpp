@@ -21,43 +21,29 @@ struct WakeLatencyTest : testing::Test {
 };
 
 TEST_F(WakeLatencyTest, IsAskedForOnceAndHoldsForAWhileAfterTheLastWish) {
-  latency.leave(now);
-  EXPECT_EQ(latency.deadline(), std::nullopt) << "there is nothing to take back";
+  EXPECT_EQ(latency.deadline(), std::nullopt);
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, false));
   for (int wish = 0; wish < 10; ++wish) {
-    latency.want(5us);
-    EXPECT_EQ(latency.deadline(), std::nullopt) << "for as long as it is wanted";
-    latency.leave(now);
-    EXPECT_EQ(latency.deadline(), now + WakeLatency::kHold);
+    latency.want(5us, now);
     now += WakeLatency::kHold / 2;
-    latency.leave(now);
-    EXPECT_EQ(latency.deadline(), now + WakeLatency::kHold / 2) << "since the first word";
+    latency.end(now);
   }
   EXPECT_EQ(pipe.look(), Seen(5, true));
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, true)) << "written once";
-  latency.leave(now += WakeLatency::kHold / 2);
-  EXPECT_EQ(pipe.look(), Seen(std::nullopt, false));
-  EXPECT_EQ(latency.deadline(), std::nullopt);
-}
-
-TEST_F(WakeLatencyTest, EndsAtOnceWhenItMust) {
-  latency.want(5us);
-  latency.leave(now);
-  EXPECT_EQ(pipe.look(), Seen(5, true));
-  latency.end();
+  EXPECT_EQ(latency.deadline(), now + WakeLatency::kHold / 2);
+  latency.end(now += WakeLatency::kHold / 2);
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, false));
   EXPECT_EQ(latency.deadline(), std::nullopt);
 }
 
 TEST_F(WakeLatencyTest, CanBeAskedForAnewAndChanged) {
-  latency.want(5us);
-  latency.want(0us);
+  latency.want(5us, now);
+  latency.want(0us, now);
   EXPECT_EQ(pipe.look(), Seen(5, true));
   EXPECT_EQ(pipe.look(), Seen(0, true));
-  latency.leave(now);
-  latency.leave(now += WakeLatency::kHold);
+  latency.end(now += WakeLatency::kHold);
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, false));
-  latency.want(0us);
+  latency.want(0us, now);
   EXPECT_EQ(pipe.look(), Seen(0, true));
 }
 
@@ -65,10 +51,10 @@ TEST(WakeLatency, AFileThatCannotBeWrittenIsTriedOnce) {
   WakeLatencyPipe pipe;
   const std::string path = pipe.path() + "-later";
   WakeLatency latency(path);
-  latency.want(0us);
+  latency.want(0us, WakeLatency::Time(1h));
   EXPECT_EQ(latency.deadline(), std::nullopt);
   ASSERT_EQ(::rename(pipe.path().c_str(), path.c_str()), 0);
-  latency.want(0us);
+  latency.want(0us, WakeLatency::Time(2h));
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, false));
 }
 
