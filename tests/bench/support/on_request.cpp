@@ -42,10 +42,7 @@ Result<double> OnRequest::run_awaited(std::uint64_t rounds) {
 }
 
 Result<double> OnRequest::run_after(std::uint64_t others, std::uint64_t rounds) {
-  if (auto sent = send(fmt::format("run {} after {}", rounds, others)); !sent) return sent.error();
-  const auto each = rounds_per_second();
-  if (!each) return each.error();
-  return static_cast<double>(rounds) / each.value();
+  return ask(fmt::format("run {} after {}", rounds, others), "rounds", rounds);
 }
 
 Result<double> OnRequest::build() {

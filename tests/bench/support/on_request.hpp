@@ -27,8 +27,7 @@ class OnRequest {
   Result<double> run(std::uint64_t rounds);
   /// The same with the waits that the program makes by itself.
   Result<double> run_awaited(std::uint64_t rounds);
-  /// The same for rounds that follow upon `others` without a pause, of which more must be there than a batch
-  /// has launches.
+  /// That, right after `others` that are not measured.
   Result<double> run_after(std::uint64_t others, std::uint64_t rounds);
   /// The seconds that one clBuildProgram takes now.
   Result<double> build();

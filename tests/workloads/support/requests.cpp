@@ -27,10 +27,10 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kLongest = 86'400;  // seconds between "begin" and the line after it
 
 struct Request {
-  enum class Kind { rounds, awaited_rounds, following_rounds, window, begin, end, builds };
+  enum class Kind { rounds, awaited_rounds, window, begin, end, builds };
   Kind kind = Kind::rounds;
   std::uint64_t count = 0;  // of rounds or builds
-  std::uint64_t after = 0;  // so many rounds that do not count
+  std::uint64_t after = 0;  // so many rounds that are not measured
   double start = 0;         // of a window, in seconds on CLOCK_MONOTONIC
   double seconds = 0;
 };
@@ -95,7 +95,7 @@ Request request_of(const std::string& line) {
   }
   if (words.size() == 4 && words[0] == "run" && parse(words[1], request.count) && words[2] == "after" &&
       parse(words[3], request.after)) {
-    request.kind = Request::Kind::following_rounds;
+    request.kind = Request::Kind::awaited_rounds;
     return request;
   }
   if (words.size() == 2 && words[0] == "build" && parse(words[1], request.count)) {
@@ -130,11 +130,13 @@ void answer(std::uint64_t rounds, double seconds) {
 Measurement enqueue_and_wait(Workload& workload, LaunchQueue& queue, std::uint64_t rounds) {
   Measurement measured;
   queue.set_sync_mode(SyncMode::kBatch);  // nothing waits by itself
+  const std::uint64_t launches_before = queue.launches();
   const Clock::time_point start = Clock::now();
   for (std::uint64_t round = 0; round < rounds; ++round) workload.enqueue_round();
   queue.finish();
   measured.rounds = rounds;
   measured.seconds = Seconds(Clock::now() - start).count();
+  measured.kernels = queue.launches() - launches_before;
   return measured;
 }
 
@@ -143,6 +145,10 @@ Measurement run_measured(Workload& workload, LaunchQueue& queue, const Options& 
                          std::uint64_t batch, const Request& request, const Lines& lines) {
   Options asked = options;
   if (request.kind == Request::Kind::awaited_rounds) {
+    if (request.after > 0) {
+      asked.repetitions = request.after;
+      measure(workload, queue, asked, sync, batch);
+    }
     asked.repetitions = request.count;
     return measure(workload, queue, asked, sync, batch);
   }
@@ -160,32 +166,8 @@ Measurement run_measured(Workload& workload, LaunchQueue& queue, const Options& 
   });
 }
 
-/// Answers with what follows the wait that has seen the first rounds complete; returns all.
-Measurement run_following(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
-                          std::uint64_t batch, const Request& request) {
-  Options asked = options;
-  asked.repetitions = request.after + request.count;
-  std::uint64_t before = 0;
-  double since = 0;
-  Measurement all = measure(workload, queue, asked, sync, batch, [&](std::uint64_t rounds, double seconds) {
-    if (before == 0 && rounds >= request.after) {
-      before = rounds;
-      since = seconds;
-    }
-    return false;
-  });
-  if (before == 0 || before == all.rounds) {
-    throw BadInput("--requests: no wait between 'run' and 'after': ask for more rounds than a batch has");
-  }
-  answer(all.rounds - before, all.seconds - since);
-  return all;
-}
-
 Measurement serve(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
                   std::uint64_t batch, const Request& request, const Lines& lines) {
-  if (request.kind == Request::Kind::following_rounds) {
-    return run_following(workload, queue, options, sync, batch, request);
-  }
   const Measurement measured = request.kind == Request::Kind::rounds
                                    ? enqueue_and_wait(workload, queue, request.count)
                                    : run_measured(workload, queue, options, sync, batch, request, lines);
@@ -200,7 +182,6 @@ Measurement serve_requests(Target& target, Workload& workload, const Options& op
   Lines lines(options.requests_file);
   LaunchQueue& queue = target.queue();
   queue.finish();
-  const std::uint64_t launches_before = queue.launches();
   Measurement all;
   all.started_at = Seconds(Clock::now().time_since_epoch()).count();
   while (const auto line = lines.next()) {
@@ -215,11 +196,11 @@ Measurement serve_requests(Target& target, Workload& workload, const Options& op
         const Measurement measured = serve(workload, queue, options, sync, batch, request, lines);
         all.rounds += measured.rounds;
         all.seconds += measured.seconds;
+        all.kernels += measured.kernels;
       }
     }
   }
   if (all.rounds == 0) throw BadInput("--requests: " + options.requests_file + " asks for nothing");
-  all.kernels = queue.launches() - launches_before;
   return all;
 }
 

@@ -14,8 +14,8 @@ namespace workloads {
 ///
 /// - "12": so many rounds, and one wait after them.
 /// - "run 12": so many rounds with the waits of `sync` and `batch`.
-/// - "run 12 after 5": some 12 rounds with those waits that follow upon 5 others without a pause; measured
-///   from the first wait on that has seen those complete, so that a batch more or less is counted.
+/// - "run 12 after 5": the same, right after 5 others that are not measured, with one wait between as
+///   between batches.
 /// - "window 1234.5 10": as --start-at and --seconds; the rounds are those whose end was seen within.
 /// - "begin": rounds with those waits until there is another line, which is served next; "end" does nothing
 ///   else. There are two answers, the first as soon as a wait is over.
