@@ -31,9 +31,19 @@ struct Settings {
   int workload_us = 0;
   std::vector<std::string> policies{"fair", "credit-poll"};
   Api api = Api::kOpenCl;
-  // As many pairs as that because single ones have shown 1.8 to 2.4.
-  PairSettings pairs{.seconds = 0.4, .pairs = 9, .turns = 12};
+  // As many as that because single pairs of twelve turns have shown 1.8 to 2.4.
+  PairSettings pairs{.seconds = 0.4, .pairs = 9, .turns = 24};
 };
+
+/// A turn beside the neighbour, between two alone: in seconds.
+struct Turn {
+  double before = 0;
+  double beside = 0;
+  double after = 0;
+  /// Over that alone. Both neighbours count the same, so that a drift of the machine cancels.
+  double run_time() const { return 2 * beside / (before + after); }
+};
+using Turns = std::map<std::string, std::vector<Turn>>;  // by policy
 
 /// The run time of `program` beside the neighbour over its run time alone, under one policy.
 struct Cell {
@@ -41,63 +51,86 @@ struct Cell {
   std::string policy;
   int asked_us = 0;      // length of the neighbour's kernels
   double kernel_us = 0;  // what they took
+  // Of all turns the median, of pairs the lowest and the highest. Added up, a turn in which the machine
+  // happened to be slow counts for more than others, and there are some in which it was half as fast.
   Spread run_time;
+  double added_up = 0;  // all turns' times beside over those alone
 };
 
-/// All turns of a pair, in seconds.
-struct RunTime {
+/// The run times of one pair's turns.
+std::vector<double> run_times_of(const std::vector<Turn>& turns) {
+  std::vector<double> run_times;
+  for (const Turn& turn : turns) run_times.push_back(turn.run_time());
+  return run_times;
+}
+
+/// `of_pairs`: at least one, each of at least one turn.
+void summarise(const std::vector<std::vector<Turn>>& of_pairs, Cell& cell) {
+  std::vector<double> all;
+  std::vector<double> pairs;
   double alone = 0;
   double beside = 0;
-  double normalised() const { return beside / alone; }
-};
-using RunTimes = std::map<std::string, RunTime>;  // by policy
+  for (const std::vector<Turn>& turns : of_pairs) {
+    const std::vector<double> run_times = run_times_of(turns);
+    all.insert(all.end(), run_times.begin(), run_times.end());
+    pairs.push_back(median(run_times));
+    for (const Turn& turn : turns) {
+      alone += (turn.before + turn.after) / 2;
+      beside += turn.beside;
+    }
+  }
+  cell.run_time = {median(all), smallest(pairs), largest(pairs)};
+  cell.added_up = beside / alone;
+}
 
-Result<RunTimes> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
-                              const Program& foreground, const Program& neighbour) {
+Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
+                           const Program& foreground, const Program& neighbour) {
   Visits visits;
   const auto started =
       visits.start(tenancy, placement, foreground, neighbour, settings.pairs.seconds / kIdeal);
   if (!started) return started.error();
   std::vector<std::string> policies = settings.policies;
-  RunTimes sums;
+  Turns turns;
+  auto before = visits.alone();
+  if (!before) return before.error();
   for (int turn = 0; turn < settings.pairs.turns; ++turn) {
     for (const std::string& policy : policies) {
       if (auto set = tenancy.set_policy(policy); !set) return set.error();
-      const auto alone = visits.alone();
-      if (!alone) return alone.error();
       const auto beside = visits.beside();
       if (!beside) return beside.error();
-      sums[policy].alone += alone.value();
-      sums[policy].beside += beside.value();
+      const auto after = visits.alone();
+      if (!after) return after.error();
+      turns[policy].push_back({before.value(), beside.value(), after.value()});
+      before = after;
     }
     // What goes first changes, so that a drift of the machine cancels.
     std::reverse(policies.begin(), policies.end());
   }
   if (auto ended = visits.end(); !ended) return ended.error();
-  return sums;
+  return turns;
 }
 
-/// The spreads of a case, by policy.
-Result<std::map<std::string, Spread>> measure(const Tenancy& tenancy, const Placement& placement,
-                                              const Settings& settings, const Program& foreground,
-                                              const Program& neighbour) {
-  std::map<std::string, std::vector<double>> ratios;
+/// What was found in all pairs, by policy.
+Result<std::map<std::string, Cell>> measure(const Tenancy& tenancy, const Placement& placement,
+                                            const Settings& settings, const Program& foreground,
+                                            const Program& neighbour) {
+  std::map<std::string, std::vector<std::vector<Turn>>> of_pairs;
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
-    const auto times = measure_pair(tenancy, placement, settings, foreground, neighbour);
-    if (!times) return times.error();
-    for (const auto& [policy, time] : times.value()) ratios[policy].push_back(time.normalised());
+    auto found = measure_pair(tenancy, placement, settings, foreground, neighbour);
+    if (!found) return found.error();
+    for (auto& [policy, turns] : found.value()) of_pairs[policy].push_back(std::move(turns));
   }
-  std::map<std::string, Spread> spreads;
-  for (const auto& [policy, of_pairs] : ratios) spreads[policy] = spread_of(of_pairs);
-  return spreads;
+  std::map<std::string, Cell> cells;
+  for (const auto& [policy, pairs] : of_pairs) summarise(pairs, cells[policy]);
+  return cells;
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
-  Findings found{"program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest", {}};
+  Findings found{"program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest,added_up", {}};
   for (const Cell& cell : cells) {
-    found.rows.push_back(fmt::format("{},{},{},{:.1f},{:.4f},{:.4f},{:.4f}", cell.program, cell.policy,
+    found.rows.push_back(fmt::format("{},{},{},{:.1f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.program, cell.policy,
                                      cell.asked_us, cell.kernel_us, cell.run_time.median,
-                                     cell.run_time.lowest, cell.run_time.highest));
+                                     cell.run_time.lowest, cell.run_time.highest, cell.added_up));
   }
   return found;
 }
@@ -133,10 +166,13 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  fmt::print("Run time beside a computeLoop of the same weight, over run time alone: by weight {:.1f}\n\n",
-             kIdeal);
+  fmt::print(
+      "Run time beside a computeLoop of the same weight, over run time alone right before and after: by\n"
+      "weight {:.1f}. Median of all turns, and the lowest-highest of a pair's; in parentheses all added "
+      "up\n\n",
+      kIdeal);
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
-  for (const std::string& policy : settings.policies) fmt::print("{:>22}", policy);
+  for (const std::string& policy : settings.policies) fmt::print("{:>30}", policy);
   fmt::print("\n");
   const auto tenancy = Tenancy::start(placement, {}, settings.pairs.configuration());
   if (!tenancy) return tenancy.error();
@@ -159,8 +195,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       if (!found) return found.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {
-        cells.push_back({program, policy, length, loops[i].kernel_us, found.value()[policy]});
-        row += fmt::format("{:>22}", shown(cells.back().run_time));
+        Cell cell = found.value()[policy];
+        cell.program = program;
+        cell.policy = policy;
+        cell.asked_us = length;
+        cell.kernel_us = loops[i].kernel_us;
+        row += fmt::format("{:>30}", fmt::format("{} ({:.3f})", shown(cell.run_time), cell.added_up));
+        cells.push_back(std::move(cell));
       }
       progress.print_row(row);
     }

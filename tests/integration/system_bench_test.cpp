@@ -86,7 +86,7 @@ TEST_F(Experiments, RunTimesBesideShortAndLongKernelsAreTabledAndDrawn) {
   const auto rows =
       rows_of({"mixed", "--programs", "matrixMul", "--kernel-us", "100,400", "--policies", "fair"});
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0], "program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest");
+  EXPECT_EQ(rows[0], "program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest,added_up");
   EXPECT_TRUE(rows[1].starts_with("matrixMul,fair,100,")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("matrixMul,fair,400,")) << rows[2];
   expect_figure_of({">matrixMul<", ">fair<"});
