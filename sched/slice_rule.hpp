@@ -36,8 +36,8 @@ struct SliceRule {
 /// The paper's, for devices that cannot interrupt a kernel, and for those that can, with costly switches.
 inline constexpr SliceRule kNonPreemptiveSlice = SliceRule::constant(std::chrono::milliseconds(6));
 inline constexpr SliceRule kPreemptiveSlice = SliceRule::constant(std::chrono::milliseconds(30));
-/// The default: with few tenants so long that a change of turns costs less than 1 % of a turn also where it
-/// empties caches, with many so short that each has a turn soon (docs/SCHEDULING.md, Disciplines).
+/// The default: with few tenants so long that a change of turns costs less than 1 % of a turn, and up to 2.5 %
+/// where it empties caches, with many so short that each has a turn soon (docs/SCHEDULING.md, Disciplines).
 inline constexpr SliceRule kAdaptiveSlice{std::chrono::microseconds(1500), std::chrono::milliseconds(15),
                                           std::chrono::milliseconds(90)};
 

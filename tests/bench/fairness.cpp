@@ -5,8 +5,9 @@
 // until every tenant has had every weight: what one process loses beside others can differ from what its like
 // does by some per cent for as long as they live, whatever the scheduler does (rivals.hpp). Then processes
 // are new. (The ratio of a single run is low if any tenant had luck or bad luck in it.) The overhead is what
-// the programs do on the driver alone, in turns right before and after each run side by side, over what all
-// tenants do together, the median of the runs. Where the tenants' programs differ (--api mixed), each one's
+// the programs do on the driver alone, in turns, over what all tenants do together in short windows between
+// those, the median of the runs: the machine can be half as fast for seconds, which what is compared should
+// share. Where the tenants' programs differ (--api mixed), each one's
 // throughput is taken over how fast its like's kernels are by themselves, as tenants in turns.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -52,6 +53,8 @@ Tenants figure_9() {
 // The lightest of six tenants has a turn of 15 ms in every 225: half a turn more or less at the ends of the
 // window must not show.
 constexpr double kWindow = 30;
+// So short that many lie between turns alone; the ends of windows do not show in what all do together.
+constexpr double kShortWindow = 2;
 
 struct Settings {
   Tenants tenants;
@@ -61,7 +64,8 @@ struct Settings {
   Api api = Api::kOpenCl;
   std::string sync;  // the programs' own when empty
   int kernel_us = 0;
-  PairSettings pairs{.seconds = kWindow};
+  PairSettings pairs{.seconds = kWindow, .turns = 5};
+  int short_windows = 8;  // of each run, for the overhead
 };
 
 struct Cell {
@@ -117,26 +121,43 @@ struct Run {
 };
 
 Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<Program>& programs,
-                     const std::vector<std::uint32_t>& weights, const PairSettings& settings) {
+                     const std::vector<std::uint32_t>& weights, const Settings& settings) {
   if (auto weighed = rivals.weigh(tenancy, weights); !weighed) return weighed.error();
   const bool are_alike = std::count(programs.begin(), programs.end(), programs.front()) ==
                          static_cast<std::ptrdiff_t>(programs.size());
   const auto who = are_alike ? Rivals::Who::on_driver : Rivals::Who::everybody;
-  const auto by_themselves = [&] { return rivals.take_turns(settings.turns, who); };
-  const auto before = by_themselves();
+  const auto by_themselves = [&] { return rivals.take_turns(settings.pairs.turns, who); };
+  auto before = by_themselves();
   if (!before) return before.error();
   const auto opened = look_at(tenancy);
   if (!opened) return opened.error();
-  const auto together = rivals.together(settings.seconds);
+  const auto together = rivals.together(settings.pairs.seconds);
   if (!together) return together.error();
   const auto closed = look_at(tenancy);
   if (!closed) return closed.error();
-  const auto after = by_themselves();
+  auto after = by_themselves();
   if (!after) return after.error();
   const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
   if (!charged) return charged.error();
-  return Run{fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value())),
-             min_max_ratio(charged.value())};
+  Run run{fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value())),
+          min_max_ratio(charged.value())};
+  // Sums over the short windows: only their ratio is of interest.
+  std::vector<double> all_together(programs.size(), 0);
+  std::vector<double> all_alone(programs.size(), 0);
+  for (int window = 0; window < settings.short_windows; ++window) {
+    before = std::move(after);
+    const auto beside = rivals.together(std::min(kShortWindow, settings.pairs.seconds));
+    if (!beside) return beside.error();
+    after = by_themselves();
+    if (!after) return after.error();
+    const Rivals::Alone alone = mean_of(before.value(), after.value());
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      all_together[i] += beside.value()[i];
+      all_alone[i] += alone.on_driver[i];
+    }
+  }
+  run.fairness.overhead = fairness_of(weights, programs, all_together, {{}, all_alone}).overhead;
+  return run;
 }
 
 /// As many runs as tenants at most, with the same processes.
@@ -148,7 +169,7 @@ Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& pl
   std::vector<Run> done;
   std::vector<std::uint32_t> weights = settings.tenants.weights;
   for (int i = 0; i < runs; ++i) {
-    auto run = run_once(tenancy, rivals.value(), programs, weights, settings.pairs);
+    auto run = run_once(tenancy, rivals.value(), programs, weights, settings);
     if (!run) return run.error();
     // Back into the order of the weights.
     std::vector<double>& shares = run->fairness.relative;
@@ -280,6 +301,10 @@ int run(const Tenants& tenants, int argc, char** argv) {
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   declare_turns(experiment, settings.pairs);
+  experiment
+      .setting("--short-windows", settings.short_windows, 1,
+               "Windows of 2 s after each of those, between turns by itself, for the overhead")
+      ->check(CLI::Range(1, 1'000));
   declare_discipline(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,
