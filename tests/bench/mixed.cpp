@@ -45,42 +45,40 @@ struct Turn {
 };
 using Turns = std::map<std::string, std::vector<Turn>>;  // by policy
 
+/// What all turns of a case show.
+struct RunTime {
+  // Of all turns the median, of pairs the lowest and the highest. Added up, a turn in which the machine
+  // happened to be slow counts for more than others, and there are some in which it was half as fast.
+  Spread of_turns;
+  double added_up = 0;  // all turns' times beside over those alone
+};
+
 /// The run time of `program` beside the neighbour over its run time alone, under one policy.
 struct Cell {
   std::string program;
   std::string policy;
   int asked_us = 0;      // length of the neighbour's kernels
   double kernel_us = 0;  // what they took
-  // Of all turns the median, of pairs the lowest and the highest. Added up, a turn in which the machine
-  // happened to be slow counts for more than others, and there are some in which it was half as fast.
-  Spread run_time;
-  double added_up = 0;  // all turns' times beside over those alone
+  RunTime run_time;
 };
 
-/// The run times of one pair's turns.
-std::vector<double> run_times_of(const std::vector<Turn>& turns) {
-  std::vector<double> run_times;
-  for (const Turn& turn : turns) run_times.push_back(turn.run_time());
-  return run_times;
-}
-
 /// `of_pairs`: at least one, each of at least one turn.
-void summarise(const std::vector<std::vector<Turn>>& of_pairs, Cell& cell) {
+RunTime summary_of(const std::vector<std::vector<Turn>>& of_pairs) {
   std::vector<double> all;
-  std::vector<double> pairs;
+  std::vector<double> medians;
   double alone = 0;
   double beside = 0;
   for (const std::vector<Turn>& turns : of_pairs) {
-    const std::vector<double> run_times = run_times_of(turns);
-    all.insert(all.end(), run_times.begin(), run_times.end());
-    pairs.push_back(median(run_times));
+    std::vector<double> of_pair;
     for (const Turn& turn : turns) {
+      of_pair.push_back(turn.run_time());
       alone += (turn.before + turn.after) / 2;
       beside += turn.beside;
     }
+    all.insert(all.end(), of_pair.begin(), of_pair.end());
+    medians.push_back(median(of_pair));
   }
-  cell.run_time = {median(all), smallest(pairs), largest(pairs)};
-  cell.added_up = beside / alone;
+  return {{median(all), smallest(medians), largest(medians)}, beside / alone};
 }
 
 Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
@@ -111,26 +109,27 @@ Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, c
 }
 
 /// What was found in all pairs, by policy.
-Result<std::map<std::string, Cell>> measure(const Tenancy& tenancy, const Placement& placement,
-                                            const Settings& settings, const Program& foreground,
-                                            const Program& neighbour) {
+Result<std::map<std::string, RunTime>> measure(const Tenancy& tenancy, const Placement& placement,
+                                               const Settings& settings, const Program& foreground,
+                                               const Program& neighbour) {
   std::map<std::string, std::vector<std::vector<Turn>>> of_pairs;
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
     auto found = measure_pair(tenancy, placement, settings, foreground, neighbour);
     if (!found) return found.error();
     for (auto& [policy, turns] : found.value()) of_pairs[policy].push_back(std::move(turns));
   }
-  std::map<std::string, Cell> cells;
-  for (const auto& [policy, pairs] : of_pairs) summarise(pairs, cells[policy]);
-  return cells;
+  std::map<std::string, RunTime> run_times;
+  for (const auto& [policy, pairs] : of_pairs) run_times[policy] = summary_of(pairs);
+  return run_times;
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
   Findings found{"program,policy,asked_us,kernel_us,normalised_run_time,lowest,highest,added_up", {}};
   for (const Cell& cell : cells) {
     found.rows.push_back(fmt::format("{},{},{},{:.1f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.program, cell.policy,
-                                     cell.asked_us, cell.kernel_us, cell.run_time.median,
-                                     cell.run_time.lowest, cell.run_time.highest, cell.added_up));
+                                     cell.asked_us, cell.kernel_us, cell.run_time.of_turns.median,
+                                     cell.run_time.of_turns.lowest, cell.run_time.of_turns.highest,
+                                     cell.run_time.added_up));
   }
   return found;
 }
@@ -150,8 +149,8 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
       script += block + " << END\n";
       for (const Cell& cell : cells) {
         if (cell.program != program || cell.policy != policy) continue;
-        script += fmt::format("{:.1f} {:.4f} {:.4f} {:.4f}\n", cell.kernel_us, cell.run_time.median,
-                              cell.run_time.lowest, cell.run_time.highest);
+        script += fmt::format("{:.1f} {:.4f} {:.4f} {:.4f}\n", cell.kernel_us, cell.run_time.of_turns.median,
+                              cell.run_time.of_turns.lowest, cell.run_time.of_turns.highest);
       }
       script += "END\n";
       curves += fmt::format(", {} with yerrorlines lw 2 title '{}'", block, policy);
@@ -195,13 +194,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       if (!found) return found.error();
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {
-        Cell cell = found.value()[policy];
-        cell.program = program;
-        cell.policy = policy;
-        cell.asked_us = length;
-        cell.kernel_us = loops[i].kernel_us;
-        row += fmt::format("{:>30}", fmt::format("{} ({:.3f})", shown(cell.run_time), cell.added_up));
-        cells.push_back(std::move(cell));
+        const RunTime& run_time = found.value()[policy];
+        cells.push_back({program, policy, length, loops[i].kernel_us, run_time});
+        row += fmt::format("{:>30}", fmt::format("{} ({:.3f})", shown(run_time.of_turns), run_time.added_up));
       }
       progress.print_row(row);
     }
