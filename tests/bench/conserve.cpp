@@ -6,11 +6,14 @@
 // company; and by the time in which the device runs kernels, which is what the paper's figure shows.
 #include <fmt/core.h>
 
+#include <array>
+
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/bars.hpp"
 #include "tests/bench/support/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/harness/steady.hpp"
 
 namespace fairgv::bench::conserve_experiment {
 namespace {
@@ -23,7 +26,7 @@ struct Settings {
   int workload_us = 0;
   double profiled_seconds = 2;
   Api api = Api::kOpenCl;
-  PairSettings pairs{.seconds = 1, .windows = 4};
+  PairSettings pairs{.seconds = 0.5, .windows = 12};
 };
 
 /// What of the device is put to use: throughputs side by side, each over what its program does alone and
@@ -31,33 +34,45 @@ struct Settings {
 struct Cell {
   double sleep_ratio = 0;
   std::string policy;
-  Spread utilisation;  // of both programs
-  double busy = 0;     // the part of the one that always wants the device
+  Spread utilisation;   // of both programs; see spread_of_steady()
+  double added_up = 0;  // the same of all windows together
+  double busy = 0;      // the part of the one that always wants the device
   double sleepy = 0;
   Spread in_use;  // the part of the time, over that of the busy one alone
 };
 
-Cell cell_of(double sleep_ratio, const std::string& policy, const std::vector<Pair>& pairs,
+Cell cell_of(double sleep_ratio, const std::string& policy, const std::vector<std::vector<Window>>& pairs,
              const std::vector<double>& in_use) {
-  std::vector<double> busy, sleepy, both;
-  for (const Pair& pair : pairs) {
-    busy.push_back(pair.together[0] / pair.alone[0]);
-    sleepy.push_back(pair.together[1] / pair.alone[1]);
-    both.push_back(busy.back() + sleepy.back());
+  std::vector<std::vector<Observation>> utilisation;
+  std::array<double, 2> alone{};
+  std::array<double, 2> together{};
+  for (const std::vector<Window>& windows : pairs) {
+    std::vector<Observation>& of_pair = utilisation.emplace_back();
+    for (const Window& window : windows) {
+      const std::vector<double> between = mean_of(window.before, window.after);
+      Observation& both = of_pair.emplace_back(Observation{0, was_steady(window.before, window.after)});
+      for (std::size_t i = 0; i < alone.size(); ++i) {
+        both.value += window.together[i] / between[i];
+        alone[i] += between[i];
+        together[i] += window.together[i];
+      }
+    }
   }
-  return {sleep_ratio, policy, spread_of(both), median(busy), median(sleepy), spread_of(in_use)};
+  const double busy = together[0] / alone[0];
+  const double sleepy = together[1] / alone[1];
+  return {sleep_ratio, policy, spread_of_steady(utilisation), busy + sleepy, busy, sleepy, spread_of(in_use)};
 }
 
 Findings table_of(const std::vector<Cell>& cells) {
   Findings found{
-      "sleep_ratio,policy,utilisation,lowest,highest,BlackScholes,matrixMul,"
+      "sleep_ratio,policy,utilisation,lowest,highest,added_up,BlackScholes,matrixMul,"
       "in_use,in_use_lowest,in_use_highest",
       {}};
   for (const Cell& cell : cells) {
-    found.rows.push_back(
-        fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.sleep_ratio,
-                    cell.policy, cell.utilisation.median, cell.utilisation.lowest, cell.utilisation.highest,
-                    cell.busy, cell.sleepy, cell.in_use.median, cell.in_use.lowest, cell.in_use.highest));
+    found.rows.push_back(fmt::format(
+        "{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.sleep_ratio, cell.policy,
+        cell.utilisation.median, cell.utilisation.lowest, cell.utilisation.highest, cell.added_up, cell.busy,
+        cell.sleepy, cell.in_use.median, cell.in_use.lowest, cell.in_use.highest));
   }
   return found;
 }
@@ -75,8 +90,9 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
-      "BlackScholes beside a matrixMul that sleeps: throughputs over those alone and awake, added up; the\n"
-      "load allows 1.0. In parentheses BlackScholes + matrixMul. In use: the part of the time in which\n"
+      "BlackScholes beside a matrixMul that sleeps: the sum of throughputs, each over that alone and awake;\n"
+      "the load allows 1.0. Median of the windows of a steady machine, lowest-highest of a pair's; in\n"
+      "parentheses BlackScholes + matrixMul of all windows together. In use: the part of the time in which\n"
       "kernels run, by the driver's timestamps, over that of BlackScholes alone on the driver\n\n{:<12}",
       "sleep ratio");
   for (const std::string& policy : settings.policies) fmt::print("{:>36}{:>22}", policy, "in use");

@@ -4,11 +4,13 @@
 // that belong to the weights, each the mean of the runs. In the next run each weight is the next tenant's,
 // until every tenant has had every weight: what one process loses beside others can differ from what its like
 // does by some per cent for as long as they live, whatever the scheduler does (rivals.hpp). Then processes
-// are new. (The ratio of a single run is low if any tenant had luck or bad luck in it.) The overhead is what
-// the programs do on the driver alone, in turns, over what all tenants do together in short windows between
-// those, the median of the runs: the machine can be half as fast for seconds, which what is compared should
-// share. Where the tenants' programs differ (--api mixed), each one's
-// throughput is taken over how fast its like's kernels are by themselves, as tenants in turns.
+// are new. (The ratio of a single run is low if any tenant had luck or bad luck in it.) Where the tenants'
+// programs differ (--api mixed), each one's throughput is taken over how fast its like's kernels are by
+// themselves, as tenants in turns.
+//
+// The overhead is what the programs do on the driver alone, in turns, over what all tenants do together in a
+// short window between those: the median of many, of those windows where the machine was as fast before as
+// after (harness/steady.hpp).
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -28,6 +30,7 @@
 #include "tests/bench/support/rivals.hpp"
 #include "tests/bench/support/share_view.hpp"
 #include "tests/harness/statistics.hpp"
+#include "tests/harness/steady.hpp"
 
 namespace fairgv::bench::fairness_experiment {
 namespace {
@@ -53,8 +56,9 @@ Tenants figure_9() {
 // The lightest of six tenants has a turn of 15 ms in every 225: half a turn more or less at the ends of the
 // window must not show.
 constexpr double kWindow = 30;
-// So short that many lie between turns alone; the ends of windows do not show in what all do together.
-constexpr double kShortWindow = 2;
+// Some rounds of everybody's turns; beside it as many turns alone as make about as long.
+constexpr double kShortWindow = 0.5;
+constexpr int kTurnsBesideIt = 2;
 
 struct Settings {
   Tenants tenants;
@@ -65,7 +69,13 @@ struct Settings {
   std::string sync;  // the programs' own when empty
   int kernel_us = 0;
   PairSettings pairs{.seconds = kWindow, .turns = 5};
-  int short_windows = 8;  // of each run, for the overhead
+  int short_windows = 40;  // of each run, for the overhead
+};
+
+/// What short windows show.
+struct Overhead {
+  Spread of_windows;    // see spread_of_steady()
+  double added_up = 0;  // what everybody does in all turns alone, over that in all windows
 };
 
 struct Cell {
@@ -74,7 +84,7 @@ struct Cell {
   std::vector<double> shares;  // of the weights, over their due: means of the single runs
   Spread min_max_ratio;        // of the shares, and of single runs
   Spread charged;              // Min-Max Ratio of the device time charged, by weight
-  Spread overhead;
+  Overhead overhead;
 };
 
 /// The device time that each was charged between two reports, over its weight.
@@ -96,29 +106,53 @@ std::vector<double> of_likes(const std::vector<Program>& programs, const std::ve
   return result;
 }
 
-/// What a window shows, where what was measured alone is the mean of before and after it.
+/// What tenants of those weights show by what they did together and what each did alone.
 Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
-                     const std::vector<double>& together, const Rivals::Alone& alone) {
-  const auto beside = [&](const std::vector<double>& speeds) {
-    const std::vector<double> likes = of_likes(programs, speeds);
-    std::vector<Tenant> tenants(weights.size());
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      tenants[i].weight = weights[i];
-      tenants[i].together = together[i];
-      tenants[i].alone = likes[i];
-    }
-    return bench::fairness_of(tenants);
-  };
-  Fairness fairness = beside(alone.tenants.empty() ? alone.on_driver : alone.tenants);
-  fairness.overhead = beside(alone.on_driver).overhead;
-  return fairness;
+                     const std::vector<double>& together, const std::vector<double>& alone) {
+  const std::vector<double> likes = of_likes(programs, alone);
+  std::vector<Tenant> tenants(weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    tenants[i].weight = weights[i];
+    tenants[i].together = together[i];
+    tenants[i].alone = likes[i];
+  }
+  return bench::fairness_of(tenants);
 }
 
 /// What one run shows.
 struct Run {
-  Fairness fairness;
-  double charged = 0;  // the Min-Max Ratio of device time by weight
+  std::vector<double> shares;          // over their due
+  double charged = 0;                  // the Min-Max Ratio of device time by weight
+  std::vector<Observation> overheads;  // of its short windows
+  double added_up = 0;                 // their overhead, see Overhead
 };
+
+/// The short windows of a run.
+Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& programs,
+                              const std::vector<std::uint32_t>& weights, const Settings& settings, Run& run) {
+  const auto by_themselves = [&] { return rivals.take_turns(kTurnsBesideIt, Rivals::Who::on_driver); };
+  // Sums: only their ratio is of interest.
+  std::vector<double> all_together(programs.size(), 0);
+  std::vector<double> all_alone(programs.size(), 0);
+  auto before = by_themselves();
+  if (!before) return before.error();
+  for (int window = 0; window < settings.short_windows; ++window) {
+    const auto together = rivals.together(std::min(kShortWindow, settings.pairs.seconds));
+    if (!together) return together.error();
+    auto after = by_themselves();
+    if (!after) return after.error();
+    const std::vector<double> alone = mean_of(before.value(), after.value()).on_driver;
+    run.overheads.push_back({fairness_of(weights, programs, together.value(), alone).overhead,
+                             was_steady(before->on_driver, after->on_driver)});
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      all_together[i] += together.value()[i];
+      all_alone[i] += alone[i];
+    }
+    before = std::move(after);
+  }
+  run.added_up = fairness_of(weights, programs, all_together, all_alone).overhead;
+  return {};
+}
 
 Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<Program>& programs,
                      const std::vector<std::uint32_t>& weights, const Settings& settings) {
@@ -139,24 +173,14 @@ Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<P
   if (!after) return after.error();
   const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
   if (!charged) return charged.error();
-  Run run{fairness_of(weights, programs, together.value(), mean_of(before.value(), after.value())),
-          min_max_ratio(charged.value())};
-  // Sums over the short windows: only their ratio is of interest.
-  std::vector<double> all_together(programs.size(), 0);
-  std::vector<double> all_alone(programs.size(), 0);
-  for (int window = 0; window < settings.short_windows; ++window) {
-    before = std::move(after);
-    const auto beside = rivals.together(std::min(kShortWindow, settings.pairs.seconds));
-    if (!beside) return beside.error();
-    after = by_themselves();
-    if (!after) return after.error();
-    const Rivals::Alone alone = mean_of(before.value(), after.value());
-    for (std::size_t i = 0; i < programs.size(); ++i) {
-      all_together[i] += beside.value()[i];
-      all_alone[i] += alone.on_driver[i];
-    }
-  }
-  run.fairness.overhead = fairness_of(weights, programs, all_together, {{}, all_alone}).overhead;
+  const Rivals::Alone alone = mean_of(before.value(), after.value());
+  Run run;
+  run.shares = fairness_of(weights, programs, together.value(),
+                           alone.tenants.empty() ? alone.on_driver : alone.tenants)
+                   .relative;
+  run.charged = min_max_ratio(charged.value());
+  if (auto measured = measure_overhead(rivals, programs, weights, settings, run); !measured)
+    return measured.error();
   return run;
 }
 
@@ -172,7 +196,7 @@ Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& pl
     auto run = run_once(tenancy, rivals.value(), programs, weights, settings);
     if (!run) return run.error();
     // Back into the order of the weights.
-    std::vector<double>& shares = run->fairness.relative;
+    std::vector<double>& shares = run->shares;
     std::rotate(shares.begin(), shares.end() - i, shares.end());
     done.push_back(std::move(run).value());
     std::rotate(weights.begin(), weights.begin() + 1, weights.end());
@@ -183,18 +207,21 @@ Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& pl
 
 /// What the runs show together.
 Cell cell_of(const std::string& policy, const std::string& program, const std::vector<Run>& runs) {
-  std::vector<double> ratios, charges, overheads;
-  std::vector<double> shares(runs.front().fairness.relative.size(), 0);
+  std::vector<double> ratios, charges, added_up;
+  std::vector<std::vector<Observation>> overheads;
+  std::vector<double> shares(runs.front().shares.size(), 0);
   for (const Run& run : runs) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      shares[i] += run.fairness.relative[i] / static_cast<double>(runs.size());
+      shares[i] += run.shares[i] / static_cast<double>(runs.size());
     }
-    ratios.push_back(run.fairness.min_max_ratio);
+    ratios.push_back(min_max_ratio(run.shares));
     charges.push_back(run.charged);
-    overheads.push_back(run.fairness.overhead);
+    overheads.push_back(run.overheads);
+    added_up.push_back(run.added_up);
   }
-  Cell cell{policy, program, shares, spread_of(ratios), spread_of(charges), spread_of(overheads)};
+  Cell cell{policy, program, shares, spread_of(ratios), spread_of(charges), {}};
   cell.min_max_ratio.median = min_max_ratio(shares);
+  cell.overhead = {spread_of_steady(overheads), median(added_up)};
   return cell;
 }
 
@@ -227,16 +254,17 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
 Findings table_of(const std::vector<Cell>& cells) {
   Findings found{
       "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_highest,"
-      "charged,charged_lowest,charged_highest,shares",
+      "added_up,charged,charged_lowest,charged_highest,shares",
       {}};
   for (const Cell& cell : cells) {
     const Spread& ratio = cell.min_max_ratio;
     const Spread& charged = cell.charged;
-    const Spread& overhead = cell.overhead;
-    found.rows.push_back(fmt::format(
-        "{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}", cell.policy,
-        cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median, overhead.lowest,
-        overhead.highest, charged.median, charged.lowest, charged.highest, fmt::join(cell.shares, ";")));
+    const Spread& overhead = cell.overhead.of_windows;
+    found.rows.push_back(
+        fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}",
+                    cell.policy, cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median,
+                    overhead.lowest, overhead.highest, cell.overhead.added_up, charged.median, charged.lowest,
+                    charged.highest, fmt::join(cell.shares, ";")));
   }
   return found;
 }
@@ -254,9 +282,12 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
       "Min-Max Ratio (1 = exactly by weight) of the weights' shares, each the mean of {} runs, and\n"
-      "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median and\n"
-      "lowest-highest. Weights {}; the paper's FairGV: at least {}\n\n"
-      "{:<22}{:<16}{:>22}{:>22}{:>22}   {}\n",
+      "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median of\n"
+      "short windows of a steady machine, lowest-highest of a run's, in parentheses all added up. Weights "
+      "{}; the "
+      "paper's\n"
+      "FairGV: at least {}\n\n"
+      "{:<22}{:<16}{:>22}{:>22}{:>30}   {}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due");
   std::fflush(stdout);
@@ -270,9 +301,11 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       const auto cell = measure(tenancy.value(), placement, policy, program, settings);
       if (!cell) return cell.error();
       cells.push_back(cell.value());
-      progress.print_row(fmt::format("{:<22}{:<16}{:>22}{:>22}{:>22}   {:.3f}", program, policy,
-                                     shown(cell->min_max_ratio), shown(cell->charged), shown(cell->overhead),
-                                     fmt::join(cell->shares, " ")));
+      const Overhead& overhead = cell->overhead;
+      progress.print_row(fmt::format(
+          "{:<22}{:<16}{:>22}{:>22}{:>30}   {:.3f}", program, policy, shown(cell->min_max_ratio),
+          shown(cell->charged), fmt::format("{} ({:.3f})", shown(overhead.of_windows), overhead.added_up),
+          fmt::join(cell->shares, " ")));
     }
   }
   Findings found = table_of(cells);
@@ -303,7 +336,7 @@ int run(const Tenants& tenants, int argc, char** argv) {
   declare_turns(experiment, settings.pairs);
   experiment
       .setting("--short-windows", settings.short_windows, 1,
-               "Windows of 2 s after each of those, between turns by itself, for the overhead")
+               "Windows of 0.5 s after each of those, between turns by itself, for the overhead")
       ->check(CLI::Range(1, 1'000));
   declare_discipline(experiment, settings.pairs);
   experiment.declare_figure();

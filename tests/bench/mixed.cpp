@@ -15,7 +15,7 @@
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/visits.hpp"
-#include "tests/harness/statistics.hpp"
+#include "tests/harness/steady.hpp"
 
 namespace fairgv::bench::mixed_experiment {
 namespace {
@@ -40,16 +40,14 @@ struct Turn {
   double before = 0;
   double beside = 0;
   double after = 0;
-  /// Over that alone. Both neighbours count the same, so that a drift of the machine cancels.
-  double run_time() const { return 2 * beside / (before + after); }
+  /// The run time over that alone. Both neighbours count the same, so that a drift of the machine cancels.
+  Observation run_time() const { return {2 * beside / (before + after), is_steady(before, after)}; }
 };
 using Turns = std::map<std::string, std::vector<Turn>>;  // by policy
 
 /// What all turns of a case show.
 struct RunTime {
-  // Of all turns the median, of pairs the lowest and the highest. Added up, a turn in which the machine
-  // happened to be slow counts for more than others, and there are some in which it was half as fast.
-  Spread of_turns;
+  Spread of_turns;      // see spread_of_steady()
   double added_up = 0;  // all turns' times beside over those alone
 };
 
@@ -64,21 +62,18 @@ struct Cell {
 
 /// `of_pairs`: at least one, each of at least one turn.
 RunTime summary_of(const std::vector<std::vector<Turn>>& of_pairs) {
-  std::vector<double> all;
-  std::vector<double> medians;
+  std::vector<std::vector<Observation>> run_times;
   double alone = 0;
   double beside = 0;
   for (const std::vector<Turn>& turns : of_pairs) {
-    std::vector<double> of_pair;
+    std::vector<Observation>& of_pair = run_times.emplace_back();
     for (const Turn& turn : turns) {
       of_pair.push_back(turn.run_time());
       alone += (turn.before + turn.after) / 2;
       beside += turn.beside;
     }
-    all.insert(all.end(), of_pair.begin(), of_pair.end());
-    medians.push_back(median(of_pair));
   }
-  return {{median(all), smallest(medians), largest(medians)}, beside / alone};
+  return {spread_of_steady(run_times), beside / alone};
 }
 
 Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
@@ -167,8 +162,8 @@ Figure figure_of(const Settings& settings, const std::vector<Cell>& cells) {
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print(
       "Run time beside a computeLoop of the same weight, over run time alone right before and after: by\n"
-      "weight {:.1f}. Median of all turns, and the lowest-highest of a pair's; in parentheses all added "
-      "up\n\n",
+      "weight {:.1f}. Median of the turns of a steady machine, lowest-highest of a pair's; in\n"
+      "parentheses all turns added up\n\n",
       kIdeal);
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
   for (const std::string& policy : settings.policies) fmt::print("{:>30}", policy);

@@ -76,7 +76,7 @@ TEST_F(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0],
             "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_"
-            "highest,charged,charged_lowest,charged_highest,shares");
+            "highest,added_up,charged,charged_lowest,charged_highest,shares");
   EXPECT_TRUE(rows[1].starts_with("fair,matrixMul,0.")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("fifo,matrixMul,0.")) << rows[2];
   expect_figure_of({">fair<", ">fifo<"});
@@ -95,12 +95,22 @@ TEST_F(Experiments, RunTimesBesideShortAndLongKernelsAreTabledAndDrawn) {
 TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
   const auto rows = rows_of({"conserve", "--sleep-ratios", "0.5", "--windows", "2"});
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0],
-            "sleep_ratio,policy,utilisation,lowest,highest,BlackScholes,matrixMul,in_use,in_use_lowest,in_"
-            "use_highest");
+  EXPECT_EQ(
+      rows[0],
+      "sleep_ratio,policy,utilisation,lowest,highest,added_up,BlackScholes,matrixMul,in_use,in_use_lowest,in_"
+      "use_highest");
   EXPECT_TRUE(rows[1].starts_with("0.5,fair,")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("0.5,strict-cosched,")) << rows[2];
   expect_figure_of({">fair<", ">strict-cosched<"});
+}
+
+TEST_F(Experiments, HowSteadyTheMachineIsIsTabledAndDrawn) {
+  const auto rows = rows_of({"steadiness"});
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "core,slow,times,stretch_ms,longest_ms");
+  EXPECT_TRUE(rows[1].starts_with("alone,")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("beside,")) << rows[2];
+  expect_figure_of({">by itself<", ">beside a busy core<"});
 }
 
 /// `fairgv bench` itself has a --help, which must not answer for those that it starts.

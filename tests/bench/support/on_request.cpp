@@ -57,8 +57,8 @@ Result<std::uint64_t> OnRequest::rounds_in(double seconds) {
   }
 }
 
-Result<void> OnRequest::open_window(double start, double seconds) {
-  return send(fmt::format("window {:.3f} {:.3f}", start, seconds));
+Result<void> OnRequest::open_window(double start, double seconds, double at_work_for) {
+  return send(fmt::format("window {:.3f} {:.3f} after {:.3f}", start, seconds, at_work_for));
 }
 
 Result<double> OnRequest::close_window() {

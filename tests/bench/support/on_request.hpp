@@ -34,9 +34,10 @@ class OnRequest {
   /// As many rounds as take about so long. Also warms up.
   Result<std::uint64_t> rounds_in(double seconds);
 
-  /// Rounds for `seconds` from second `start` of CLOCK_MONOTONIC on; the other half waits for the end, and
-  /// has the rounds per second.
-  Result<void> open_window(double start, double seconds);
+  /// Rounds for `seconds` from second `start` of CLOCK_MONOTONIC on, in the midst of work that begins
+  /// `at_work_for` seconds before, or later if the program is late; the other half waits for the end, and has
+  /// the rounds per second.
+  Result<void> open_window(double start, double seconds, double at_work_for);
   Result<double> close_window();
 
   /// Works from now on, with the waits that the program makes by itself, until halt(), which waits for what

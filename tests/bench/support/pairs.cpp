@@ -13,15 +13,6 @@ namespace {
 /// About as many as fit the time ahead of a window.
 constexpr int kTurnsAfterTheLast = 10;
 
-std::vector<double> mean_of(const std::vector<Pair>& windows, std::vector<double> Pair::*side) {
-  std::vector<double> mean((windows.front().*side).size());
-  for (const Pair& window : windows) {
-    for (std::size_t i = 0; i < mean.size(); ++i)
-      mean[i] += (window.*side)[i] / static_cast<double>(windows.size());
-  }
-  return mean;
-}
-
 }  // namespace
 
 void declare_pairs(Experiment& experiment, PairSettings& settings) {
@@ -78,12 +69,10 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
   for (int pair = 0; pair < settings_.pairs; ++pair) {
     auto rivals = Rivals::start(tenancy_, placement_, together, alone);
     if (!rivals) return rivals.error();
-    const auto windows = windows_of(what, pair, rivals.value());
+    auto windows = windows_of(what, pair, rivals.value());
     if (!windows) return windows.error();
     if (auto ended = rivals->end(); !ended) return ended.error();
-    for (const auto& [policy, of_policy] : windows.value()) {
-      result[policy].push_back({mean_of(of_policy, &Pair::alone), mean_of(of_policy, &Pair::together)});
-    }
+    for (auto& [policy, of_policy] : windows.value()) result[policy].push_back(std::move(of_policy));
   }
   return result;
 }
@@ -106,12 +95,10 @@ Result<std::map<std::string, std::vector<double>>> PairedRuns::measure_in_use(
   return result;
 }
 
-Result<PairsByPolicy> PairedRuns::windows_of(const std::string& what, int pair, Rivals& rivals) {
-  struct Window {
-    std::string policy;
-    Rivals::Sides sides;
-  };
-  std::vector<Window> windows;
+Result<std::map<std::string, std::vector<Window>>> PairedRuns::windows_of(const std::string& what, int pair,
+                                                                          Rivals& rivals) {
+  std::map<std::string, std::vector<Window>> by_policy;
+  Window* last = nullptr;  // its turns after it are those before the next
   for (int window = 0; window < settings_.windows; ++window) {
     for (std::size_t turn = 0; turn < policies_.size(); ++turn) {
       // What goes first changes from window to window.
@@ -121,18 +108,16 @@ Result<PairsByPolicy> PairedRuns::windows_of(const std::string& what, int pair, 
       if (auto set = tenancy_.set_policy(policy); !set) return set.error();
       auto sides = rivals.turns_and_window(settings_.seconds);
       if (!sides) return sides.error();
-      windows.push_back({policy, std::move(sides).value()});
+      if (last != nullptr) last->after = sides->before.on_driver;
+      std::vector<Window>& of_policy = by_policy[policy];
+      of_policy.push_back({std::move(sides->before.on_driver), std::move(sides->together), {}});
+      last = &of_policy.back();
     }
   }
-  const auto last = rivals.take_turns(kTurnsAfterTheLast, Rivals::Who::on_driver);
-  if (!last) return last.error();
-  PairsByPolicy result;
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    const auto& [policy, sides] = windows[i];
-    const Rivals::Alone& after = i + 1 < windows.size() ? windows[i + 1].sides.before : last.value();
-    result[policy].push_back({mean_of(sides.before, after).on_driver, sides.together});
-  }
-  return result;
+  auto after = rivals.take_turns(kTurnsAfterTheLast, Rivals::Who::on_driver);
+  if (!after) return after.error();
+  if (last != nullptr) last->after = std::move(after->on_driver);
+  return by_policy;
 }
 
 }  // namespace fairgv::bench

@@ -37,12 +37,14 @@ void declare_discipline(Experiment& experiment, PairSettings& settings);
 /// --policies.
 void declare_policies(Experiment& experiment, std::vector<std::string>& policies);
 
-/// Rounds per second, in the order of the programs.
-struct Pair {
-  std::vector<double> alone;
+/// A window side by side between turns alone: rounds per second, in the order of the programs.
+struct Window {
+  std::vector<double> before;
   std::vector<double> together;
+  std::vector<double> after;
 };
-using PairsByPolicy = std::map<std::string, std::vector<Pair>>;
+/// The windows of each pair.
+using PairsByPolicy = std::map<std::string, std::vector<std::vector<Window>>>;
 
 /// Measures the pairs of one experiment.
 class PairedRuns {
@@ -69,7 +71,8 @@ class PairedRuns {
 
  private:
   /// Of one pair.
-  Result<PairsByPolicy> windows_of(const std::string& what, int pair, Rivals& rivals);
+  Result<std::map<std::string, std::vector<Window>>> windows_of(const std::string& what, int pair,
+                                                                Rivals& rivals);
 
   PairedRuns(harness::Placement placement, harness::Tenancy tenancy, const PairSettings& settings,
              const std::vector<std::string>& policies, std::size_t steps);

@@ -7,6 +7,7 @@
 
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
+#include "tests/harness/steady.hpp"
 
 namespace fairgv::bench {
 
@@ -16,8 +17,13 @@ namespace {
 
 /// Long beside a turn on the device, short beside the machine's faster and slower seconds.
 constexpr double kTurnSeconds = 0.04;
-/// Until everybody has read that the window opens. Who is late fails, so this has only to be long enough.
-constexpr double kLeadSeconds = 1;
+/// So long before a window opens everybody is at work: some turns on the device, so that it opens in the
+/// midst of them. Who gets to work later has less of that, and fails when the window is open.
+constexpr double kWorkAheadSeconds = 0.25;
+/// Until everybody has read when that is.
+constexpr double kLeadSeconds = 0.25;
+/// That many turns alone fit in ahead of that.
+constexpr double kSecondsOfTurns = 0.5;
 /// The last turn ahead of a window may take so many times as long as turns are meant to.
 constexpr double kTurnsEndAhead = 2;
 
@@ -25,16 +31,23 @@ std::string name_of(std::size_t tenant) {
   return fmt::format("tenant{}", tenant + 1);
 }
 
-std::vector<double> means(const std::vector<double>& before, const std::vector<double>& after) {
+}  // namespace
+
+Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after) {
+  return {mean_of(before.tenants, after.tenants), mean_of(before.on_driver, after.on_driver)};
+}
+
+std::vector<double> mean_of(const std::vector<double>& before, const std::vector<double>& after) {
   std::vector<double> result;
   for (std::size_t i = 0; i < before.size(); ++i) result.push_back((before[i] + after[i]) / 2);
   return result;
 }
 
-}  // namespace
-
-Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after) {
-  return {means(before.tenants, after.tenants), means(before.on_driver, after.on_driver)};
+bool was_steady(const std::vector<double>& before, const std::vector<double>& after) {
+  double change = 0;  // the programs' mean: their speeds differ
+  for (std::size_t i = 0; i < before.size(); ++i)
+    change += after[i] / before[i] / static_cast<double>(before.size());
+  return is_steady(1, change);
 }
 
 Result<void> Rivals::Rival::start(CommandLine command) {
@@ -107,15 +120,17 @@ Rivals::Alone Rivals::speeds(Who who) const {
 }
 
 Result<std::vector<double>> Rivals::together(double seconds) {
-  if (auto opened = open_window(monotonic_seconds() + kLeadSeconds, seconds); !opened) return opened.error();
+  const double start = monotonic_seconds() + kLeadSeconds + kWorkAheadSeconds;
+  if (auto opened = open_window(start, seconds); !opened) return opened.error();
   return close_window();
 }
 
 Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
-  const double start = monotonic_seconds() + kLeadSeconds;
+  const double to_work = monotonic_seconds() + kSecondsOfTurns;
+  const double start = to_work + kWorkAheadSeconds;
   if (auto opened = open_window(start, seconds); !opened) return opened.error();
   std::vector<Rival*> in_order = order(Who::on_driver);
-  const double last_turn = start - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
+  const double last_turn = to_work - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
   do {
     if (auto taken = take_turn(in_order); !taken) return taken.error();
   } while (monotonic_seconds() < last_turn);
@@ -126,7 +141,8 @@ Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
 
 Result<void> Rivals::open_window(double start, double seconds) {
   for (Rival& tenant : tenants_) {
-    if (auto opened = tenant.program.open_window(start, seconds); !opened) return opened.error();
+    if (auto opened = tenant.program.open_window(start, seconds, kWorkAheadSeconds); !opened)
+      return opened.error();
   }
   return {};
 }

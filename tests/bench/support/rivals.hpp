@@ -40,11 +40,11 @@ class Rivals {
   /// Everybody by itself, in short turns: all rounds over the time of all turns, as together().
   Result<Alone> take_turns(int turns, Who who);
 
-  /// The tenants at once: rounds per second.
+  /// The tenants at once, in the midst of their work: rounds per second, of any window of some turns' length.
   Result<std::vector<double>> together(double seconds);
 
-  /// The same, and those on the driver by themselves, in turns of the second in which the tenants wait for
-  /// their window to open.
+  /// The same, and those on the driver by themselves, in turns of the half second before the tenants
+  /// get to work.
   struct Sides {
     Alone before;
     std::vector<double> together;
@@ -77,5 +77,8 @@ class Rivals {
 
 /// What lies between the two: a drift of the machine falls on both sides.
 Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after);
+std::vector<double> mean_of(const std::vector<double>& before, const std::vector<double>& after);
+/// Whether all programs together were as fast before as after (harness/steady.hpp).
+bool was_steady(const std::vector<double>& before, const std::vector<double>& after);
 
 }  // namespace fairgv::bench

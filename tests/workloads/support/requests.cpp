@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Request {
   std::uint64_t after = 0;  // so many rounds that are not measured
   double start = 0;         // of a window, in seconds on CLOCK_MONOTONIC
   double seconds = 0;
+  double at_work_for = 0;  // seconds that are not measured, before the window
 };
 
 /// The lines of a file that may be a pipe.
@@ -107,10 +109,15 @@ Request request_of(const std::string& line) {
     request.kind = Request::Kind::window;
     return request;
   }
+  if (words.size() == 5 && words[0] == "window" && parse(words[1], request.start) &&
+      parse(words[2], request.seconds) && words[3] == "after" && parse(words[4], request.at_work_for)) {
+    request.kind = Request::Kind::window;
+    return request;
+  }
   throw BadInput(
       "--requests: a line of the file is a number of rounds, 'run' and such a number, 'run', such a number, "
-      "'after' and another, 'window' and its start and length in seconds, 'begin', 'end', or 'build' and a "
-      "number, not '" +
+      "'after' and another, 'window' and its start and length in seconds, those, 'after' and the seconds of "
+      "work before it, 'begin', 'end', or 'build' and a number, not '" +
       line + "'");
 }
 
@@ -140,6 +147,31 @@ Measurement enqueue_and_wait(Workload& workload, LaunchQueue& queue, std::uint64
   return measured;
 }
 
+Measurement run_window(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
+                       std::uint64_t batch, const Request& request) {
+  Options asked = options;
+  asked.start_at = request.start;
+  asked.seconds = request.seconds;
+  const auto start = std::chrono::duration_cast<Clock::duration>(Seconds(request.start));
+  const auto lead = std::chrono::duration_cast<Clock::duration>(Seconds(request.at_work_for));
+  std::this_thread::sleep_until(Clock::time_point(start - lead));
+  const double ahead = Seconds(start - Clock::now().time_since_epoch()).count();
+  // Who is late for the window itself is told so by measure().
+  if (request.at_work_for <= 0 || ahead <= 0) return measure(workload, queue, asked, sync, batch);
+  asked.start_at.reset();
+  asked.seconds += ahead;
+  std::uint64_t rounds_ahead = 0;
+  Measurement measured =
+      measure(workload, queue, asked, sync, batch, [&](std::uint64_t rounds, double seconds) {
+        if (seconds < ahead) rounds_ahead = rounds;
+        return false;
+      });
+  if (measured.rounds > 0) measured.kernels -= measured.kernels / measured.rounds * rounds_ahead;
+  measured.rounds -= rounds_ahead;
+  measured.seconds -= ahead;
+  return measured;
+}
+
 /// In a loop like that of a program without requests.
 Measurement run_measured(Workload& workload, LaunchQueue& queue, const Options& options, SyncMode sync,
                          std::uint64_t batch, const Request& request, const Lines& lines) {
@@ -152,11 +184,8 @@ Measurement run_measured(Workload& workload, LaunchQueue& queue, const Options& 
     asked.repetitions = request.count;
     return measure(workload, queue, asked, sync, batch);
   }
-  if (request.kind == Request::Kind::window) {
-    asked.start_at = request.start;
-    asked.seconds = request.seconds;
-    return measure(workload, queue, asked, sync, batch);
-  }
+  if (request.kind == Request::Kind::window)
+    return run_window(workload, queue, options, sync, batch, request);
   asked.seconds = kLongest;
   bool has_answered = false;
   return measure(workload, queue, asked, sync, batch, [&](std::uint64_t rounds, double seconds) {

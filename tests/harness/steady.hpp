@@ -1,0 +1,51 @@
+// Ratios of what lies between two looks at a machine that is now fast and now slow. On a virtual machine a
+// core is as fast as its neighbour on the other hardware thread lets it be: an arithmetic loop took once
+// or 1.3 to 2.0 times as long, in spells of 50 ms to some seconds, for a fifth to four fifths of the time
+// (docs/results/ 2026-11-21-scheduler.md, 27 November, seventh sitting). A ratio whose two sides fall into
+// different spells says nothing of what is compared. Whether they may have is seen from outside: the same
+// before and after tells, without a look at the figure itself, so that none is left out for what it says.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/harness/statistics.hpp"
+
+namespace fairgv::harness {
+
+/// Whether the machine was as fast before as after, but for 3 %. Both above 0, in the same unit.
+inline bool is_steady(double before, double after) {
+  constexpr double kMost = 1.03;
+  return std::max(before, after) <= kMost * std::min(before, after);
+}
+
+/// One ratio.
+struct Observation {
+  double value = 0;
+  bool is_steady = true;
+};
+
+/// The values that count: those of a steady machine, or all if it never was.
+inline std::vector<double> steady_values(const std::vector<Observation>& observations) {
+  std::vector<double> steady;
+  std::vector<double> all;
+  for (const Observation& each : observations) {
+    all.push_back(each.value);
+    if (each.is_steady) steady.push_back(each.value);
+  }
+  return steady.empty() ? all : steady;
+}
+
+/// Of what counts in all runs the median, and of the runs' own medians the lowest and the highest. At least
+/// one run, each of at least one value.
+inline Spread spread_of_steady(const std::vector<std::vector<Observation>>& runs) {
+  std::vector<Observation> all;
+  std::vector<double> medians;
+  for (const std::vector<Observation>& run : runs) {
+    all.insert(all.end(), run.begin(), run.end());
+    medians.push_back(median(steady_values(run)));
+  }
+  return {median(steady_values(all)), smallest(medians), largest(medians)};
+}
+
+}  // namespace fairgv::harness
