@@ -33,8 +33,8 @@ struct Request {
   std::uint64_t count = 0;  // of rounds or builds
   std::uint64_t after = 0;  // so many rounds that are not measured
   double start = 0;         // of a window, in seconds on CLOCK_MONOTONIC
-  double seconds = 0;
-  double at_work_for = 0;  // seconds that are not measured, before the window
+  double seconds = 0;       // of it
+  double at_work_for = 0;   // seconds before it that are not measured
 };
 
 /// The lines of a file that may be a pipe.
@@ -104,11 +104,6 @@ Request request_of(const std::string& line) {
     request.kind = Request::Kind::builds;
     return request;
   }
-  if (words.size() == 3 && words[0] == "window" && parse(words[1], request.start) &&
-      parse(words[2], request.seconds)) {
-    request.kind = Request::Kind::window;
-    return request;
-  }
   if (words.size() == 5 && words[0] == "window" && parse(words[1], request.start) &&
       parse(words[2], request.seconds) && words[3] == "after" && parse(words[4], request.at_work_for)) {
     request.kind = Request::Kind::window;
@@ -116,8 +111,9 @@ Request request_of(const std::string& line) {
   }
   throw BadInput(
       "--requests: a line of the file is a number of rounds, 'run' and such a number, 'run', such a number, "
-      "'after' and another, 'window' and its start and length in seconds, those, 'after' and the seconds of "
-      "work before it, 'begin', 'end', or 'build' and a number, not '" +
+      "'after' and another, 'window', its start and length in seconds, 'after' and the seconds of work "
+      "before "
+      "it, 'begin', 'end', or 'build' and a number, not '" +
       line + "'");
 }
 
@@ -157,7 +153,7 @@ Measurement run_window(Workload& workload, LaunchQueue& queue, const Options& op
   std::this_thread::sleep_until(Clock::time_point(start - lead));
   const double ahead = Seconds(start - Clock::now().time_since_epoch()).count();
   // Who is late for the window itself is told so by measure().
-  if (request.at_work_for <= 0 || ahead <= 0) return measure(workload, queue, asked, sync, batch);
+  if (ahead <= 0) return measure(workload, queue, asked, sync, batch);
   asked.start_at.reset();
   asked.seconds += ahead;
   std::uint64_t rounds_ahead = 0;
