@@ -283,10 +283,8 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   fmt::print(
       "Min-Max Ratio (1 = exactly by weight) of the weights' shares, each the mean of {} runs, and\n"
       "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median of\n"
-      "short windows of a steady machine, lowest-highest of a run's, in parentheses all added up. Weights "
-      "{}; the "
-      "paper's\n"
-      "FairGV: at least {}\n\n"
+      "short windows of a steady machine, lowest-highest of a run's, in parentheses all added up.\n"
+      "Weights {}; the paper's FairGV: at least {}\n\n"
       "{:<22}{:<16}{:>22}{:>22}{:>30}   {}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due");

@@ -126,10 +126,9 @@ Result<Findings> run_benchmark(const Settings& settings) {
   if (std::thread::hardware_concurrency() < 2)
     return Error{"this machine has one core; steadiness takes two"};
   fmt::print(
-      "The same additions again and again on core 0: for how much of the time they take more than {:.2f} "
-      "times\n"
-      "as long as at best, how many times then, and for how long at a "
-      "stretch\n\n{:<22}{:>10}{:>10}{:>14}{:>14}\n",
+      "The same additions again and again on core 0: for how much of the time they take more than\n"
+      "{:.2f} times as long as at best, how many times then, and for how long at a stretch\n\n"
+      "{:<22}{:>10}{:>10}{:>14}{:>14}\n",
       kSlow, "", "slow", "times", "stretch, ms", "longest, ms");
   std::array<std::vector<Period>, 2> kinds;  // alone, beside another
   ProgressLine progress(static_cast<std::size_t>(2 * settings.periods));

@@ -3,7 +3,8 @@
 // 1.2 to 2.0 times as long, in spells of 5 ms to some seconds, for a fifth to four fifths of the time
 // (`fairgv bench steadiness`). A ratio whose two sides fall into different spells says nothing of what is
 // compared. Whether they may have is seen from outside: the same before and after tells, without a look at
-// the figure itself, so that none is left out for what it says.
+// the figure itself. What company itself slows down in spells is left out, too, so whoever prints such a
+// median prints the sums beside it.
 #pragma once
 
 #include <algorithm>

@@ -16,12 +16,13 @@ Goal between(double low, double high) {
 }
 
 std::vector<Entry> machine() {
-  return {{"steadiness",
-           "The machine",
-           {{"Part of the time in which core 0 is slowed down from outside", Place{"slow", Of::highest}, 3},
-            {"How many times as long the same takes then", Place{"times", Of::highest}}},
-           "Dots: how many times as long as at best the same additions take on core 0, by itself and beside a "
-           "busy core."}};
+  return {
+      {"steadiness",
+       "The machine",
+       {{"Part of the time in which core 0 is slowed down from outside", Place{"slow", Of::highest}, 3},
+        {"How many times as long the same takes then", Place{"times", Of::highest}}},
+       "Dots: how many times as long as at best the same additions take on core 0, by itself and beside a "
+       "busy core."}};
 }
 
 std::vector<Entry> sharing() {
@@ -164,7 +165,8 @@ std::vector<Entry> waiting() {
 
 std::vector<Entry> all() {
   std::vector<Entry> entries = machine();
-  for (const auto& part : {sharing(), costs(), waiting()}) entries.insert(entries.end(), part.begin(), part.end());
+  for (const auto& part : {sharing(), costs(), waiting()})
+    entries.insert(entries.end(), part.begin(), part.end());
   return entries;
 }
 
