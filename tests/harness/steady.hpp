@@ -1,6 +1,6 @@
 // Ratios of what lies between two looks at a machine that is now fast and now slow. On a virtual machine a
 // core is as fast as its neighbour on the other hardware thread lets it be: on ours the same additions took
-// 1.2 to 2.0 times as long, in spells of 5 ms to some seconds, for a fifth to four fifths of the time
+// 1.2 to 2.0 times as long, in spells of 5 ms to some seconds, for a fifth to nearly all of the time
 // (`fairgv bench steadiness`). A ratio whose two sides fall into different spells says nothing of what is
 // compared. Whether they may have is seen from outside: the same before and after tells, without a look at
 // the figure itself. What company itself slows down in spells is left out, too, so whoever prints such a

@@ -127,9 +127,8 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
        "instead of a window: for each line of FILE (it may be a pipe) run as many rounds as it "
        "says, after 'run' with the waits of --sync, with 'after' and a number right after as many "
        "that are not measured, after 'window' for as long as it says from a second on and 'after' so many "
-       "of work, after 'begin' "
-       "until the next line, or after 'build' build as often, and print what was done and how long "
-       "that took",
+       "of work, after 'begin' until the next line, or after 'build' build as often, and print what was done "
+       "and how long that took",
        [](Options& options, const std::string& text) { options.requests_file = text; }});
 }
 

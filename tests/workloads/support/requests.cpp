@@ -112,8 +112,7 @@ Request request_of(const std::string& line) {
   throw BadInput(
       "--requests: a line of the file is a number of rounds, 'run' and such a number, 'run', such a number, "
       "'after' and another, 'window', its start and length in seconds, 'after' and the seconds of work "
-      "before "
-      "it, 'begin', 'end', or 'build' and a number, not '" +
+      "before it, 'begin', 'end', or 'build' and a number, not '" +
       line + "'");
 }
 

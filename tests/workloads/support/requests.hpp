@@ -17,9 +17,8 @@ namespace workloads {
 /// - "run 12 after 5": the same, right after 5 others that are not measured, with one wait between as
 ///   between batches.
 /// - "window 1234.5 10 after 0.2": as --start-at and --seconds, in the midst of work that begins 0.2 s
-/// before,
-///   or now if that is past; the rounds are those whose end was seen within. As much of what had begun before
-///   is seen to end within as there is that it cuts off, however short the window.
+///   before, or now if that is past; the rounds are those whose end was seen within. As much of what had
+///   begun before is seen to end within as there is that it cuts off, however short the window.
 /// - "begin": rounds with those waits until there is another line, which is served next; "end" does nothing
 ///   else. There are two answers, the first as soon as a wait is over.
 /// - "build 3": builds the program anew so often.
