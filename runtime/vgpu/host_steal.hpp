@@ -1,17 +1,15 @@
 // What a virtual machine's host has taken from the device's processors, as a witness for stalls.
 //
-// Linux counts it for each processor ("steal" in /proc/stat, proc(5)), in ticks of 10 ms: too coarse to say
-// what one turn has lost, but enough to tell on the long run a stall that the host has made from one that the
-// driver has. On a machine of its own there is none.
+// Linux counts it for each processor (session/processor_ticks.hpp): too coarsely to say what one turn has lost,
+// but well enough to tell on the long run a stall that the host has made from one that the driver has. On a
+// machine of its own there is none.
 #pragma once
 
 #include <sched.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/session/processor_ticks.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::vgpu {
@@ -28,15 +26,11 @@ class HostSteal {
   /// has the system write a line per processor: not for every turn.
   Duration explain(Duration stall);
 
-  /// The sum over `processors`, of a text as /proc/stat has it, in ticks.
-  static std::uint64_t ticks(std::string_view stat, const cpu_set_t& processors);
-
  private:
-  std::uint64_t read();
+  std::uint64_t read() const { return stat_.read(processors_).steal; }
 
   cpu_set_t processors_;
-  ring::UniqueFd stat_;
-  Duration tick_;
+  session::ProcessorStat stat_;
   std::uint64_t seen_ = 0;   // ticks
   Duration unexplained_{0};  // that have not been explained by stalls
 };
