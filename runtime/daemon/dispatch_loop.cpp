@@ -5,9 +5,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <map>
 
 #include "runtime/session/time_slice.hpp"
 
@@ -32,9 +35,10 @@ void clear_event(int fd) {
   [[maybe_unused]] const ssize_t length = ::read(fd, &count, sizeof(count));
 }
 
-bool watch(int epoll, int fd, std::uint64_t key) {
+/// `events`: EPOLLIN, for what this thread reads itself, or with EPOLLET.
+bool watch(int epoll, int fd, std::uint64_t key, std::uint32_t events) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = events;
   event.data.u64 = key;
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
@@ -61,7 +65,7 @@ Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules, std
   ring::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   ring::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   ring::UniqueFd broken(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll || !wake || !broken || !watch(epoll.get(), wake.get(), kWakeKey)) {
+  if (!epoll || !wake || !broken || !watch(epoll.get(), wake.get(), kWakeKey, EPOLLIN)) {
     return system_error("cannot make the dispatcher's event descriptors");
   }
   std::unique_ptr<DispatchLoop> loop(new DispatchLoop(std::move(rules), std::move(wake_latency_file),
@@ -134,55 +138,56 @@ void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
   }
 }
 
-void DispatchLoop::reset_devices(std::size_t count) {
+void DispatchLoop::reset_devices() {
   const std::lock_guard lock(mutex_);
   dispatchers_.clear();
+  host_devices_.clear();
+  processor_book_ = {};
   entitlement_ = {};
-  while (dispatchers_.size() < count) append_dispatcher();
 }
 
-void DispatchLoop::append_dispatcher() {
+void DispatchLoop::append_dispatcher(const std::optional<cpu_set_t>& processors) {
+  auto& host = host_devices_.emplace_back();
+  if (processors) {
+    host = HostDevice{*processors, static_cast<unsigned>(CPU_COUNT(&*processors)),
+                      processor_stat_.read(*processors), Clock::now()};
+  }
   const DeviceRule& rule = rules_.of(static_cast<std::uint32_t>(dispatchers_.size()));
   Dispatcher& added = dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slices.least));
   added.set_slices(rule.slices);
   added.set_hold_limit(rule.hold_limit);
+  added.set_processors(host ? host->count : 0);
   added.trace(tracing_);
 }
 
-void DispatchLoop::add_device(const std::vector<DispatchedSession>& running) {
+void DispatchLoop::add_device(const std::optional<cpu_set_t>& processors) {
   const std::lock_guard lock(mutex_);
-  const std::size_t device = dispatchers_.size();
-  const auto now = Clock::now();
-  append_dispatcher();
-  for (const DispatchedSession& session : running) {
-    dispatchers_[device].add_tenant(session.tenant, session.weight, now);
-    dispatchers_[device].add_session(session.id, session.tenant, session.turns->devices[device],
-                                     *session.header, now);
-  }
+  append_dispatcher(processors);
 }
 
 Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
-  for (std::size_t device = 0; device < dispatchers_.size(); ++device) {
-    Dispatcher& dispatcher = dispatchers_[device];
+  for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    Dispatcher& dispatcher = dispatchers_[session.devices.host(device)];
     dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.set_weight(session.tenant, session.weight, now);
-    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header, now);
+    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header, now,
+                           session.ran);
   }
   join(session, now);
   return watch_knocks(session);
 }
 
 void DispatchLoop::join(const DispatchedSession& session, Time now) {
-  sessions_[session.id] = {session.tenant, session.knock_fd};
+  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices};
   ++members_[session.tenant];
   entitlement_.set(session.tenant, session.weight, now);
 }
 
 Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
-  // A knock from before is still in the eventfd.
-  if (!watch(epoll_.get(), session.knock_fd, session.id.value)) {
+  // What was knocked before is reported once more.
+  if (!watch(epoll_.get(), session.knock_fd, session.id.value, EPOLLIN | EPOLLET)) {
     return system_error("cannot watch a worker's knocks");
   }
   return {};
@@ -191,13 +196,16 @@ Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
 Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const SessionBooks& books) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
-  for (std::size_t device = 0; device < dispatchers_.size(); ++device) {
-    dispatchers_[device].add_tenant(session.tenant, session.weight, now);
-    dispatchers_[device].adopt_session(session.id, session.tenant, session.turns->devices[device],
-                                       *session.header,
-                                       device < books.used_ns.size() ? books.used_ns[device] : 0, now,
-                                       device < books.work.size() ? books.work[device] : WorkCounters{});
+  const auto used = session.devices.pick(books.used_ns);
+  const auto work = session.devices.pick(books.work);
+  const auto turns = session.devices.pick(books.turns);
+  for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    Dispatcher& dispatcher = dispatchers_[session.devices.host(device)];
+    dispatcher.add_tenant(session.tenant, session.weight, now);
+    dispatcher.adopt_session(session.id, session.tenant, session.turns->devices[device], *session.header,
+                             used[device], now, work[device], turns[device], session.ran);
   }
+  processor_book_.go_on(session.id);
   join(session, now);
   return watch_knocks(session);
 }
@@ -242,18 +250,23 @@ SessionBooks DispatchLoop::session_books(SessionId id) {
   for (Dispatcher& dispatcher : dispatchers_) {
     books.used_ns.push_back(dispatcher.charged_ns(id));
     books.work.push_back(dispatcher.work(id, now));
+    books.turns.push_back(dispatcher.turn_books(id));
   }
   return books;
 }
 
-void DispatchLoop::remove_session(SessionId id) {
+void DispatchLoop::remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran) {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
-  const auto [tenant, knock_fd] = found->second;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, knock_fd, nullptr);
-  sessions_.erase(found);
+  const TenantId tenant = found->second.tenant;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.knock_fd, nullptr);
   const auto now = Clock::now();
+  if (const auto device = ran ? host_device_of(id, now) : std::nullopt) {
+    look_at_processors({*reading_of({id, *ran}, now)}, *device, now);
+  }
+  processor_book_.forget_session(id);
+  sessions_.erase(found);
   if (--members_[tenant] == 0) {
     members_.erase(tenant);
     entitlement_.set(tenant, 0, now);
@@ -270,13 +283,25 @@ void DispatchLoop::set_weight(TenantId id, std::uint32_t weight) {
   if (members_.contains(id)) entitlement_.set(id, weight, now);
 }
 
+bool DispatchLoop::owes_nothing(TenantId id) const {
+  return processor_book_.may_forget(id, Clock::now()) &&
+         std::all_of(dispatchers_.begin(), dispatchers_.end(),
+                     [&](const Dispatcher& dispatcher) { return dispatcher.may_forget(id); });
+}
+
+bool DispatchLoop::may_forget(TenantId id) {
+  const std::lock_guard lock(mutex_);
+  return owes_nothing(id);
+}
+
 bool DispatchLoop::forget_if_clear(TenantId id) {
   const std::lock_guard lock(mutex_);
-  const bool clear = std::all_of(dispatchers_.begin(), dispatchers_.end(),
-                                 [&](const Dispatcher& dispatcher) { return dispatcher.may_forget(id); });
-  if (!clear) return false;
+  if (!owes_nothing(id)) return false;
+  processor_book_.forget_tenant(id);
   const auto now = Clock::now();
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.forget_tenant(id, now);
+  for (Dispatcher& dispatcher : dispatchers_) {
+    if (dispatcher.knows(id)) dispatcher.forget_tenant(id, now);
+  }
   entitlement_.forget(id, now);
   return true;
 }
@@ -350,15 +375,100 @@ std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<
       now = Clock::now();
     }
     const TenantId id = tenants[i];
+    const bool known = std::any_of(dispatchers_.begin(), dispatchers_.end(),
+                                   [id](const Dispatcher& dispatcher) { return dispatcher.knows(id); });
+    if (!known) continue;
+    TenantUsage& usage = result[id];
+    usage.share = entitlement_.share(id);
+    usage.entitled = entitlement_.of(id, now);
     for (Dispatcher& dispatcher : dispatchers_) {
-      if (!dispatcher.knows(id)) continue;
-      TenantUsage& usage = result[id];
-      usage.devices.push_back(dispatcher.use(id, now));
-      usage.share = entitlement_.share(id);
-      usage.entitled = entitlement_.of(id, now);
+      usage.devices.push_back(dispatcher.knows(id) ? dispatcher.use(id, now) : DeviceUse{});
     }
   }
   return result;
+}
+
+bool DispatchLoop::has_host_device() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(host_devices_.begin(), host_devices_.end(), [](const auto& host) { return host.has_value(); });
+}
+
+void DispatchLoop::account_processors(const std::vector<ProcessorTime>& times) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.charge_holder(now);
+  std::map<std::uint32_t, std::vector<ProcessorBook::Reading>> readings;  // by device
+  for (const ProcessorTime& time : times) {
+    if (const auto device = host_device_of(time.session, now)) {
+      readings[*device].push_back(*reading_of(time, now));
+    }
+  }
+  for (const auto& [device, list] : readings) look_at_processors(list, device, now);
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
+    if (!host_devices_[device]) continue;
+    look_at_excuses(device, processor_stat_.read(host_devices_[device]->processors), now);
+    dispatchers_[device].begin_activity();
+  }
+  collect_broken();
+  wake();
+}
+
+void DispatchLoop::look_at_excuses(std::uint32_t device, const session::ProcessorTicks& ticks, Time now) {
+  HostDevice& host = *host_devices_[device];
+  const auto passed = now - std::exchange(host.looked, now);
+  const auto idle = session::ProcessorStat::tick() * static_cast<std::int64_t>(ticks.idle - host.seen.idle);
+  host.seen = ticks;
+  const ExcusedTime excused = dispatchers_[device].take_excused();
+  // A processor's count is late by up to a tick, at both ends.
+  const auto doubt = 2 * session::ProcessorStat::tick() * host.count;
+  const double part = excused.unfounded(passed * host.count - idle, doubt, host.count);
+  if (part <= 0 || !processor_stat_.counts()) return;
+  for (const auto& [tenant, time] : excused.by_tenant()) {
+    const auto due = std::chrono::duration<double, std::nano>(part * static_cast<double>(time.count()));
+    dispatchers_[device].charge_later(tenant, std::chrono::duration_cast<Time::duration>(due), now - passed, now);
+  }
+}
+
+/// The device whose time the session's processes use: the first on the host's processors that it has wanted.
+std::optional<std::uint32_t> DispatchLoop::host_device_of(SessionId id, Time now) {
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
+    if (host_devices_[device] && dispatchers_[device].paid(id, now)) return device;
+  }
+  return std::nullopt;
+}
+
+/// Several drivers' devices may run on the same processors: the turns on all of them have paid.
+std::optional<ProcessorBook::Reading> DispatchLoop::reading_of(const ProcessorTime& time, Time now) {
+  const auto found = sessions_.find(time.session);
+  if (found == sessions_.end()) return std::nullopt;
+  ProcessorBook::Reading reading{time.session, found->second.tenant, time.ran, {}};
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
+    if (!host_devices_[device]) continue;
+    reading.paid += dispatchers_[device].paid(time.session, now).value_or(Time::duration(0));
+  }
+  return reading;
+}
+
+void DispatchLoop::look_at_processors(const std::vector<ProcessorBook::Reading>& readings,
+                                      std::uint32_t device, Time now) {
+  Dispatcher& dispatcher = dispatchers_[device];
+  const auto shares = dispatcher.shares();
+  const auto share = [&](TenantId id) {
+    const auto found = shares.find(id);
+    return found == shares.end() ? 1.0 : found->second;
+  };
+  const auto limit = rules_.of(device).hold_limit;
+  for (const auto& finding : processor_book_.look(readings, share, host_devices_[device]->count, now)) {
+    if (finding.charged > Time::duration(0)) {
+      dispatcher.charge_outside(finding.tenant, finding.charged, finding.from, now);
+    }
+    if (limit == sched::Duration(0) || finding.overdraft <= limit) continue;
+    dispatcher.condemn(finding.most,
+                       fmt::format("used the device's processors without a turn, for {:.1f} s more than its "
+                                   "tenant's share while others used the device (hold_limit_s)",
+                                   std::chrono::duration<double>(finding.overdraft).count()),
+                       now);
+  }
 }
 
 void DispatchLoop::run() {
@@ -423,7 +533,6 @@ void DispatchLoop::handle_knock(std::uint64_t key, Time now) {
   const SessionId id{static_cast<std::uint32_t>(key)};
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;  // removed since the event was fetched
-  clear_event(found->second.knock_fd);   // before the look: a later knock is a new event
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.look(id, now);
 }
 

@@ -2,10 +2,11 @@
 // microseconds, whatever the sockets' thread is doing.
 //
 // One Dispatcher per device, all under one mutex that is held for microseconds. Each session brings an
-// eventfd that its worker knocks on by writing a session::Knock: to an eventfd these eight bytes are a number
-// to add, so knocks never fill anything up, there is nothing in them to believe, and a worker that writes
-// nonsense wakes us for its own session only. When nothing happens, the thread sleeps without a timeout; it
-// polls where it expects a turn to end (Dispatcher::end_expected()).
+// eventfd that its worker knocks on (session::knock()). The worker shares that open file, and with it the flag
+// that says whether a read blocks and the counter that there is to read: so the loop never reads it. epoll
+// reports every write as an edge; a worker that writes nonsense wakes us for its own session only. When
+// nothing happens, the thread sleeps without a timeout; it polls where it expects a turn to end
+// (Dispatcher::end_expected()).
 //
 // All methods may be called from any thread; the server's thread calls them.
 #pragma once
@@ -22,10 +23,13 @@
 #include <vector>
 
 #include "runtime/daemon/config.hpp"
+#include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/dispatcher.hpp"
 #include "runtime/daemon/entitlement.hpp"
+#include "runtime/daemon/processor_book.hpp"
 #include "runtime/daemon/wake_latency.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/processor_ticks.hpp"
 
 namespace fairgv::daemon {
 
@@ -36,7 +40,10 @@ struct DispatchedSession {
   std::uint32_t weight = sched::kDefaultWeight;
   session::TurnPage* turns = nullptr;  // device i of the worker at index i
   ring::SegmentHeader* header = nullptr;
-  int knock_fd = -1;  // the eventfd; stays the caller's
+  int knock_fd = -1;     // the eventfd; stays the caller's
+  DeviceView devices{};  // that its worker sees
+  /// Its worker's process, so far; called by the loop's thread.
+  Dispatcher::ProcessorTimer ran{};
 };
 
 /// A tenant's use of each device at one moment.
@@ -46,10 +53,17 @@ struct TenantUsage {
   std::chrono::nanoseconds entitled{0};  // the time of each device that it was entitled to in its life
 };
 
-/// What is known of a session that goes on under another dispatcher, by device.
+/// What is known of a session that goes on under another dispatcher, by the host's devices.
 struct SessionBooks {
-  std::vector<std::uint64_t> used_ns;  // that was charged
-  std::vector<WorkCounters> work;      // that was believed
+  std::vector<std::uint64_t> used_ns;              // that was charged
+  std::vector<WorkCounters> work;                  // that was believed
+  std::vector<std::optional<TurnBooks>> turns{};  // that it has
+};
+
+/// What a session's processes have used of the host's processors in their lives, by the kernel's clocks.
+struct ProcessorTime {
+  SessionId session;
+  std::chrono::nanoseconds ran{0};
 };
 
 class DispatchLoop {
@@ -72,9 +86,10 @@ class DispatchLoop {
   /// `fairgv set --policy`: on one device, or on all. The name must be known. Holds until set_rules().
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device);
   /// Forgets everything, tenants too. Only without sessions.
-  void reset_devices(std::size_t count);
-  /// One more device, behind the others, for sessions to come and for these, which run.
-  void add_device(const std::vector<DispatchedSession>& running);
+  void reset_devices();
+  /// One more device, behind the others, for sessions to come. `processors`: those of the host that the device
+  /// is; none: it has its own.
+  void add_device(const std::optional<cpu_set_t>& processors = {});
 
   Result<void> add_session(const DispatchedSession& session);
   /// The same for a session that another process has served before, with its books as from freeze(). Then
@@ -93,10 +108,21 @@ class DispatchLoop {
   std::chrono::nanoseconds entitled(TenantId id);
   SessionBooks session_books(SessionId id);
 
-  /// The session's worker is dead. Its turn, if it had one, is the next one's when this returns.
-  void remove_session(SessionId id);
+  /// The session's worker is dead; its processes have run for `ran` in their lives, if that is known. Its turn,
+  /// if it had one, is the next one's when this returns.
+  void remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran = {});
+  /// Whether any device runs on the host's processors: then sessions' use of those is to be looked at, about
+  /// every kProcessorLook, by account_processors().
+  bool has_host_device();
+  /// Charges what was used of the processors outside of turns (ProcessorUse), and what turns were excused from
+  /// paying though nobody else had the processors (ExcusedTime). Sessions of tenants that use them beyond their
+  /// share for longer than the device's hold limit count as broken.
+  void account_processors(const std::vector<ProcessorTime>& times);
+  static constexpr std::chrono::seconds kProcessorLook{1};
   void set_weight(TenantId id, std::uint32_t weight);
-  /// Forgets the tenant on every device, unless it has sessions or debt; tells whether.
+  /// Whether nothing is lost by forgetting the tenant: no sessions, and no debt.
+  bool may_forget(TenantId id);
+  /// Forgets it on every device if it may; tells whether.
   bool forget_if_clear(TenantId id);
 
   /// Readable when there are sessions to take.
@@ -130,7 +156,12 @@ class DispatchLoop {
                ring::UniqueFd broken);
   void start_thread();
   /// With the mutex held.
-  void append_dispatcher();
+  void append_dispatcher(const std::optional<cpu_set_t>& processors);
+  bool owes_nothing(TenantId id) const;
+  std::optional<ProcessorBook::Reading> reading_of(const ProcessorTime& time, Time now);
+  std::optional<std::uint32_t> host_device_of(SessionId id, Time now);
+  void look_at_processors(const std::vector<ProcessorBook::Reading>& readings, std::uint32_t device, Time now);
+  void look_at_excuses(std::uint32_t device, const session::ProcessorTicks& ticks, Time now);
   Result<void> watch_knocks(const DispatchedSession& session);
   void run();
   std::optional<timespec> time_left();
@@ -145,11 +176,22 @@ class DispatchLoop {
   bool tracing_ = false;
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
+  /// A device that runs on the host's processors.
+  struct HostDevice {
+    cpu_set_t processors;
+    unsigned count = 0;
+    session::ProcessorTicks seen{};  // at the last look
+    Time looked{};
+  };
+  std::vector<std::optional<HostDevice>> host_devices_;  // by device
+  session::ProcessorStat processor_stat_;
+  ProcessorBook processor_book_;
   Entitlement entitlement_;
   std::unordered_map<TenantId, std::uint32_t> members_;  // sessions of each tenant that has any
   struct Member {
     TenantId tenant;
     int knock_fd;
+    DeviceView devices;
   };
   std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;

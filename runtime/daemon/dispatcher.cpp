@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/daemon/turn_cost.hpp"
 #include "sched/turn_plan.hpp"
 
 namespace fairgv::daemon {
@@ -76,14 +77,19 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
 // -- sessions
 
 void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
-                             Time now) {
-  sessions_[id] = Session{.tenant = tenant, .turn = &turn, .header = &header, .work = ClaimedWork(now)};
+                             Time now, ProcessorTimer ran) {
+  sessions_[id] = Session{.tenant = tenant,
+                          .turn = &turn,
+                          .header = &header,
+                          .work = ClaimedWork(now),
+                          .timer = std::move(ran)};
   tenants_.at(tenant).sessions.push_back(id);
 }
 
 void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
-                               std::uint64_t used_ns, Time now, const WorkCounters& work) {
-  add_session(id, tenant, turn, header, now);
+                               std::uint64_t used_ns, Time now, const WorkCounters& work,
+                               const std::optional<TurnBooks>& books, ProcessorTimer ran) {
+  add_session(id, tenant, turn, header, now, std::move(ran));
   Session& session = sessions_.at(id);
   session.work = ClaimedWork(now, work);
   session.used_ns = used_ns;
@@ -106,6 +112,13 @@ void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, 
                .granted = now,
                .charged_until = now,
                .asked = state == State::busy_asked};
+  if (books) {
+    turn_->granted = std::min(books->granted, now);
+    turn_->charged_until = turn_->granted;
+    turn_->charged = books->charged;
+    turn_->contested = books->contested;
+    turn_->before = books->before;
+  }
   if (endless) turn_->ends = now;
   policy_->wake(tenant, now);
 }
@@ -113,17 +126,30 @@ void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, 
 void Dispatcher::resume(Time now) {
   if (!turn_) return grant_next(now);
   policy_->begin(sessions_.at(turn_->session).tenant, now);
-  if (waiting_ > 0) deadline_ = now + kPatience;
+  if (waiting_ == 0) return;
+  contest(now);
+  deadline_ = now + kPatience;
+}
+
+std::uint64_t Dispatcher::charged_ns(SessionId id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? 0 : found->second.used_ns;
+}
+
+std::optional<TurnBooks> Dispatcher::turn_books(SessionId id) const {
+  if (!turn_ || turn_->session != id) return std::nullopt;
+  return TurnBooks{turn_->granted, turn_->contested, turn_->charged, turn_->before};
 }
 
 TenantBooks Dispatcher::books(TenantId id) const {
   const Tenant& tenant = tenants_.at(id);
-  return {tenant.device_time, tenant.ended, tenant.waits.all()};
+  return {tenant.device_time, tenant.outside, tenant.ended, tenant.waits.all()};
 }
 
 void Dispatcher::restore_books(TenantId id, const TenantBooks& books) {
   Tenant& tenant = tenants_.at(id);
   tenant.device_time = books.device_time;
+  tenant.outside = books.outside;
   tenant.ended = books.ended;
   tenant.waits.restore(books.waits);
 }
@@ -136,6 +162,8 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   const bool has_turn = turn_ && turn_->session == id;
   if (has_turn) {
     charge(id, *session, now);
+    charge_broken_off(*session, now);
+    charge_least(*session, now);
     forget_turn(now);
     policy_->end(tenant_id, now);
   }
@@ -244,6 +272,7 @@ DeviceUse Dispatcher::use(TenantId id, Time now) {
   const Tenant& tenant = tenants_.at(id);
   const WaitHistogram recent = tenant.waits.recent(now);
   DeviceUse use{.device_time = tenant.device_time,
+                .outside = tenant.outside,
                 .recent = recent_device_time(id, now),
                 .work = tenant.ended,
                 .waits = tenant.waits.all(),
@@ -321,6 +350,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   count_user(session, true);
   policy_->wake(session.tenant, now);
   if (turn_) {
+    contest(now);
     if (const auto from = policy_->preempts(session.tenant, sessions_.at(turn_->session).tenant, now)) {
       turn_->ends = std::min(turn_->ends.value_or(Time::max()), std::max(*from, now));
     }
@@ -439,7 +469,8 @@ bool Dispatcher::fresh(const Session& session, Time now) const {
 void Dispatcher::end_turn(Session& session, State state, Time now) {
   const SessionId id = turn_->session;
   const bool honest = charge(id, session, now);
-  const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->charged > Duration(0);
+  charge_least(session, now);
+  const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->worked;
   forget_turn(now);
   policy_->end(session.tenant, now);
   if (state == State::wanting && honest) line_up(id, session, now);
@@ -523,7 +554,10 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
   } else if (alone) {
     turn_->ends = now;
   }
-  if (!alone) deadline_ = turn_->ends.value_or(now + kPatience);
+  if (!alone) {
+    contest(now);
+    deadline_ = turn_->ends.value_or(now + kPatience);
+  }
   policy_->begin(session.tenant, now);
   ring::ring(session.header->worker_bell);
   if (slice > Duration(0)) switch_in(session);
@@ -554,14 +588,116 @@ bool Dispatcher::charge(SessionId id, Session& session, Time now) {
   const Duration used(std::min(used_ns - session.used_ns, limit));
   session.used_ns = used_ns;
   if (used == Duration(0)) return true;
+  turn_->worked = true;
+  book(session, used, now);
+  return true;
+}
+
+/// Others wait for the turn in progress from now on, if they did not before.
+void Dispatcher::contest(Time now) {
+  if (turn_->contested) return;
+  turn_->contested = now;
+  turn_->before = turn_->charged;
+  turn_->ran = ran(sessions_.at(turn_->session));
+}
+
+std::optional<Dispatcher::Duration> Dispatcher::ran(const Session& session) const {
+  return processors_ > 0 && session.timer ? session.timer() : std::nullopt;
+}
+
+/// At the end of a turn: what it costs by our own clock.
+void Dispatcher::charge_least(Session& session, Time now) {
+  if (!turn_->contested) return;
+  const Duration held = now - *turn_->contested;
+  std::optional<Duration> ran_in_turn = ran(session);
+  if (ran_in_turn && turn_->ran) {
+    *ran_in_turn -= *turn_->ran;
+  } else {
+    ran_in_turn.reset();
+  }
+  const Duration least = turn_->before + least_cost(held, processors_, ran_in_turn);
+  if (least > turn_->charged) book(session, least - turn_->charged, now);
+  if (!ran_in_turn) return;
+  const Duration charged = turn_->charged - turn_->before;
+  excused_.add(session.tenant, least_cost(held) - charged, std::min(*ran_in_turn, charged * processors_));
+}
+
+/// The session is gone in the midst of its turn: the command that was under way has kept the device until now,
+/// and nobody reports it any more.
+void Dispatcher::charge_broken_off(Session& session, Time now) {
+  const State state = load(session);
+  if (state != State::busy && state != State::busy_asked) return;
+  Duration held = turn_->charged + under_way(session, now);
+  if (turn_->contested) held = std::max(held, turn_->before + (now - *turn_->contested));
+  held = std::min(held, now - turn_->granted);
+  if (held > turn_->charged) book(session, held - turn_->charged, now);
+}
+
+/// For how long commands have been under way of whose time nothing is in used_ns yet, as the worker says.
+Dispatcher::Duration Dispatcher::under_way(const Session& session, Time now) {
+  // Relaxed: beside a state that was looked at it may be of the interval before or after. Read once.
+  const std::uint64_t since = session.turn->under_way_since_ns.load(std::memory_order_relaxed);
+  const auto moment = static_cast<std::uint64_t>(now.time_since_epoch().count());
+  return since == 0 ? Duration(0) : Duration(moment - std::min(since, moment));
+}
+
+void Dispatcher::book(Session& session, Duration used, Time now) {
   Tenant& tenant = tenants_.at(session.tenant);
   tenant.device_time += used;
+  tenant.in_turns += used;
+  session.charged += used;
   if (unwanted_since_) used_unwanted_ += used;
   tenant.window.add(turn_->charged_until, now, used);
   policy_->charge(session.tenant, used, now);
   turn_->charged += used;
   turn_->charged_until = now;
-  return true;
+}
+
+std::optional<Dispatcher::Duration> Dispatcher::paid(SessionId id, Time now) {
+  const Session* const session = find(id);
+  if (session == nullptr || !session->user) return std::nullopt;
+  if (!turn_ || turn_->session != id) return session->charged;
+  const State state = load(*session);
+  if (state != State::busy && state != State::busy_asked) return session->charged;
+  const Duration open = turn_->contested ? now - turn_->charged_until : under_way(*session, now);
+  return session->charged + std::min(open, (now - turn_->granted) - turn_->charged);
+}
+
+void Dispatcher::charge_later(TenantId id, Duration used, Time from, Time now) {
+  const auto found = tenants_.find(id);
+  if (found == tenants_.end()) return;
+  found->second.device_time += used;
+  found->second.window.add(from, now, used);
+  policy_->charge(id, used, now);
+}
+
+void Dispatcher::charge_outside(TenantId id, Duration used, Time from, Time now) {
+  charge_later(id, used, from, now);
+  if (const auto found = tenants_.find(id); found != tenants_.end()) found->second.outside += used;
+}
+
+std::unordered_map<TenantId, double> Dispatcher::shares() const {
+  const auto user = turn_ ? std::optional(sessions_.at(turn_->session).tenant) : std::nullopt;
+  const auto uses = [&](TenantId id, const Tenant& tenant) {
+    return tenant.in_turns > Duration(0) || !tenant.waiting.empty() || user == id;
+  };
+  double weights = 0;
+  for (const auto& [id, tenant] : tenants_) weights += uses(id, tenant) ? tenant.attributes.weight : 0;
+  std::unordered_map<TenantId, double> shares;
+  for (const auto& [id, tenant] : tenants_) {
+    if (tenant.sessions.empty()) continue;
+    const double own = tenant.attributes.weight;
+    shares[id] = own / (uses(id, tenant) ? weights : weights + own);
+  }
+  return shares;
+}
+
+void Dispatcher::begin_activity() {
+  for (auto& [id, tenant] : tenants_) tenant.in_turns = Duration(0);
+}
+
+void Dispatcher::condemn(SessionId id, const std::string& reason, Time now) {
+  if (Session* const session = find(id)) report_broken(id, *session, reason, now);
 }
 
 }  // namespace fairgv::daemon

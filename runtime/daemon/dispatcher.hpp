@@ -15,8 +15,10 @@
 // Invariant, kept by every call: when nobody has the turn, nobody wants it, it is being kept for somebody, or
 // the policy leaves it idle until the deadline.
 //
-// Nothing that a worker writes is believed: a state that the protocol does not allow makes the session
-// broken; the time it reports may not go backwards and is capped by the time that it had the turn.
+// Nothing that a worker writes decides alone: a state that the protocol does not allow makes the session
+// broken; the time it reports may not go backwards, and lies between what the turn costs at least while others
+// wait (turn_cost.hpp) and the time that it had the turn. A session that ends in the midst of a command is
+// charged up to its end.
 //
 // A device cannot be taken from a command that runs. Whoever holds it for longer than the hold limit while
 // somebody else wants it counts as broken, too, so that its worker is killed: one kernel that never ends must
@@ -29,12 +31,14 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/daemon/excused_time.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/usage_window.hpp"
 #include "runtime/daemon/wait_histogram.hpp"
@@ -49,6 +53,7 @@ namespace fairgv::daemon {
 /// What is known of a tenant's past on a device beside what is in its sessions' shared pages.
 struct TenantBooks {
   std::chrono::nanoseconds device_time{0};
+  std::chrono::nanoseconds outside{0};  // of it
   WorkCounters ended{};   // of its sessions that are gone
   WaitHistogram waits{};  // for a turn
 };
@@ -56,12 +61,21 @@ struct TenantBooks {
 /// A tenant's use of one device, in its life if nothing else is said.
 struct DeviceUse {
   std::chrono::nanoseconds device_time{0};
-  std::chrono::nanoseconds recent{0};  // of it, as UsageWindow has it
+  std::chrono::nanoseconds outside{0};  // of it, what was charged for processors used outside of turns
+  std::chrono::nanoseconds recent{0};   // of it, as UsageWindow has it
   WorkCounters work;                   // as far as workers can be believed
   WaitHistogram waits;                 // of its sessions, for a turn: from asking to being granted it
   std::chrono::nanoseconds wait_p50{0}, wait_p99{0};  // of late, as Waits has it
   std::uint32_t queue = 0;                            // sessions with work now: they wait, or use the device
   std::uint32_t interactive = 0;                      // sessions of interactive programs now
+};
+
+/// A turn in progress, for a dispatcher after this one. Moments are of the system's monotonic clock.
+struct TurnBooks {
+  sched::Time granted;
+  std::optional<sched::Time> contested;  // since when others waited for it
+  sched::Duration charged{0};            // so far
+  sched::Duration before{0};             // of it, when others began to wait
 };
 
 /// A session that broke the turn protocol, or held a device for too long, and how.
@@ -107,6 +121,8 @@ class Dispatcher {
 
   /// For turns granted from now on.
   void set_slices(const sched::SliceRule& slices) { slices_ = slices; }
+  /// Of a device that runs on the host's processors, how many these are; 0: it has its own.
+  void set_processors(unsigned count) { processors_ = count; }
   /// How long a session may keep others waiting in one turn; 0: for ever.
   void set_hold_limit(Duration limit) { hold_limit_ = limit; }
   /// From now on. Tenants carry over with their weights, but without what they owed: policies keep different
@@ -123,15 +139,19 @@ class Dispatcher {
 
   // -- sessions
 
+  /// The processor time that a worker's process has used in its life; nothing if it is gone.
+  using ProcessorTimer = std::function<std::optional<Duration>()>;
+
   /// `turn` and `header` are the session's; they must stay valid until remove_session(). The tenant must be
-  /// known.
+  /// known. `ran` is asked on a device that runs on the host's processors.
   void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
-                   Time now);
+                   Time now, ProcessorTimer ran = {});
   /// The same for a session that a dispatcher before this one has served, with whatever turn it has now;
-  /// `used_ns` of what its worker has counted is charged, and `work` believed. After the last one, call
-  /// resume().
+  /// `used_ns` of what its worker has counted is charged, and `work` believed; `books` are of the turn that it
+  /// had then. After the last one, call resume().
   void adopt_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
-                     std::uint64_t used_ns, Time now, const WorkCounters& work = {});
+                     std::uint64_t used_ns, Time now, const WorkCounters& work = {},
+                     const std::optional<TurnBooks>& books = {}, ProcessorTimer ran = {});
   void resume(Time now);
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(SessionId id, Time now);
@@ -179,9 +199,29 @@ class Dispatcher {
   /// For a dispatcher after this one.
   TenantBooks books(TenantId id) const;
   void restore_books(TenantId id, const TenantBooks& books);
-  std::uint64_t charged_ns(SessionId id) const { return sessions_.at(id).used_ns; }
+  std::uint64_t charged_ns(SessionId id) const;
+  /// Of the turn in progress, if it is the session's.
+  std::optional<TurnBooks> turn_books(SessionId id) const;
   /// Charges what the holder has used so far, and tells the policy what the device has rested.
   void charge_holder(Time now);
+
+  // -- a device that runs on the host's processors
+
+  /// What the session has been charged in its life, and what it will be for the command that is under way as
+  /// far as its worker says. Nothing if it has never wanted this device.
+  std::optional<Duration> paid(SessionId id, Time now);
+  /// What turns since the last call have been excused from paying, because their workers did not run.
+  ExcusedTime take_excused() { return std::exchange(excused_, {}); }
+  /// What turns between `from` and now should not have been excused from.
+  void charge_later(TenantId id, Duration used, Time from, Time now);
+  /// The tenant used as much of the device as this, between `from` and now, without a turn.
+  void charge_outside(TenantId id, Duration used, Time from, Time now);
+  /// Of each tenant with sessions, its share by weight beside those that use the device: that have used it in
+  /// turns since begin_activity(), use it, or wait for it now. 1 where there are no others.
+  std::unordered_map<TenantId, double> shares() const;
+  void begin_activity();
+  /// Has the session count as broken, for a reason that goes on after "the worker ".
+  void condemn(SessionId id, const std::string& reason, Time now);
 
   /// Whether turns are remembered when they end, at most kMostTracedTurns until they are taken.
   void trace(bool on);
@@ -196,6 +236,8 @@ class Dispatcher {
     std::vector<SessionId> sessions;
     std::uint32_t users = 0;  // sessions that have wanted the turn
     Duration device_time{0};
+    Duration outside{0};   // of it
+    Duration in_turns{0};  // of it, since begin_activity()
     UsageWindow window;
     sched::TenantAttributes attributes;
     WorkCounters ended;  // of its sessions that are gone
@@ -212,6 +254,8 @@ class Dispatcher {
     bool user = false;  // has wanted the turn
     bool broken = false;
     std::uint64_t used_ns = 0;  // as last seen
+    Duration charged{0};        // in its life
+    ProcessorTimer timer{};     // of its worker
   };
 
   /// The turn in progress.
@@ -224,6 +268,10 @@ class Dispatcher {
     Time granted;                           // wall time since then is the most that can be charged
     Time charged_until;                     // what was used before then is charged
     Duration charged{0};                    // in this turn
+    bool worked = false;                    // its worker has reported use
+    std::optional<Time> contested{};        // others wait, or have waited, since then
+    Duration before{0};                     // charged by then
+    std::optional<Duration> ran{};          // of its worker's process, by then
     bool asked = false;                     // busy_asked
     bool announced = false;                 // to the worker that is likely to be next, that it will be over
     bool taken_back = false;                // not given back by its worker
@@ -251,10 +299,18 @@ class Dispatcher {
   void forget_turn(Time now);
   void grant_next(Time now);
   bool grant(SessionId id, Session& session, const sched::Turn& turn, Time now);
+  void contest(Time now);
   bool charge(SessionId id, Session& session, Time now);
+  void charge_least(Session& session, Time now);
+  void charge_broken_off(Session& session, Time now);
+  void book(Session& session, Duration used, Time now);
+  std::optional<Duration> ran(const Session& session) const;
+  static Duration under_way(const Session& session, Time now);
 
   std::unique_ptr<sched::Policy> policy_;
   sched::SliceRule slices_;
+  unsigned processors_ = 0;
+  ExcusedTime excused_;
   Duration hold_limit_{0};
   std::unordered_map<TenantId, Tenant> tenants_;
   std::unordered_map<SessionId, Session> sessions_;

@@ -36,6 +36,7 @@ json to_json(const WorkCounters& work) {
 json to_json(const TenantBooks& books) {
   json object = to_json(books.ended);
   object["device_time"] = number_of(books.device_time);
+  object["outside"] = number_of(books.outside);
   object["waited"] = number_of(books.waits.sum());
   object["wait_buckets"] = json::array();
   object["wait_counts"] = json::array();
@@ -69,6 +70,15 @@ json to_json(const HandedTenant& tenant) {
   return object;
 }
 
+json to_json(std::uint32_t device, const TurnBooks& turn) {
+  json object{{"device", device},
+              {"granted", number_of(turn.granted.time_since_epoch())},
+              {"charged", number_of(turn.charged)},
+              {"before", number_of(turn.before)}};
+  if (turn.contested) object["contested"] = number_of(turn.contested->time_since_epoch());
+  return object;
+}
+
 json to_json(const HandedSession& session) {
   json object{{"id", session.id},
               {"tenant", session.tenant},
@@ -88,9 +98,15 @@ json to_json(const HandedSession& session) {
               {"segment", session.segment},
               {"used", session.books.used_ns},
               {"work", json::array()},
+              {"turns_in_progress", json::array()},
+              {"devices", session.devices},
               {"memory", session.memory}};
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
   for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
+  for (std::uint32_t device = 0; device < session.books.turns.size(); ++device) {
+    const auto& turn = session.books.turns[device];
+    if (turn) object["turns_in_progress"].push_back(to_json(device, *turn));
+  }
   for (const auto& command : session.long_commands) {
     object["long_commands"].push_back(session::to_json(command));
   }
@@ -134,7 +150,9 @@ WaitHistogram waits_from(JsonFields& fields) {
 }
 
 TenantBooks books_from(JsonFields fields, JsonFields& whole) {
-  TenantBooks books{time(fields, "device_time"), work_from(fields)};
+  TenantBooks books{.device_time = time(fields, "device_time"),
+                    .outside = fields.has("outside") ? time(fields, "outside") : std::chrono::nanoseconds(0),
+                    .ended = work_from(fields)};
   if (fields.has("waited")) books.waits = waits_from(fields);
   if (!fields.ok()) whole.fail("has a tenant's books that cannot be read");
   return books;
@@ -178,6 +196,34 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   return tenant;
 }
 
+/// Where its devices are among the host's. Before there were views all workers saw the same.
+std::vector<std::uint32_t> devices_from(JsonFields& fields, std::size_t host_devices) {
+  if (!fields.has("devices")) return DeviceView::first(host_devices).all();
+  std::vector<std::uint32_t> devices;
+  for (const std::uint64_t device : fields.integers("devices", session::kMaxDevices)) {
+    const bool twice = std::find(devices.begin(), devices.end(), device) != devices.end();
+    if (device >= host_devices || twice) fields.fail("has a device that there is not");
+    devices.push_back(static_cast<std::uint32_t>(device));
+  }
+  return devices;
+}
+
+void turns_from(JsonFields& fields, SessionBooks& books) {
+  books.turns.resize(books.used_ns.size());
+  if (!fields.has("turns_in_progress")) return;
+  for (json& each : fields.list("turns_in_progress", session::kMaxDevices)) {
+    auto turn = JsonFields::nested(std::move(each), "turn");
+    const std::uint64_t device = turn.integer("device");
+    TurnBooks held{.granted = sched::Time(time(turn, "granted")),
+                   .contested = {},
+                   .charged = time(turn, "charged"),
+                   .before = time(turn, "before")};
+    if (turn.has("contested")) held.contested = sched::Time(time(turn, "contested"));
+    if (!turn.ok() || device >= books.turns.size()) return fields.fail("has a turn that cannot be read");
+    books.turns[device] = held;
+  }
+}
+
 HandedSession session_from(JsonFields fields, JsonFields& whole) {
   HandedSession session;
   session.id = fields.integer32("id");
@@ -202,6 +248,8 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
     if (!nested.ok()) whole.fail("has a long command that cannot be read");
   }
   session.books.used_ns = fields.integers("used", session::kMaxDevices);
+  session.devices = devices_from(fields, session.books.used_ns.size());
+  turns_from(fields, session.books);
   if (fields.has("work")) {
     for (json& each : fields.list("work", session::kMaxDevices)) {
       auto work = JsonFields::nested(std::move(each), "work");
@@ -227,7 +275,8 @@ std::string to_text(const Handover& handover) {
     object["devices"].push_back({{"platform", device.platform},
                                  {"name", device.name},
                                  {"type", device.type},
-                                 {"memory", device.memory}});
+                                 {"memory", device.memory},
+                                 {"id", device.id}});
   }
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
   for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
@@ -250,7 +299,8 @@ Result<Handover> parse_handover(std::string_view text) {
   for (json& each : fields.list("devices", session::kMaxDevices)) {
     auto device = JsonFields::nested(std::move(each), "device");
     handover.devices.push_back({device.string("platform", kLongestText), device.string("name", kLongestText),
-                                device.integer("type"), device.integer("memory")});
+                                device.integer("type"), device.integer("memory"),
+                                device.has("id") ? device.string("id", kLongestText) : std::string()});
     if (!device.ok()) fields.fail("has a device that cannot be read");
   }
   for (json& each : fields.list("tenants", kMostRecords)) {

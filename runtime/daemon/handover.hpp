@@ -54,6 +54,7 @@ struct HandedSession {
   std::string slicing;
   session::Api api = session::Api::opencl;
   std::vector<session::LongCommand> long_commands;
+  std::vector<std::uint32_t> devices;  // of the host's, those that its worker sees
   pid_t worker = 0;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
   SessionBooks books;

@@ -13,11 +13,12 @@ constexpr std::size_t kMostNames = session::kMostLongCommands + 1;
 
 }  // namespace
 
-Result<bool> LongCommandBook::take(session::LongCommand command, std::size_t devices) {
-  if (command.device >= devices) {
+Result<bool> LongCommandBook::take(session::LongCommand command, const DeviceView& devices) {
+  if (command.device >= devices.size()) {
     return Error{"its worker told of device " + std::to_string(command.device) + " of " +
-                 std::to_string(devices)};
+                 std::to_string(devices.size())};
   }
+  command.device = devices.host(command.device);
   const auto same = std::find_if(all_.begin(), all_.end(), [&](const session::LongCommand& known) {
     return known.device == command.device && known.name == command.name;
   });

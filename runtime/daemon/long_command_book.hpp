@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/daemon/device_view.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/protocol.hpp"
 
@@ -17,9 +18,10 @@ class LongCommandBook {
   /// What a daemon before this one had in its own.
   explicit LongCommandBook(std::vector<session::LongCommand> all) : all_(std::move(all)) {}
 
-  /// Replaces what was told of the same name on the same device, of which there are `devices`. Returns
-  /// whether it is the first of its name there. An Error is for what no worker of ours says.
-  Result<bool> take(session::LongCommand command, std::size_t devices);
+  /// Replaces what was told of the same name on the same one of the worker's `devices`; in the book they have
+  /// the host's numbers. Returns whether it is the first of its name there. An Error is for what no worker of
+  /// ours says.
+  Result<bool> take(session::LongCommand command, const DeviceView& devices);
 
   /// In the order in which they were first told.
   const std::vector<session::LongCommand>& all() const { return all_; }

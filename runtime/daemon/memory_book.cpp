@@ -101,9 +101,11 @@ std::vector<std::uint64_t> MemoryBook::granted(SessionId session) const {
   return list;
 }
 
-Result<std::optional<std::string>> MemoryBook::take(SessionId session, std::string_view packet) {
-  const auto request = session::parse_ledger_request(packet, ledger_.devices());
+Result<std::optional<std::string>> MemoryBook::take(SessionId session, const DeviceView& devices,
+                                                    std::string_view packet) {
+  auto request = session::parse_ledger_request(packet, devices.size());
   if (!request) return request.error();
+  request->devices = devices.host_set(request->devices);
   switch (request->kind) {
     case LedgerRequest::Kind::give_back:
       if (ledger_.give_back(key(session), request->devices, request->bytes))

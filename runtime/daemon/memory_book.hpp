@@ -16,6 +16,7 @@
 
 #include "memquota/ledger.hpp"
 #include "runtime/daemon/config.hpp"
+#include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/ring/result.hpp"
@@ -49,9 +50,10 @@ class MemoryBook {
   std::vector<std::uint64_t> granted(SessionId session) const;
   void end(SessionId session);
 
-  /// Does what a worker's packet asks for and returns the packet that answers it, if it wants one. An Error
+  /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if it wants one. An Error
   /// if a worker would not say that: its session must end.
-  Result<std::optional<std::string>> take(SessionId session, std::string_view packet);
+  Result<std::optional<std::string>> take(SessionId session, const DeviceView& devices,
+                                          std::string_view packet);
 
   /// Says that what the tenant holds may have changed just before `now`: to be called after take(), adopt()
   /// and end().

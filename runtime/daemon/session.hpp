@@ -12,9 +12,11 @@
 #include <optional>
 #include <string>
 
+#include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/long_command_book.hpp"
+#include "runtime/daemon/processor_clock.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
@@ -37,6 +39,7 @@ struct Session {
   session::SlicingWish slicing;
   session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
+  DeviceView devices{};  // that its worker sees, once it is ready
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 
@@ -50,6 +53,7 @@ struct Session {
   ring::UniqueFd output;  // read end of the worker's standard output, until it is handed to the client
   ring::HeaderView header;
   WorkerProcess worker;
+  std::optional<ProcessorClock> processor_clock{};  // the worker's
 
   EventLoop::Watch client_watch;
   EventLoop::Watch channel_watch;

@@ -11,6 +11,7 @@
 #include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
+#include "runtime/session/core_set.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -33,6 +34,15 @@ constexpr const char* kNoCudaDriver =
 constexpr std::uint64_t kFirstPlace = 0x7e80'0000'0000;
 constexpr std::uint64_t kPlaceBytes = std::uint64_t{72} << 30;  // a segment is a bit over 64 GiB
 constexpr std::uint64_t kPlaces = 6;
+
+/// Of a device that is the host's own processors, those; none: it has its own.
+std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device, const Config& config) {
+  constexpr std::uint64_t kCpu = 1U << 1;  // CL_DEVICE_TYPE_CPU
+  if ((device.type & kCpu) == 0) return std::nullopt;
+  const auto cores =
+      config.device_cores.empty() ? session::allowed_cores() : session::parse_core_set(config.device_cores);
+  return cores ? std::optional(cores.value()) : std::nullopt;
+}
 
 std::uint64_t place_of(SessionId session) {
   return kFirstPlace + session.value % kPlaces * kPlaceBytes;
@@ -74,13 +84,6 @@ Result<OutputPipe> make_output_pipe() {
   // smaller.
   ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, kOutputPipeBytes);
   return pipe;
-}
-
-/// Whether a worker that sees `some` sees the devices of which `all` are known: those of CUDA come last, and
-/// only workers of CUDA have them.
-bool begins_with(const std::vector<session::DeviceDescription>& all,
-                 const std::vector<session::DeviceDescription>& some) {
-  return some.size() <= all.size() && std::equal(some.begin(), some.end(), all.begin());
 }
 
 /// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
@@ -229,6 +232,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   auto worker = WorkerProcess::spawn(std::move(command));
   if (!worker) return worker.error();
   session->worker = std::move(worker).value();
+  session->processor_clock.emplace(session->worker.pid());
   return session;
 }
 
@@ -295,7 +299,7 @@ void SessionTable::on_ledger_message(SessionId id) {
   if (!text || session.stage == Session::Stage::ending) return;
   if (session.stage != Session::Stage::running)
     return end(session, "its worker spoke out of turn", Fault::violation);
-  const auto answer = host_.memory.take(id, *text);
+  const auto answer = host_.memory.take(id, session.devices, *text);
   account_memory(session);
   if (!answer) return end(session, answer.error().message, Fault::violation);
   if (!answer.value()) return;
@@ -309,53 +313,62 @@ void SessionTable::account_memory(const Session& session) {
 }
 
 void SessionTable::on_ready(Session& session, const session::WorkerReady& ready) {
-  auto done = agree_on_devices(ready);
+  auto done = see_devices(session, ready);
   if (done) done = admit(session);
   if (!done) end(session, done.error().message);
 }
 
 void SessionTable::on_long_command(Session& session, const session::LongCommand& command) {
-  const auto first = session.long_commands.take(command, host_.devices.size());
+  const auto first = session.long_commands.take(command, session.devices);
   if (!first) return end(session, first.error().message, Fault::violation);
   if (!first.value()) return;
   spdlog::info("session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
-               session.id.value, session.tenant_name, command.name, command.device,
+               session.id.value, session.tenant_name, command.name, session.devices.host(command.device),
                static_cast<double>(command.longest_ns) / 1e6, command.reason);
 }
 
-Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
+/// A worker sees what its user may open. Its devices that nobody has seen before go behind the others.
+Result<void> SessionTable::see_devices(Session& session, const session::WorkerReady& ready) {
   if (ready.devices.empty()) {
     return Error{
         "the worker found no device: install an OpenCL driver (for instance pocl-opencl-icd) and see that " +
         host_.config.vendors + " names it"};
   }
-  if (begins_with(host_.devices, ready.devices)) return {};
-  std::vector<DispatchedSession> running;
-  for (const auto& [id, other] : sessions_) {
-    if (other->stage == Session::Stage::running) running.push_back(dispatched(*other));
+  auto placed = place_devices(host_.devices, ready.devices);
+  if (!placed || !placed->added.empty()) {
+    // Nobody is the worse for it if the table begins anew: it may name drivers that have been replaced.
+    if (forget_devices()) placed = place_devices(host_.devices, ready.devices);
   }
-  const bool more = begins_with(ready.devices, host_.devices);
-  if (!running.empty() && !more) {
-    return Error{
-        "the worker sees other devices than the running sessions do (" +
-        std::to_string(ready.devices.size()) + " instead of " + std::to_string(host_.devices.size()) +
-        ", or others): run it with the same rights and the same driver settings, or restart fairgvd"};
-  }
-  if (running.empty()) {
-    // The first worker decides. Also when a driver was changed since, once nobody uses the old one.
-    host_.before_forgetting();
-    host_.devices.clear();
-    host_.dispatch.reset_devices(0);
-    host_.memory.set_devices({});
-  }
-  for (std::size_t i = host_.devices.size(); i < ready.devices.size(); ++i) {
-    const session::DeviceDescription& device = host_.devices.emplace_back(ready.devices[i]);
-    host_.dispatch.add_device(running);
-    host_.memory.add_device(device);
-    spdlog::info("device: {} ({})", device.name, device.platform);
-  }
-  host_.memory.refresh(host_.config.devices, host_.tenants);
+  if (!placed) return placed.error();
+  for (const session::DeviceDescription& device : placed->added) add_device(device);
+  if (!placed->added.empty()) host_.memory.refresh(host_.config.devices, host_.tenants);
+  session.devices = std::move(placed->view);
   return {};
+}
+
+void SessionTable::add_device(const session::DeviceDescription& device) {
+  host_.devices.push_back(device);
+  host_.dispatch.add_device(processors_of(device, host_.config));
+  host_.memory.add_device(device);
+  spdlog::info("device: {} ({})", device.name, device.platform);
+}
+
+/// Only while no session runs, and nobody owes anything: what is known of the devices goes with them.
+bool SessionTable::forget_devices() {
+  if (host_.devices.empty()) return false;
+  for (const auto& [id, session] : sessions_) {
+    if (session->stage != Session::Stage::starting) return false;
+  }
+  const std::vector<Tenant> tenants = host_.tenants.all();
+  const bool clear = std::all_of(tenants.begin(), tenants.end(), [this](const Tenant& tenant) {
+    return host_.dispatch.may_forget(tenant.id);
+  });
+  if (!clear) return false;
+  host_.before_forgetting();
+  host_.devices.clear();
+  host_.dispatch.reset_devices();
+  host_.memory.set_devices({});
+  return true;
 }
 
 DispatchedSession SessionTable::dispatched(Session& session) const {
@@ -364,7 +377,9 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
           .weight = host_.tenants.find(session.tenant)->weight,
           .turns = &session.turns.page(),
           .header = &session.header.header(),
-          .knock_fd = session.knock.get()};
+          .knock_fd = session.knock.get(),
+          .devices = session.devices,
+          .ran = [worker = session.worker.pid()] { return processor_time(worker); }};
 }
 
 Result<void> SessionTable::admit(Session& session) {
@@ -378,7 +393,7 @@ Result<void> SessionTable::admit(Session& session) {
   if (session.output) welcome.features |= session::kKernelOutput;
   welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda);
   if ((welcome.features & session::kMemoryQuota) != 0) {
-    welcome.memory_limits = host_.memory.limits(session.tenant_name);
+    welcome.memory_limits = session.devices.pick(host_.memory.limits(session.tenant_name));
   }
   const auto sent = session.output ? session.client.send(to_text(welcome), {segment, session.output.get()})
                                    : session.client.send(to_text(welcome), {segment});
@@ -398,10 +413,11 @@ void SessionTable::on_worker_end(SessionId id) {
   while (session.stage != Session::Stage::ending && hear_worker(session)) {
   }
   const bool expected = session.stage == Session::Stage::ending;
+  const auto ran = session.processor_clock ? session.processor_clock->read() : std::nullopt;
   const std::string how = session.worker.reap();
   if (!expected) end(session, "its worker " + how + " (see the daemon's log)", Fault::crash);
   if (host_.trace != nullptr) host_.trace->take_last(session);
-  host_.dispatch.remove_session(id);
+  host_.dispatch.remove_session(id, ran);
   host_.memory.end(id);
   account_memory(session);
   const TenantId tenant = session.tenant;
@@ -454,6 +470,7 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .slicing = session::to_text(session->slicing),
                     .api = session->api,
                     .long_commands = session->long_commands.all(),
+                    .devices = session->devices.all(),
                     .worker = session->worker.pid(),
                     .client = session->client.fd(),
                     .channel = session->channel.fd(),
@@ -499,6 +516,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .slicing = slicing.value(),
                                                .api = handed.api,
                                                .long_commands = LongCommandBook(handed.long_commands),
+                                               .devices = DeviceView(handed.devices),
                                                .stage = Session::Stage::running,
                                                .give_up = {},
                                                .client = std::move(client),
@@ -515,6 +533,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .channel_watch = {},
                                                .ledger_watch = {},
                                                .worker_watch = {}});
+  session->processor_clock.emplace(session->worker.pid());
   auto done = watch(*session);
   if (done) done = watch_client(*session);
   if (done) {
@@ -553,10 +572,27 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
     if (session->stage == Session::Stage::starting && (!first || session->give_up < *first))
       first = session->give_up;
   }
+  const bool looks = std::any_of(sessions_.begin(), sessions_.end(), [](const auto& entry) {
+    return entry.second->stage == Session::Stage::running;
+  });
+  if (looks && host_.dispatch.has_host_device() && (!first || next_processor_look_ < *first))
+    first = next_processor_look_;
   return first;
 }
 
+void SessionTable::look_at_processors(Time now) {
+  if (now < next_processor_look_ || !host_.dispatch.has_host_device()) return;
+  next_processor_look_ = now + DispatchLoop::kProcessorLook;
+  std::vector<ProcessorTime> times;
+  for (auto& [id, session] : sessions_) {
+    if (session->stage != Session::Stage::running || !session->processor_clock) continue;
+    if (const auto ran = session->processor_clock->read()) times.push_back({id, *ran});
+  }
+  if (!times.empty()) host_.dispatch.account_processors(times);
+}
+
 void SessionTable::expire(Time now) {
+  look_at_processors(now);
   for (auto& [id, session] : sessions_) {
     if (session->stage != Session::Stage::starting || now < session->give_up) continue;
     end(*session,

@@ -33,7 +33,7 @@ struct Host {
   std::filesystem::path worker_program;
   std::filesystem::path vendors;  // the workers' OCL_ICD_VENDORS
   std::vector<session::DeviceDescription>
-      devices;                         // as all workers see them; empty before the first is ready
+      devices;                         // that any worker has seen; each sees some (DeviceView)
   std::vector<std::string> drivers{};  // that the vendor files name
   MemoryBook memory{};
   /// Called before totals are forgotten: whoever keeps them looks once more.
@@ -67,6 +67,9 @@ class SessionTable {
   Result<void> adopt(const HandedSession& handed);
   void continue_after(std::uint32_t last_id) { last_id_ = last_id; }
 
+  /// One more device of the host's, behind the others.
+  void add_device(const session::DeviceDescription& device);
+
   /// Has the sessions go by the host's configuration, which was read again, as far as they can.
   void apply_configuration();
 
@@ -96,7 +99,9 @@ class SessionTable {
   void on_worker_text(Session& session, const std::string& text);
   void on_ready(Session& session, const session::WorkerReady& ready);
   void on_long_command(Session& session, const session::LongCommand& command);
-  Result<void> agree_on_devices(const session::WorkerReady& ready);
+  Result<void> see_devices(Session& session, const session::WorkerReady& ready);
+  bool forget_devices();
+  void look_at_processors(Time now);
   Result<void> admit(Session& session);
   /// What the dispatchers need of it, while it is in the table.
   DispatchedSession dispatched(Session& session) const;
@@ -108,6 +113,7 @@ class SessionTable {
   Host& host_;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;
   std::uint32_t last_id_ = 0;
+  Time next_processor_look_{};
 };
 
 }  // namespace fairgv::daemon

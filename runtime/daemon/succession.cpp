@@ -105,9 +105,8 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
   host.serving_since =
       std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                              std::chrono::duration<double>(handover.served_s));
-  host.devices = handover.devices;
-  host.dispatch.reset_devices(host.devices.size());
-  host.memory.set_devices(host.devices);
+  host.memory.set_devices({});
+  for (const session::DeviceDescription& device : handover.devices) sessions.add_device(device);
   for (const HandedTenant& handed : handover.tenants) {
     const Tenant tenant = host.tenants.restore({.id = {},
                                                 .name = handed.name,

@@ -19,6 +19,7 @@ std::uint64_t now_ns() {
   return ns_of(std::chrono::steady_clock::now());
 }
 
+/// `device`: as the session's worker counts; none: all.
 void set_recording(session::TurnPage& page, ring::SegmentHeader& header, std::optional<std::uint32_t> device,
                    std::uint32_t number) {
   for (std::uint32_t index = 0; index < session::kMaxDevices; ++index) {
@@ -62,8 +63,10 @@ void Trace::begin(Session& session) {
   next_.sessions.push_back({session.id.value, session.tenant_name, session.peer.pid, session.program});
   const auto memory = session.turns.trace();
   if (!memory) return;  // its worker is of a release that cannot
-  readers_.emplace(session.id, TraceReader(session.id, *memory, now_ns()));
-  set_recording(session.turns.page(), session.header.header(), choice_.device, number_);
+  readers_.emplace(session.id, TraceReader(session.id, *memory, session.devices, now_ns()));
+  const auto device = choice_.device ? session.devices.worker(*choice_.device) : std::nullopt;
+  if (choice_.device && !device) return;  // it does not see the device
+  set_recording(session.turns.page(), session.header.header(), device, number_);
 }
 
 TraceReport Trace::take() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "runtime/session/json_fields.hpp"
 #include "runtime/session/protocol.hpp"
@@ -19,7 +20,7 @@ constexpr std::uint64_t kMostRecords = 2 * session::kTraceSlots;
 
 bool is_plausible(const TracedCommand& command, std::uint64_t now_ns) {
   return command.kind >= TracedCommand::kLaunch && command.kind <= TracedCommand::kInParts &&
-         command.device < session::kMaxDevices && command.began_ns <= command.ended_ns &&
+         command.began_ns <= command.ended_ns &&
          command.ended_ns <= now_ns;
 }
 
@@ -30,8 +31,10 @@ bool is_plausible(const TracedCall& call, std::uint64_t from_ns, std::uint64_t n
 
 }  // namespace
 
-TraceReader::TraceReader(SessionId session, const session::TraceMemory& memory, std::uint64_t began_ns)
+TraceReader::TraceReader(SessionId session, const session::TraceMemory& memory, DeviceView devices,
+                         std::uint64_t began_ns)
     : session_(session),
+      devices_(std::move(devices)),
       began_ns_(began_ns),
       ring_(memory.ring),
       lost_count_(memory.lost),
@@ -78,7 +81,8 @@ void TraceReader::take_command(const ring::RecordHeader& header, std::span<const
   TracedCommand command{};
   if (payload.size() != sizeof(command)) return;
   std::memcpy(&command, payload.data(), sizeof(command));
-  if (!is_plausible(command, now_ns)) return;
+  if (command.device >= devices_.size() || !is_plausible(command, now_ns)) return;
+  command.device = static_cast<decltype(command.device)>(devices_.host(command.device));
   report.commands.push_back({session_.value, known_name(header.tag), command});
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/session/trace_report.hpp"
 
@@ -13,9 +14,10 @@ namespace fairgv::daemon {
 
 class TraceReader {
  public:
-  /// What lies in the ring already is of an earlier trace, and forgotten.
-  /// Calls that claim to have begun before `began_ns` are left out: the client was not asked to record them.
-  TraceReader(SessionId session, const session::TraceMemory& memory, std::uint64_t began_ns = 0);
+  /// What lies in the ring already is of an earlier trace, and forgotten. In reports the devices have the host's
+  /// numbers; commands of others than these are left out. Calls that claim to have begun before `began_ns` are left out: the client was not asked to record them.
+  TraceReader(SessionId session, const session::TraceMemory& memory, DeviceView devices,
+              std::uint64_t began_ns = 0);
 
   /// Adds commands, calls and names to the report. Records that claim to have ended after `now_ns` are left
   /// out.
@@ -37,6 +39,7 @@ class TraceReader {
   }
 
   SessionId session_;
+  DeviceView devices_;
   std::uint64_t began_ns_;
   ring::RingConsumer ring_;
   std::atomic<std::uint64_t>* lost_count_;

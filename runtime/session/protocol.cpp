@@ -110,7 +110,8 @@ std::string to_text(const WorkerReady& ready) {
     devices.push_back({{"platform", device.platform},
                        {"name", device.name},
                        {"type", device.type},
-                       {"memory", device.memory}});
+                       {"memory", device.memory},
+                       {"id", device.id}});
   }
   return to_text(json{{"worker", "ready"}, {"devices", std::move(devices)}});
 }
@@ -191,7 +192,9 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
     auto device = JsonFields::nested(std::move(element), "worker's device");
     ready.devices.push_back({printable(device.string("platform", kLongestDeviceName), kLongestDeviceName),
                              printable(device.string("name", kLongestDeviceName), kLongestDeviceName),
-                             device.integer("type"), device.has("memory") ? device.integer("memory") : 0});
+                             device.integer("type"), device.has("memory") ? device.integer("memory") : 0,
+                             device.has("id") ? printable(device.string("id", kLongestDeviceId), kLongestDeviceId)
+                                              : std::string()});
     if (!device.ok()) return device.error();
   }
   if (!fields.ok()) return fields.error();

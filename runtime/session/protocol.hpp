@@ -90,18 +90,22 @@ struct Refused {
   std::string reason;
 };
 
-/// A device as its driver names it. All workers must see the same ones in the same order.
+/// A device as its driver names it.
 struct DeviceDescription {
   std::string platform;
   std::string name;
   std::uint64_t type = 0;    // cl_device_type
   std::uint64_t memory = 0;  // bytes; 0: unknown
+  std::string id{};          // tells it from others of its name; empty: the driver does not say
 
   /// Whether it is the same device. What memory it has is left out: drivers may count what is free just then.
   bool operator==(const DeviceDescription& other) const {
-    return platform == other.platform && name == other.name && type == other.type;
+    return platform == other.platform && name == other.name && type == other.type &&
+           (id == other.id || id.empty() || other.id.empty());
   }
 };
+
+inline constexpr std::size_t kLongestDeviceId = 64;
 
 struct WorkerReady {
   std::vector<DeviceDescription> devices;  // at most kMaxDevices

@@ -17,6 +17,11 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 }  // namespace
 
+bool knock(int event) {
+  const std::uint64_t one = 1;
+  return ::write(event, &one, sizeof(one)) == static_cast<ssize_t>(sizeof(one));
+}
+
 Result<TurnMemory> TurnMemory::create() {
   ring::UniqueFd fd(::memfd_create("fairgv-turn", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // Fresh pages are zero: every device's state is idle.

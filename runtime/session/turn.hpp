@@ -22,8 +22,8 @@
 //   nothing to issue after a short spin.
 // - busy_asked: somebody else is to have the device (a newcomer beside a lone session, or one whom the policy
 //   prefers); stop issuing, drain, give back.
-// - When the worker gives back (to idle or wanting) and when it starts wanting, it writes one Knock to the
-//   session's eventfd. The dispatcher answers a grant by ringing the session's worker_bell.
+// - When the worker gives back (to idle or wanting) and when it starts wanting, it knocks on the session's
+//   eventfd (knock()). The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn, and now and then
 // while it
 //   lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
@@ -66,6 +66,10 @@ struct alignas(64) DeviceTurn {
   // Dispatcher writes, ordered by `state` becoming held: how many commands a turn of slice 0 may have in
   // flight, however long they are; 0: about as many as fill a slice.
   std::atomic<std::uint32_t> depth{0};
+  // Worker writes: since when commands have been under way whose time is not in used_ns yet, in nanoseconds of
+  // CLOCK_MONOTONIC, or 0; in turns of slice 0 only. Charged if the session ends before they do, and believed
+  // within the turn. Relaxed.
+  std::atomic<std::uint64_t> under_way_since_ns{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).
@@ -88,12 +92,10 @@ struct TurnPage {
   DeviceTurn devices[kMaxDevices];
 };
 
-/// What a worker writes to knock: "look at my turn". To the session's eventfd its eight bytes are a number to
-/// add, so it never overflows and nothing in it is believed; which session knocked shows by the descriptor.
-struct Knock {
-  std::uint32_t session = 0;
-  std::uint32_t device = 0;
-};
+/// A worker knocks: "look at my turn". False if it must try again. The dispatcher hears every write to the
+/// session's eventfd as an edge and never reads it: the worker shares the open file, so it decides whether a
+/// read blocks. Adding 1 each time, the counter does not fill up.
+bool knock(int event);
 
 /// A turn page's memory: created by the daemon, attached by the worker from the inherited descriptor.
 class TurnMemory {

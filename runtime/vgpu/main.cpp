@@ -71,7 +71,7 @@ std::string is_slicing_wish(const std::string& text) {
 }
 
 void declare(CLI::App& app, Arguments& to) {
-  app.add_option("--session", to.session, "number of the session, for knocks and the log")->required();
+  app.add_option("--session", to.session, "number of the session, for the log")->required();
   app.add_option("--segment-fd", to.segment_fd, "inherited descriptor of the session's segment")
       ->required()
       ->check(CLI::NonNegativeNumber);
@@ -161,8 +161,9 @@ struct Drivers {
       const opencl::Device& device = opencl->devices()[i];
       cl_ulong memory = 0;  // unknown, if the driver does not say
       clGetDeviceInfo(device.id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, nullptr);
-      all.push_back({opencl->platform_name(device.platform),
-                     opencl->device_name(static_cast<wire::DeviceIndex>(i)), device.type, memory});
+      const auto index = static_cast<wire::DeviceIndex>(i);
+      all.push_back({opencl->platform_name(device.platform), opencl->device_name(index), device.type, memory,
+                     opencl->device_id(index)});
     }
     if (cuda) all.insert(all.end(), cuda->more_devices().begin(), cuda->more_devices().end());
     return all;
@@ -272,10 +273,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
     settings.turn.stolen = [&stolen](Duration unused) { return stolen.so_far(unused); };
   }
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
-  settings.knock = [fd = arguments.knock_fd, session = arguments.session](wire::DeviceIndex device) {
-    const session::Knock knock{session, device};
-    return ::write(fd, &knock, sizeof(knock)) == static_cast<ssize_t>(sizeof(knock));
-  };
+  settings.knock = [fd = arguments.knock_fd](wire::DeviceIndex) { return session::knock(fd); };
   LongCommands long_commands(
       [&daemon](const session::LongCommand& command) { return daemon.offer(session::to_text(command)); });
   settings.held_long = [&long_commands](const DeviceCommand& command, std::string_view why_whole,

@@ -77,7 +77,10 @@ void TurnKeeper::issued(const Offer& next, std::uint32_t cpu, TimePoint now) {
   if (opens_interval) turn_began_ = last_completion_ = stolen_until_ = now;
   issued_any_ = true;
   in_flight_ += 1;
-  if (!contended()) return;
+  if (!contended()) {
+    if (opens_interval) publish_under_way(now);
+    return;
+  }
   if (in_flight_ == 1) unused_ += now - unused_from_;
   if (plan_->idle()) {
     run_began_ = now;
@@ -119,6 +122,7 @@ void TurnKeeper::completed(std::uint64_t commands, std::uint64_t launches, TimeP
       charge_so_far(now);
   } else {
     publish_used(used_ + (in_flight_ != 0 ? in_turn() : Duration::zero()));
+    publish_under_way(in_flight_ != 0 ? now : TimePoint());
   }
 }
 
@@ -296,6 +300,11 @@ void TurnKeeper::charge_so_far(TimePoint now) {
 void TurnKeeper::publish_used(Duration used) {
   published_ = std::max(published_, used);
   publish(turn_.used_ns, static_cast<std::uint64_t>(published_.count()));
+}
+
+/// What publish_used() does not have yet has been under way since then; the epoch: nothing has.
+void TurnKeeper::publish_under_way(TimePoint since) {
+  publish(turn_.under_way_since_ns, static_cast<std::uint64_t>(since.time_since_epoch().count()));
 }
 
 void TurnKeeper::close_run() {

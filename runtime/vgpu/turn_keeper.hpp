@@ -173,6 +173,7 @@ class TurnKeeper {
   Duration in_turn() const { return last_completion_ - turn_began_; }
   void charge_so_far(TimePoint now);
   void publish_used(Duration used);
+  void publish_under_way(TimePoint since);
   /// Statistics and running totals: whoever reads them needs no order.
   static void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
     to.store(value, std::memory_order_relaxed);

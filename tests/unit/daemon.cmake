@@ -5,6 +5,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_report_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_counted_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_device_view_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_wake_latency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_policy_test.cpp
@@ -18,6 +19,8 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_peer_process_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_clock_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_use_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
@@ -26,6 +29,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp

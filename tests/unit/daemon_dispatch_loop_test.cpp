@@ -1,4 +1,5 @@
 // The dispatcher's thread against workers on threads of their own. Run it under ThreadSanitizer.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -27,8 +28,9 @@ struct Member {
     EXPECT_TRUE(memory);
     turns.emplace(std::move(memory).value());
   }
-  DispatchedSession for_loop(std::uint32_t weight = 1) {
-    return {id, tenant_id, weight, &turns->page(), &header, knock_fd.get()};
+  /// Its worker sees so many of the host's devices.
+  DispatchedSession for_loop(std::uint32_t weight = 1, std::size_t devices = 1) {
+    return {id, tenant_id, weight, &turns->page(), &header, knock_fd.get(), DeviceView::first(devices)};
   }
   session::DeviceTurn& turn(std::uint32_t device = 0) { return turns->page().devices[device]; }
   State state(std::uint32_t device = 0) {
@@ -40,8 +42,7 @@ struct Member {
                                                       std::memory_order_acq_rel);
   }
   void knock(std::uint32_t device = 0) {
-    const session::Knock record{id.value, device};
-    EXPECT_EQ(::write(knock_fd.get(), &record, sizeof(record)), static_cast<ssize_t>(sizeof(record)));
+    EXPECT_TRUE(session::knock(knock_fd.get())) << device;
   }
   void want(std::uint32_t device = 0) {
     EXPECT_TRUE(move(State::idle, State::wanting, device));
@@ -75,7 +76,7 @@ std::unique_ptr<DispatchLoop> start_loop(std::size_t devices = 1, std::chrono::n
   rules.common.slices = sched::SliceRule::constant(slice);
   auto loop = DispatchLoop::start(rules);
   EXPECT_TRUE(loop);
-  loop.value()->reset_devices(devices);
+  while (devices-- > 0) loop.value()->add_device();
   return std::move(loop).value();
 }
 
@@ -105,8 +106,8 @@ TEST(DispatchLoop, HandsEachDeviceAroundOnItsOwn) {
   const auto loop = start_loop(2);
   Member a(1, 1);
   Member b(2, 2);
-  ASSERT_TRUE(loop->add_session(a.for_loop()));
-  ASSERT_TRUE(loop->add_session(b.for_loop()));
+  ASSERT_TRUE(loop->add_session(a.for_loop(1, 2)));
+  ASSERT_TRUE(loop->add_session(b.for_loop(1, 2)));
   a.want(0);
   b.want(1);
   a.wait_while(State::wanting, 0);
@@ -117,23 +118,26 @@ TEST(DispatchLoop, HandsEachDeviceAroundOnItsOwn) {
   loop->remove_session(b.id);
 }
 
-TEST(DispatchLoop, HandsADeviceAroundThatCameWhileSessionsRan) {
+TEST(DispatchLoop, EachWorkerCountsTheDevicesThatItSees) {
   const auto loop = start_loop(1);
   Member before(1, 1);
   Member after(2, 2);
   ASSERT_TRUE(loop->add_session(before.for_loop(3)));
   before.want(0);
   before.wait_while(State::wanting, 0);
-  loop->add_device({before.for_loop(3)});
+  loop->add_device();
   EXPECT_EQ(before.state(0), State::held) << "the others go on as they were";
-  ASSERT_TRUE(loop->add_session(after.for_loop()));
-  before.want(1);
-  before.wait_while(State::wanting, 1);
-  EXPECT_EQ(before.state(1), State::held);
+  auto of_both = after.for_loop();
+  of_both.devices = DeviceView({1, 0});
+  ASSERT_TRUE(loop->add_session(of_both));
+  after.want(0);
+  after.wait_while(State::wanting, 0);
+  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{before.id, after.id}));
   after.want(1);
   after.wait_while(State::wanting, 1);
-  EXPECT_EQ(after.state(1), State::held) << "an unused turn is taken for the newcomer";
-  EXPECT_EQ(loop->rules().size(), 2U);
+  EXPECT_EQ(before.state(0), State::idle) << "an unused turn is taken for the newcomer";
+  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{after.id, after.id}));
+  EXPECT_EQ(loop->usage({TenantId{1}})[TenantId{1}].devices.size(), 2U);
   loop->remove_session(before.id);
   loop->remove_session(after.id);
 }
@@ -280,6 +284,31 @@ void play(Member& member, std::uint32_t seed, int turns, std::atomic<int>& in_us
   }
 }
 
+// The worker shares the open file of its eventfd, and with it the flag that says whether a read blocks.
+TEST(DispatchLoop, AWorkerThatReadsItsKnocksAwayFreezesNobody) {
+  const auto loop = start_loop();
+  Member hostile(1, 1), victim(2, 2);
+  for (Member* member : {&hostile, &victim}) ASSERT_TRUE(loop->add_session(member->for_loop()));
+  ASSERT_EQ(::fcntl(hostile.knock_fd.get(), F_SETFL, 0), 0);  // reads block from now on
+  std::atomic<bool> done{false};
+  std::thread knocks([&] {
+    while (!done) hostile.knock();
+  });
+  std::thread reads([&] {
+    std::uint64_t away = 0;
+    while (!done) EXPECT_EQ(::read(hostile.knock_fd.get(), &away, sizeof(away)), static_cast<ssize_t>(sizeof(away)));
+  });
+  std::atomic<int> in_use{0};
+  play(victim, 1, 2'000, in_use);
+  done = true;
+  // One of the two may be at a read just then.
+  for (int i = 0; i < 2; ++i) hostile.knock();
+  knocks.join();
+  hostile.knock();
+  reads.join();
+  for (const Member* member : {&hostile, &victim}) loop->remove_session(member->id);
+}
+
 TEST(DispatchLoop, NobodyWaitsForEverAndNoTwoHaveTheDevice) {
   constexpr int kWorkers = 5;
   constexpr int kTurns = 1'500;
@@ -334,7 +363,7 @@ TEST(DispatchLoop, EachDeviceHasItsOwnPolicy) {
   rules.by_index[1] = {"fifo", sched::kNonPreemptiveSlice};
   auto loop = DispatchLoop::start(rules);
   ASSERT_TRUE(loop);
-  loop.value()->reset_devices(3);
+  for (int i = 0; i < 3; ++i) loop.value()->add_device();
   const auto policies = [&] {
     std::vector<std::string> names;
     for (const DeviceRule& rule : loop.value()->rules()) names.push_back(rule.policy);
@@ -357,7 +386,7 @@ TEST(DispatchLoop, ProcessorsWakeUpSoonWhileSeveralWantADeviceThatAsksForIt) {
   rules.common.wake_latency_us = 7;
   auto loop = DispatchLoop::start(rules, pipe.path());
   ASSERT_TRUE(loop);
-  loop.value()->reset_devices(1);
+  loop.value()->add_device();
   Member holder(1, 1), waiter(2, 2);
   for (Member* member : {&holder, &waiter}) ASSERT_TRUE(loop.value()->add_session(member->for_loop()));
   holder.want();

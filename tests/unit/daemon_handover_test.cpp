@@ -21,12 +21,12 @@ Handover example() {
           .listener_is_borrowed = true,
           .lock = 8,
           .last_session = 41,
-          .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4}},
+          .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4, 0, "pci 0000:01:00.0"}},
           .tenants = {{"alice",
                        1000,
                        3,
                        std::nullopt,
-                       {{1'500ms, {1, 2, 3, 4, 5, 6, 7, 8}}, {}},
+                       {{1'500ms, 20ms, {1, 2, 3, 4, 5, 6, 7, 8}}, {}},
                        {},
                        {},
                        {4, 3, 2, 1},
@@ -53,6 +53,7 @@ Handover example() {
                         .features = 3,
                         .slicing = "random:7",
                         .long_commands = {{0, "reduce", "it uses pipes", 3, 5, 9}},
+                        .devices = {1, 0},
                         .worker = 456,
                         .client = 10,
                         .channel = 11,
@@ -60,7 +61,9 @@ Handover example() {
                         .knock = 12,
                         .turns = 13,
                         .segment = 14,
-                        .books = {.used_ns = {17, 0}, .work = {{.commands = 5, .bytes = 6}, {}}},
+                        .books = {.used_ns = {17, 0},
+                                  .work = {{.commands = 5, .bytes = 6}, {}},
+                                  .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
                         .memory = {~std::uint64_t{0}, 5}}}};
 }
 
@@ -72,6 +75,13 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].asked, 3u);
   EXPECT_EQ(read->tenants[0].set, std::nullopt);
   EXPECT_EQ(read->tenants[0].books[0].device_time, 1'500ms);
+  EXPECT_EQ(read->tenants[0].books[0].outside, 20ms);
+  EXPECT_EQ(read->devices[1].id, "pci 0000:01:00.0");
+  EXPECT_EQ(read->sessions[0].devices, (std::vector<std::uint32_t>{1, 0}));
+  ASSERT_EQ(read->sessions[0].books.turns.size(), 2u);
+  EXPECT_FALSE(read->sessions[0].books.turns[0]);
+  EXPECT_EQ(read->sessions[0].books.turns[1]->contested, sched::Time(6s));
+  EXPECT_EQ(read->sessions[0].books.turns[1]->charged, 3ms);
   EXPECT_EQ(read->tenants[0].books[0].ended.by_events_ns, 6u);
   EXPECT_EQ(read->tenants[0].books[0].ended.bytes, 8u);
   EXPECT_EQ(read->tenants[0].counts.violations, 1u);
@@ -91,6 +101,24 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[1].class_name, "gold");
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
+}
+
+TEST(Handover, OfADaemonThatKnewNoViewsHasAllDevicesInTheirOrder) {
+  auto object = nlohmann::json::parse(to_text(example()));
+  for (const char* key : {"devices", "turns_in_progress"}) object["sessions"][0].erase(key);
+  const auto read = parse_handover(object.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->sessions[0].devices, (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(Handover, OfADeviceOrTurnThatThereIsNotIsRefused) {
+  for (const char* const broken : {R"({"devices": [0, 0]})", R"({"devices": [2]})",
+                                   R"({"turns_in_progress": [{"device": 2, "granted": 1, "charged": 1, "before": 1}]})",
+                                   R"({"turns_in_progress": [{"device": 0}]})"}) {
+    auto object = nlohmann::json::parse(to_text(example()));
+    object["sessions"][0].update(nlohmann::json::parse(broken));
+    EXPECT_FALSE(parse_handover(object.dump())) << broken;
+  }
 }
 
 TEST(Handover, OfAnotherVersionOrBrokenIsRefusedInOneLine) {

@@ -25,7 +25,7 @@ struct Memory : ::testing::Test {
     return book.limits(tenant)[0];
   }
   LedgerAnswer charge(SessionId session, std::uint64_t bytes, std::uint64_t more) {
-    const auto packet = book.take(session, to_packet(LedgerRequest{Kind::charge, 1, bytes, more}));
+    const auto packet = book.take(session, DeviceView::first(2), to_packet(LedgerRequest{Kind::charge, 1, bytes, more}));
     EXPECT_TRUE(packet && packet.value());
     return session::parse_ledger_answer(*packet.value()).value();
   }
@@ -156,12 +156,12 @@ TEST_F(Memory, IsGrantedWithTheHeadroomOrElseWithout) {
   const LedgerAnswer refused = charge(SessionId{1}, 31, 60);
   EXPECT_EQ(refused.bytes, 0);
   EXPECT_EQ(refused.refusal, LedgerAnswer::Refusal::limit);
-  const auto left = book.take(SessionId{1}, to_packet(LedgerRequest{Kind::look, 1, 0, 0}));
+  const auto left = book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::look, 1, 0, 0}));
   EXPECT_EQ(session::parse_ledger_answer(*left.value())->bytes, 30);
-  const auto back = book.take(SessionId{1}, to_packet(LedgerRequest{Kind::give_back, 1, 70, 0}));
+  const auto back = book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::give_back, 1, 70, 0}));
   ASSERT_TRUE(back);
   EXPECT_FALSE(back.value()) << "nobody waits for an answer";
-  EXPECT_FALSE(book.take(SessionId{1}, to_packet(LedgerRequest{Kind::give_back, 1, 1, 0})));
+  EXPECT_FALSE(book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::give_back, 1, 1, 0})));
   EXPECT_EQ(book.ledger().charged(0), 0);
 }
 

@@ -46,7 +46,7 @@ struct TraceReading : ::testing::Test {
 constexpr TracedCommand kGood{100, 200, 64, 0, 0, {8, 8, 1}, 1, 0, TracedCommand::kLaunch};
 
 TEST_F(TraceReading, BringsCommandsWithTheirNames) {
-  TraceReader reader(SessionId{7}, place);
+  TraceReader reader(SessionId{7}, place, DeviceView::first(session::kMaxDevices));
   write_name(1, "reduce\x1b[2J");
   write_command(1, kGood);
   const TraceReport report = read(reader);
@@ -62,7 +62,7 @@ TEST_F(TraceReading, ForgetsWhatAnEarlierTraceHasLeft) {
   write_name(1, "old");
   write_command(1, kGood);
   place.lost->store(99);
-  TraceReader reader(SessionId{7}, place);
+  TraceReader reader(SessionId{7}, place, DeviceView::first(session::kMaxDevices));
   write_name(1, "new");
   place.lost->store(101);
   const TraceReport report = read(reader);
@@ -73,7 +73,7 @@ TEST_F(TraceReading, ForgetsWhatAnEarlierTraceHasLeft) {
 }
 
 TEST_F(TraceReading, LeavesOutWhatCannotBe) {
-  TraceReader reader(SessionId{7}, place);
+  TraceReader reader(SessionId{7}, place, DeviceView::first(session::kMaxDevices));
   write_name(5, "the fifth before the first");
   write_name(1, std::string(session::kLongestCommandText + 1, 'x'));
   TracedCommand command = kGood;
@@ -100,7 +100,7 @@ TEST_F(TraceReading, LeavesOutWhatCannotBe) {
 }
 
 TEST_F(TraceReading, BringsCallsOfThisTraceThatCanHaveBeen) {
-  TraceReader reader(SessionId{7}, place, 100);
+  TraceReader reader(SessionId{7}, place, DeviceView::first(session::kMaxDevices), 100);
   write_name(1, "Finish");
   write_call(1, {100, 200, TracedCall::kWaited, 0});
   write_call(2, {150, 150, TracedCall::kAnswered, 0});  // of a name that was never told
@@ -125,7 +125,7 @@ TEST_F(TraceReading, SurvivesARingOfRandomBytes) {
   for (int round = 0; round < 200; ++round) {
     session::TurnMemory scribbled = std::move(session::TurnMemory::create()).value();
     const session::TraceMemory its = *scribbled.trace();
-    TraceReader reader(SessionId{7}, its);
+    TraceReader reader(SessionId{7}, its, DeviceView::first(session::kMaxDevices));
     for (std::uint64_t i = 0; i < 512; ++i) {
       std::uint64_t word = random() % 4 == 0 ? random() : random() % 256;
       std::memcpy(its.ring.slots + i * sizeof(word), &word, sizeof(word));

@@ -138,7 +138,8 @@ wire::DeviceIndex Driver::topology_index(const Device& device, const opencl::Dri
       ++index;
     }
   }
-  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory});
+  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory,
+                           "pci " + device.facts.pci_bus_id});
   return index + static_cast<wire::DeviceIndex>(more_devices_.size() - 1);
 }
 

@@ -1,8 +1,10 @@
 #include "runtime/vgpu/opencl/driver.hpp"
 
+#include <CL/cl_ext.h>
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "runtime/session/turn.hpp"
@@ -70,6 +72,20 @@ std::string Driver::device_name(wire::DeviceIndex device) const {
   return get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetDeviceInfo(devices_[device].id, CL_DEVICE_NAME, size, value, size_ret);
   });
+}
+
+std::string Driver::device_id(wire::DeviceIndex device) const {
+  const cl_device_id id = devices_[device].id;
+  std::array<cl_uchar, CL_UUID_SIZE_KHR> uuid{};
+  if (clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof(uuid), uuid.data(), nullptr) == CL_SUCCESS) {
+    std::string text = "uuid ";
+    for (const cl_uchar byte : uuid) text += fmt::format("{:02x}", byte);
+    return text;
+  }
+  cl_device_pci_bus_info_khr pci{};
+  if (clGetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof(pci), &pci, nullptr) != CL_SUCCESS) return {};
+  return fmt::format("pci {:04x}:{:02x}:{:02x}.{:x}", pci.pci_domain, pci.pci_bus, pci.pci_device,
+                     pci.pci_function);
 }
 
 Result<std::vector<cl_device_id>> Driver::ids(std::span<const wire::DeviceIndex> devices) const {

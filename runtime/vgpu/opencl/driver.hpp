@@ -60,6 +60,8 @@ class Driver {
 
   std::string platform_name(wire::PlatformIndex platform) const;
   std::string device_name(wire::DeviceIndex device) const;
+  /// What tells it from others of its name (session::DeviceDescription::id).
+  std::string device_id(wire::DeviceIndex device) const;
 
   /// The driver's ids of `devices`, or an Error if one does not exist.
   Result<std::vector<cl_device_id>> ids(std::span<const wire::DeviceIndex> devices) const;

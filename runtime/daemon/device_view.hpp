@@ -1,0 +1,61 @@
+// Which of the host's devices a session's worker sees.
+//
+// The daemon has one table of devices for the whole host. A worker sees those that its user may open, in its
+// driver's order, and speaks of them by its own numbers; a view translates. What one worker sees changes
+// nothing for the others: the table is only ever extended.
+//
+// Pure logic.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+
+class DeviceView {
+ public:
+  DeviceView() = default;
+  /// `host`: by the worker's number, the host's; no number twice.
+  explicit DeviceView(std::vector<std::uint32_t> host) : host_(std::move(host)) {}
+  /// The first so many of the host's, in its order.
+  static DeviceView first(std::size_t count);
+
+  std::size_t size() const { return host_.size(); }
+  const std::vector<std::uint32_t>& all() const { return host_; }
+  /// Of a number below size().
+  std::uint32_t host(std::size_t workers) const { return host_[workers]; }
+  /// The worker's number of one of the host's devices, if it sees it.
+  std::optional<std::uint32_t> worker(std::uint32_t host) const;
+
+  /// Sets of devices, a bit each: the worker's as the host's.
+  std::uint64_t host_set(std::uint64_t workers) const;
+  /// Of a list by the host's numbers, those that the worker sees in its order.
+  template <class Value>
+  std::vector<Value> pick(const std::vector<Value>& by_host) const {
+    std::vector<Value> list;
+    for (const std::uint32_t device : host_) {
+      list.push_back(device < by_host.size() ? by_host[device] : Value{});
+    }
+    return list;
+  }
+
+ private:
+  std::vector<std::uint32_t> host_;
+};
+
+/// Where the devices that a worker sees have their places in the host's table: those that are there already by
+/// what identifies them (several that nothing tells apart, in order), the others behind them, where the caller
+/// must append them. An Error if the table has no room for them.
+struct PlacedDevices {
+  DeviceView view;
+  std::vector<session::DeviceDescription> added;
+};
+Result<PlacedDevices> place_devices(const std::vector<session::DeviceDescription>& table,
+                                    const std::vector<session::DeviceDescription>& seen);
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,73 @@
+#include "runtime/daemon/processor_clock.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fairgv::daemon {
+namespace {
+
+using Duration = ProcessorClock::Duration;
+
+std::filesystem::path folder_of(pid_t process) {
+  return "/proc/" + std::to_string(process);
+}
+
+/// What the process has waited for: children that have ended, with theirs (proc(5), cutime and cstime).
+Duration waited_for(pid_t process) {
+  std::ifstream file(folder_of(process) / "stat");
+  std::string line;
+  std::getline(file, line);
+  const auto name_ends = line.rfind(')');  // the name may hold anything
+  if (name_ends == std::string::npos) return {};
+  std::istringstream fields(line.substr(name_ends + 1));
+  constexpr int kBetween = 13;  // state to stime
+  std::string skipped;
+  for (int i = 0; i < kBetween; ++i) fields >> skipped;
+  std::int64_t user = 0, system = 0;
+  if (!(fields >> user >> system)) return {};
+  return std::chrono::nanoseconds(std::chrono::seconds(1)) * (user + system) / ::sysconf(_SC_CLK_TCK);
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  for (std::filesystem::directory_iterator thread(folder_of(process) / "task", gone), end;
+       !gone && thread != end; thread.increment(gone)) {
+    std::ifstream file(thread->path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+}  // namespace
+
+std::optional<Duration> processor_time(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::optional<Duration> ProcessorClock::read() {
+  if (!processor_time(worker_)) return std::nullopt;
+  Duration sum{0};
+  std::vector<pid_t> processes{worker_};
+  for (std::size_t i = 0; i < processes.size() && i < kMostProcesses; ++i) {
+    sum += processor_time(processes[i]).value_or(Duration(0)) + waited_for(processes[i]);
+    const std::vector<pid_t> children = children_of(processes[i]);
+    processes.insert(processes.end(), children.begin(), children.end());
+  }
+  // Less than before: a process has gone, and nobody has waited for it.
+  gone_ += std::max(highest_ - (sum + gone_), Duration(0));
+  highest_ = sum + gone_;
+  return highest_;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,29 @@
+#include "runtime/daemon/processor_use.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairgv::daemon {
+namespace {
+
+ProcessorUse::Duration part(ProcessorUse::Duration time, double of_it) {
+  return ProcessorUse::Duration(static_cast<std::int64_t>(static_cast<double>(time.count()) * of_it));
+}
+
+}  // namespace
+
+ProcessorUse::Duration ProcessorUse::look(Duration passed, Duration ran, Duration paid, double share,
+                                          unsigned processors) {
+  used_ += ran - paid * processors - part(passed, kAllowance);
+  used_ = std::max<Duration>(used_, -kBurst);
+  const Duration charged =
+      used_ > Duration(0) ? std::exchange(used_, Duration(0)) / std::max(processors, 1U) : Duration(0);
+  overdraft_ = share < 1 ? std::max(overdraft_ + charged - part(passed, share), Duration(0)) : Duration(0);
+  return charged;
+}
+
+bool ProcessorUse::clear(Duration unused_for) const {
+  return overdraft_ <= unused_for && used_ - part(unused_for, kAllowance) <= -kBurst;
+}
+
+}  // namespace fairgv::daemon

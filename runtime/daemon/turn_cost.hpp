@@ -1,0 +1,51 @@
+// What a turn costs at least, by the daemon's own clock, whatever its worker reports.
+//
+// A worker measures what it has used of the device. On a CPU device its tenant's code runs in the same
+// process and can write anything into the turn page, so the report alone must not decide what a turn costs.
+// The daemon knows for how long the turn kept the device from others. Between that and an honest report lie
+// only the ways in and out of a turn: the worker wakes up after the grant, waits in vain for more to do at the
+// end (at most TurnKeeper::kLongestLinger), and the dispatcher wakes up. These are left to the report; what
+// goes beyond them is charged.
+//
+// On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker leaves
+// that out of its report (vgpu/stolen_time.hpp). The daemon excuses it as far as the worker's process has not
+// run, by the kernel's clock, and up to half of the turn. Whether others have really run meanwhile shows on
+// the long run (excused_time.hpp).
+//
+// Pure logic.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "sched/types.hpp"
+
+namespace fairgv::daemon {
+
+/// The most of a turn that is left to its worker's report, and the largest part of a short one. Over the
+/// programs of `fairgv bench fair3` and `accounting`, on a machine that others keep busy, what honest workers
+/// report lies below the least cost by less than 0.2 % in all.
+inline constexpr std::chrono::microseconds kHandOver{600};
+inline constexpr int kHandOverPart = 8;
+
+/// The least that is charged for keeping the device from others for `held`.
+constexpr sched::Duration least_cost(sched::Duration held) {
+  const sched::Duration positive = std::max(held, sched::Duration(0));
+  return positive - std::min<sched::Duration>(positive / kHandOverPart, kHandOver);
+}
+
+/// The part of a turn that is charged though its worker's process has not run: whoever keeps the device from
+/// others without using it pays for that.
+inline constexpr int kHeldPart = 2;
+
+/// The same on a device of so many of the host's processors (0: it has its own), where the worker's process ran
+/// for `ran` in that time, if that is known.
+constexpr sched::Duration least_cost(sched::Duration held, unsigned processors,
+                                     std::optional<sched::Duration> ran) {
+  const sched::Duration least = least_cost(held);
+  if (processors == 0 || !ran) return least;
+  return std::min(least, std::max<sched::Duration>(held / kHeldPart, *ran / processors));
+}
+
+}  // namespace fairgv::daemon
