@@ -160,6 +160,9 @@ void add_time(Families& families, const Books& books) {
   of_uses(families, books, "fairgv_device_seconds_total", "Device time that was charged to the tenant",
           MetricType::Counter,
           [](const TenantEntry&, const DeviceBooks& device) { return in_seconds(device.use.device_time); });
+  of_uses(families, books, "fairgv_outside_seconds_total",
+          "Device time among it that was charged for processors used without a turn", MetricType::Counter,
+          [](const TenantEntry&, const DeviceBooks& device) { return in_seconds(device.use.outside); });
   of_uses(families, books, "fairgv_entitled_seconds_total",
           "Device time that the tenant's weight promised while it had sessions", MetricType::Counter,
           [](const TenantEntry& entry, const DeviceBooks&) { return in_seconds(entry.entitled); });

@@ -67,6 +67,7 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
 Report::Use use_report(const TenantEntry& entry, const DeviceBooks& books) {
   const DeviceUse& use = books.use;
   return {.device_time_ns = in_ns(use.device_time),
+          .outside_ns = in_ns(use.outside),
           .entitled_ns = in_ns(entry.entitled),
           .share = books.share,
           .queue = use.queue,

@@ -87,6 +87,7 @@ struct Report {
   /// What a tenant has used of one device, in its life if nothing else is said; ended sessions included.
   struct Use {
     std::uint64_t device_time_ns = 0;
+    std::uint64_t outside_ns = 0;   // of it, charged for processors of a CPU device used without a turn
     std::uint64_t entitled_ns = 0;  // its weight over all weights, summed up while it had sessions
     double share = 0;               // now
     std::uint32_t queue = 0;        // sessions with work now: they wait for the device or use it

@@ -25,6 +25,7 @@ json to_json(const Report::Session& session) {
 
 json to_json(const Report::Use& use) {
   return {{"device_time_ns", use.device_time_ns},
+          {"outside_ns", use.outside_ns},
           {"entitled_ns", use.entitled_ns},
           {"share", use.share},
           {"queue", use.queue},
@@ -96,6 +97,7 @@ Result<Report::Use> use_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "use");
   Report::Use use;
   use.device_time_ns = fields.integer("device_time_ns");
+  if (fields.has("outside_ns")) use.outside_ns = fields.integer("outside_ns");
   use.entitled_ns = fields.integer("entitled_ns");
   use.share = fields.number("share");
   use.queue = fields.integer32("queue");

@@ -46,6 +46,11 @@ target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJEC
 add_dependencies(system_books_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
+add_executable(system_device_time_test system_device_time_test.cpp)
+target_link_libraries(system_device_time_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_device_time_test rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
+gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
 # What the pages show, and the page that `fairgv bench all` writes.
 add_executable(system_docs_test system_docs_test.cpp system_report_test.cpp)
 target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)

@@ -1,0 +1,120 @@
+// Device time is enforced: programs that end in the midst of a command, and programs whose kernels play their
+// worker's part themselves (tests/hostile/rogue.cpp), pay for what they keep from others, and freeze nobody.
+#include <csignal>
+#include <filesystem>
+#include <regex>
+
+#include "tests/integration/system_fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+struct DeviceTime : System {
+  /// What the tenant was charged of the device, and of it outside of turns, in seconds.
+  double charged(const std::string& name) { return use(name, "device_time_ns"); }
+  double outside(const std::string& name) { return use(name, "outside_ns"); }
+
+  harness::Child start_rogue(const std::string& deed, unsigned milliseconds = 300) {
+    harness::CommandLine command = tenancy->tenant(
+        "rogue", 1, {harness::beside("rogue"), deed, "--milliseconds", std::to_string(milliseconds)});
+    command.environment.emplace_back("FAIRGV_LOG", "off");
+    auto child = harness::Child::start(command);
+    EXPECT_TRUE(child);
+    return std::move(child).value();
+  }
+
+  bool is_logged(const std::string& expression) const {
+    std::ifstream log(std::filesystem::path(tenancy->socket()).replace_extension("log"));
+    for (std::string line; std::getline(log, line);) {
+      if (std::regex_search(line, std::regex(expression))) return true;
+    }
+    return false;
+  }
+
+ private:
+  double use(const std::string& name, const char* what) {
+    const auto found = tenant(name);
+    if (found.is_null() || found["use"].empty()) return 0;
+    return found["use"][0][what].get<double>() / 1e9;
+  }
+};
+
+// A loop of programs that each start a long kernel and are killed.
+TEST_F(DeviceTime, AProgramThatIsKilledInTheMidstOfItsKernelsPaysForThem) {
+  auto victim = start_long_program("victim");
+  ASSERT_TRUE(progresses(victim));
+  double held = 0;  // seconds for which a kernel was seen to run
+  for (int round = 0; round < 4; ++round) {
+    auto loop = start_rogue("hold", 9'000);
+    const auto is_busy = [&] {
+      const auto found = tenant("rogue");
+      return !found.is_null() && found["sessions"].size() == 1 && found["sessions"][0]["state"] == "busy";
+    };
+    ASSERT_TRUE(eventually(is_busy));
+    const auto began = std::chrono::steady_clock::now();
+    // The kernel lasts for 9 s: whenever this looks, it is in the midst of it.
+    ASSERT_TRUE(
+        eventually([&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(1); }));
+    ASSERT_TRUE(is_busy());
+    held += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    ::kill(loop.pid(), SIGKILL);
+    ASSERT_TRUE(eventually([&] { return sessions_of("rogue") == 0; }));
+    ASSERT_TRUE(progresses(victim));
+  }
+  // A tenant without sessions is shown while it has a share; its books are kept all the same.
+  auto again = start_long_program("rogue");
+  ASSERT_TRUE(progresses(again));
+  EXPECT_GE(charged("rogue"), 0.9 * held);
+}
+
+TEST_F(DeviceTime, AKernelThatTakesTurnsByItselfAndReportsNothingPaysForThem) {
+  auto victim = start_long_program("victim");
+  ASSERT_TRUE(progresses(victim));
+  for (const char* const deed : {"forge", "sleep"}) {
+    SCOPED_TRACE(deed);
+    auto rogue = start_rogue(deed);
+    const auto rounds_of_both = [&] { return charged("victim") + charged("rogue"); };
+    ASSERT_TRUE(eventually([&] { return sessions_of("rogue") == 1; }));
+    const double rogue_before = charged("rogue"), both_before = rounds_of_both();
+    ASSERT_TRUE(eventually([&] { return rounds_of_both() > both_before + 4; }));
+    EXPECT_GE(charged("rogue") - rogue_before, 0.35 * (rounds_of_both() - both_before))
+        << "equal weights, and equal charges but for what is excused until the next look at the processors";
+    ::kill(rogue.pid(), SIGKILL);
+    ASSERT_TRUE(eventually([&] { return sessions_of("rogue") == 0; }));
+  }
+  EXPECT_TRUE(progresses(victim));
+}
+
+TEST_F(DeviceTime, AKernelThatGoesOnWithoutATurnIsChargedAndItsSessionEnded) {
+  start_daemon("hold_limit_s = 1");
+  auto victim =
+      start_long_program("victim", 64);  // so that half of the processors is more than the rogue's share
+  ASSERT_TRUE(progresses(victim));
+  auto rogue = start_rogue("outside");
+  ASSERT_TRUE(eventually([&] { return outside("rogue") > 0; }));
+  EXPECT_TRUE(eventually([&] {
+    return is_logged(
+        "session [0-9]+ of tenant rogue ends: the worker used the "
+        "device's processors without a turn");
+  }));
+  EXPECT_EQ(rogue.wait(), 3) << "its session is lost";
+  EXPECT_TRUE(progresses(victim));
+}
+
+TEST_F(DeviceTime, AKernelThatReadsItsWorkersKnocksAwayFreezesNobody) {
+  auto victim = start_long_program("victim");
+  ASSERT_TRUE(progresses(victim));
+  auto rogue = start_rogue("freeze", 600'000);
+  ASSERT_TRUE(eventually([&] {
+    const auto found = tenant("rogue");
+    return !found.is_null() && found["sessions"].size() == 1 && found["sessions"][0]["state"] == "busy";
+  }));
+  // The watchdog ends it, after ten seconds for which the victim has waited; the daemon answers all the time.
+  EXPECT_TRUE(eventually([&] { return sessions_of("rogue") == 0; }));
+  EXPECT_EQ(tenant("victim")["sessions"].size(), 1U);
+  EXPECT_TRUE(progresses(victim));
+  EXPECT_EQ(fairgv({"stop"}).status, 0);
+}
+
+}  // namespace
+}  // namespace fairgv::integration
