@@ -109,17 +109,30 @@ kernel void run(global uint* out, const uint milliseconds) {
 }
 )cl";
 
+/// One work-item knocks, and reads away what it has knocked between the dispatcher's wait and its look: after 0 to
+/// 100 us. If the dispatcher comes first, the work-item hangs in its read, until another one knocks.
 constexpr const char* kFreeze = R"cl(
-kernel void run(global uint* out, const uint milliseconds) {
+kernel void run(volatile global uint* out, const uint milliseconds) {
   const long end = now_ns() + milliseconds * 1000000l;
   const int event = number_of(k_knock);
   call(k_fcntl, event, 4, 0, 0, 0, 0);
   ulong away = 0;
+  uint random = 1;
   while (now_ns() < end) {
-    knock(event);
-    if (get_group_id(0) % 2 == 0) call(k_read, event, (long)&away, sizeof(away), 0, 0, 0);
+    if (get_group_id(0) == 0) {
+      random = random * 1664525u + 1013904223u;
+      const long steals = now_ns() + (random >> 8) % 100000;
+      knock(event);
+      while (now_ns() < steals) continue;
+      call(k_read, event, (long)&away, sizeof(away), 0, 0, 0);
+      out[0] += 1;
+    } else {
+      const uint before = out[0];
+      long pause[2] = {0, 20000000};
+      call(k_nanosleep, (long)pause, 0, 0, 0, 0, 0);
+      if (out[0] == before) knock(event);
+    }
   }
-  out[get_global_id(0)] = 1;
 }
 )cl";
 

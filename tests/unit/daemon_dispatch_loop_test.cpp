@@ -284,7 +284,25 @@ void play(Member& member, std::uint32_t seed, int turns, std::atomic<int>& in_us
   }
 }
 
-// The worker shares the open file of its eventfd, and with it the flag that says whether a read blocks.
+// A read of what the worker shares is as long as the worker likes: it can let reads block, and read the knock away
+// between the loop's wait and the loop's read.
+TEST(DispatchLoop, NeverReadsWhatAWorkerKnocks) {
+  const auto loop = start_loop();
+  Member member(1, 1);
+  ASSERT_TRUE(loop->add_session(member.for_loop()));
+  for (std::uint64_t turns = 1; turns <= 3; ++turns) {
+    member.want();
+    member.wait_while(State::wanting);
+    ASSERT_TRUE(member.move(State::held, State::busy));
+    member.give_back(false);
+    while (loop->holders()[0]) std::this_thread::yield();
+  }
+  std::uint64_t knocks = 0;
+  ASSERT_EQ(::read(member.knock_fd.get(), &knocks, sizeof(knocks)), static_cast<ssize_t>(sizeof(knocks)));
+  EXPECT_EQ(knocks, 6U);
+  loop->remove_session(member.id);
+}
+
 TEST(DispatchLoop, AWorkerThatReadsItsKnocksAwayFreezesNobody) {
   const auto loop = start_loop();
   Member hostile(1, 1), victim(2, 2);
