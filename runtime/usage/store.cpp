@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -72,7 +70,9 @@ Result<void> make_file(const std::string& path) {
   std::error_code code;
   const std::filesystem::path folder = std::filesystem::absolute(path, code).parent_path();
   std::filesystem::create_directory(folder, code);
-  const auto fail = [](const Error& error) { return Error{"cannot open the usage store: " + error.message}; };
+  const auto fail = [&](const Error& error) {
+    return Error{"cannot open the usage store " + path + ": " + error.message};
+  };
   if (auto safe = session::check_folder(folder, session::Neighbours::none); !safe) return fail(safe.error());
   if (auto file = session::open_own_file(path, O_RDWR); !file) return fail(file.error());
   return {};
