@@ -158,6 +158,7 @@ void DispatchLoop::add_device(const std::vector<DispatchedSession>& running) {
     dispatchers_[device].add_tenant(session.tenant, session.weight, now);
     dispatchers_[device].add_session(session.id, session.tenant, session.turns->devices[device],
                                      *session.header, now);
+    dispatchers_[device].set_suspended(session.id, session.suspended, now);
   }
 }
 
@@ -169,6 +170,7 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
     dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.set_weight(session.tenant, session.weight, now);
     dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header, now);
+    dispatcher.set_suspended(session.id, session.suspended, now);
   }
   join(session, now);
   return watch_knocks(session);
@@ -197,6 +199,7 @@ Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const
                                        *session.header,
                                        device < books.used_ns.size() ? books.used_ns[device] : 0, now,
                                        device < books.work.size() ? books.work[device] : WorkCounters{});
+    dispatchers_[device].set_suspended(session.id, session.suspended, now);
   }
   join(session, now);
   return watch_knocks(session);
@@ -268,6 +271,14 @@ void DispatchLoop::set_weight(TenantId id, std::uint32_t weight) {
   const auto now = Clock::now();
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_weight(id, weight, now);
   if (members_.contains(id)) entitlement_.set(id, weight, now);
+}
+
+void DispatchLoop::set_suspended(SessionId id, bool suspended) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_suspended(id, suspended, now);
+  collect_broken();
+  wake();  // deadlines have changed
 }
 
 bool DispatchLoop::forget_if_clear(TenantId id) {

@@ -37,6 +37,7 @@ struct DispatchedSession {
   session::TurnPage* turns = nullptr;  // device i of the worker at index i
   ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;  // the eventfd; stays the caller's
+  bool suspended = false;
 };
 
 /// A tenant's use of each device at one moment.
@@ -96,6 +97,8 @@ class DispatchLoop {
   /// The session's worker is dead. Its turn, if it had one, is the next one's when this returns.
   void remove_session(SessionId id);
   void set_weight(TenantId id, std::uint32_t weight);
+  /// Whether the session gets no turn on any device for now.
+  void set_suspended(SessionId id, bool suspended);
   /// Forgets the tenant on every device, unless it has sessions or debt; tells whether.
   bool forget_if_clear(TenantId id);
 
