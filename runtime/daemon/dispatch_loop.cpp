@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <utility>
 
 #include "runtime/session/time_slice.hpp"
 
@@ -177,9 +178,19 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
 }
 
 void DispatchLoop::join(const DispatchedSession& session, Time now) {
-  sessions_[session.id] = {session.tenant, session.knock_fd};
-  ++members_[session.tenant];
-  entitlement_.set(session.tenant, session.weight, now);
+  sessions_[session.id] = {session.tenant, session.knock_fd, session.suspended};
+  if (!session.suspended) enter(session.tenant, session.weight, now);
+}
+
+void DispatchLoop::enter(TenantId id, std::uint32_t weight, Time now) {
+  ++members_[id];
+  entitlement_.set(id, weight, now);
+}
+
+void DispatchLoop::leave(TenantId id, Time now) {
+  if (--members_[id] != 0) return;
+  members_.erase(id);
+  entitlement_.set(id, 0, now);
 }
 
 Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
@@ -253,14 +264,11 @@ void DispatchLoop::remove_session(SessionId id) {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
-  const auto [tenant, knock_fd] = found->second;
+  const auto [tenant, knock_fd, suspended] = found->second;
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, knock_fd, nullptr);
   sessions_.erase(found);
   const auto now = Clock::now();
-  if (--members_[tenant] == 0) {
-    members_.erase(tenant);
-    entitlement_.set(tenant, 0, now);
-  }
+  if (!suspended) leave(tenant, now);
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.remove_session(id, now);
   collect_broken();
   wake();  // deadlines may have changed
@@ -273,9 +281,16 @@ void DispatchLoop::set_weight(TenantId id, std::uint32_t weight) {
   if (members_.contains(id)) entitlement_.set(id, weight, now);
 }
 
-void DispatchLoop::set_suspended(SessionId id, bool suspended) {
+void DispatchLoop::set_suspended(SessionId id, bool suspended, std::uint32_t weight) {
   const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || std::exchange(found->second.suspended, suspended) == suspended) return;
   const auto now = Clock::now();
+  if (suspended) {
+    leave(found->second.tenant, now);
+  } else {
+    enter(found->second.tenant, weight, now);
+  }
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_suspended(id, suspended, now);
   collect_broken();
   wake();  // deadlines have changed

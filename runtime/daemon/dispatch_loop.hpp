@@ -97,8 +97,9 @@ class DispatchLoop {
   /// The session's worker is dead. Its turn, if it had one, is the next one's when this returns.
   void remove_session(SessionId id);
   void set_weight(TenantId id, std::uint32_t weight);
-  /// Whether the session gets no turn on any device for now.
-  void set_suspended(SessionId id, bool suspended);
+  /// Whether the session gets no turn on any device for now. A tenant none of whose sessions may run is
+  /// entitled to nothing meanwhile; `weight` is the tenant's.
+  void set_suspended(SessionId id, bool suspended, std::uint32_t weight);
   /// Forgets the tenant on every device, unless it has sessions or debt; tells whether.
   bool forget_if_clear(TenantId id);
 
@@ -143,16 +144,19 @@ class DispatchLoop {
   void collect_broken();
   void adopt(std::uint32_t device, const DeviceRule& before);
   void join(const DispatchedSession& session, Time now);
+  void enter(TenantId id, std::uint32_t weight, Time now);
+  void leave(TenantId id, Time now);
 
   std::mutex mutex_;
   bool tracing_ = false;
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
   Entitlement entitlement_;
-  std::unordered_map<TenantId, std::uint32_t> members_;  // sessions of each tenant that has any
+  std::unordered_map<TenantId, std::uint32_t> members_;  // sessions that may run, of each tenant that has any
   struct Member {
     TenantId tenant;
     int knock_fd;
+    bool suspended = false;
   };
   std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;

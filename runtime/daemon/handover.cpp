@@ -10,6 +10,7 @@
 
 #include "runtime/session/json_fields.hpp"
 #include "runtime/session/long_command_json.hpp"
+#include "runtime/session/pause_json.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -54,6 +55,7 @@ json to_json(const HandedTenant& tenant) {
   if (tenant.set_memory) object["set_memory"] = session::to_text(*tenant.set_memory);
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
   if (tenant.assigned) object["assigned"] = true;
+  if (tenant.paused) object["paused"] = session::to_json(tenant.paused);
   for (const TenantBooks& books : tenant.books) object["books"].push_back(to_json(books));
   object["counts"] = {{"sessions", tenant.counts.sessions},
                       {"crashes", tenant.counts.crashes},
@@ -90,6 +92,7 @@ json to_json(const HandedSession& session) {
               {"work", json::array()},
               {"memory", session.memory}};
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
+  if (session.paused) object["paused"] = session::to_json(session.paused);
   for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
   for (const auto& command : session.long_commands) {
     object["long_commands"].push_back(session::to_json(command));
@@ -170,6 +173,7 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   if (fields.has("set_memory")) tenant.set_memory = fields.memory_size("set_memory", "the memory");
   if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);
   if (fields.has("assigned")) tenant.assigned = fields.boolean("assigned");
+  tenant.paused = session::pause_from(fields);
   for (json& books : fields.list("books", session::kMaxDevices)) {
     tenant.books.push_back(books_from(JsonFields::nested(std::move(books), "books"), whole));
   }
@@ -210,6 +214,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
     }
   }
   session.memory = fields.integers("memory", session::kMaxDevices);
+  session.paused = session::pause_from(fields);
   if (!fields.ok()) whole.fail("has a session that cannot be read: " + fields.error().message);
   return session;
 }

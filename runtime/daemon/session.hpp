@@ -18,6 +18,7 @@
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
@@ -37,6 +38,7 @@ struct Session {
   session::SlicingWish slicing;
   session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
+  std::optional<session::Pause> paused{};  // by itself; its tenant may be, too
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 

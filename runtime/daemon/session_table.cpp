@@ -364,7 +364,8 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
           .weight = host_.tenants.find(session.tenant)->weight,
           .turns = &session.turns.page(),
           .header = &session.header.header(),
-          .knock_fd = session.knock.get()};
+          .knock_fd = session.knock.get(),
+          .suspended = is_suspended(session)};
 }
 
 Result<void> SessionTable::admit(Session& session) {
@@ -434,7 +435,8 @@ void SessionTable::leave_tenant(TenantId id) {
   if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
   host_.before_forgetting();
   for (const Tenant& tenant : tenants) {
-    if (tenant.sessions == 0 && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
+    const bool gone = tenant.sessions == 0 && !tenant.paused;
+    if (gone && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
   }
 }
 
@@ -462,7 +464,8 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .turns = session->turns.fd(),
                     .segment = session->segment_fd.get(),
                     .books = host_.dispatch.session_books(id),
-                    .memory = host_.memory.granted(id)});
+                    .memory = host_.memory.granted(id),
+                    .paused = session->paused});
   }
   return list;
 }
@@ -499,6 +502,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .slicing = slicing.value(),
                                                .api = handed.api,
                                                .long_commands = LongCommandBook(handed.long_commands),
+                                               .paused = handed.paused,
                                                .stage = Session::Stage::running,
                                                .give_up = {},
                                                .client = std::move(client),

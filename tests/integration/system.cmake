@@ -46,10 +46,11 @@ target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJEC
 add_dependencies(system_books_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# What other users of the machine may have put in the daemon's place; by itself for the same reason.
-add_executable(system_peer_test system_impostor_test.cpp)
-target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
-add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl matrixMul)
+# What other users of the machine may have put in the daemon's place, and what people do to sessions by hand; for the
+# same reason.
+add_executable(system_peer_test system_impostor_test.cpp system_pause_test.cpp)
+target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # What the pages show, and the page that `fairgv bench all` writes.

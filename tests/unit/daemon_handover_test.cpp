@@ -45,7 +45,8 @@ Handover example() {
                        {},
                        {},
                        "gold",
-                       true}},
+                       true,
+                       session::Pause{0, true}}},
           .sessions = {{.id = 40,
                         .tenant = "bob",
                         .peer = {123, 1001, 100},
@@ -61,7 +62,8 @@ Handover example() {
                         .turns = 13,
                         .segment = 14,
                         .books = {.used_ns = {17, 0}, .work = {{.commands = 5, .bytes = 6}, {}}},
-                        .memory = {~std::uint64_t{0}, 5}}}};
+                        .memory = {~std::uint64_t{0}, 5},
+                        .paused = session::Pause{1001, false}}}};
 }
 
 TEST(Handover, IsReadAsItWasWritten) {
@@ -91,6 +93,9 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[1].class_name, "gold");
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
+  EXPECT_EQ(read->tenants[0].paused, std::nullopt);
+  EXPECT_EQ(read->tenants[1].paused, (session::Pause{0, true}));
+  EXPECT_EQ(read->sessions[0].paused, (session::Pause{1001, false}));
 }
 
 TEST(Handover, OfAnotherVersionOrBrokenIsRefusedInOneLine) {
