@@ -14,6 +14,8 @@ void Dispatcher::set_suspended(SessionId id, bool suspended, Time now) {
   if (session == nullptr || session->suspended == suspended) return;
   if (suspended) return suspend(id, *session, now);
   session->suspended = false;
+  count_user(*session, session->used_ns != 0 || (turn_ && turn_->session == id));
+  if (turn_) tell_company(sessions_.at(turn_->session));
   // One that still has its turn has been asked for it, and lines up again when it has given it back.
   look(id, now);
   // What it has waited before counts, and what it has been suspended for does not.

@@ -435,7 +435,9 @@ void SessionTable::leave_tenant(TenantId id) {
   if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
   host_.before_forgetting();
   for (const Tenant& tenant : tenants) {
-    const bool gone = tenant.sessions == 0 && !tenant.paused;
+    // A user could have it remember any number of names.
+    const bool kept = tenant.paused && tenant.paused->administrator;
+    const bool gone = tenant.sessions == 0 && !kept;
     if (gone && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
   }
 }

@@ -47,6 +47,13 @@ bool is_number_of(const std::string& name, uid_t user) {
 
 TrustedUsers::TrustedUsers(uid_t self, std::filesystem::path root) : self_(self), root_(std::move(root)) {}
 
+bool TrustedUsers::are_root_or_self(uid_t user) const {
+  // A process that is seen as the same user as everybody without a number cannot tell which files are its
+  // own.
+  const bool am_anybody = self_ == kOverflowUser && user == self_ && have_outsiders();
+  return user == 0 || (user == self_ && !am_anybody);
+}
+
 bool TrustedUsers::include(uid_t user) const {
   if (are_root_or_self(user)) return true;
   const Result<DaemonUsers>& users = named();

@@ -190,6 +190,21 @@ TEST_F(SuspendedTurns, LeaveOthersAlone) {
   suspend(1);
   EXPECT_EQ(b.turn.company, 0U) << "nobody else uses the device now";
   EXPECT_EQ(b.state(), State::busy);
+  go_on(1);
+  EXPECT_EQ(b.turn.company, 1U);
+}
+
+TEST_F(SuspendedTurns, ThatGoOnInTheirTurnAreCompanyAgain) {
+  want(1, a);
+  a.begin();
+  now += 5ms;
+  suspend(1);
+  pass(0ns);
+  go_on(1);
+  want(2, b);
+  run(1, a, 1ms, true);
+  ASSERT_EQ(b.state(), State::held);
+  EXPECT_EQ(b.turn.company, 1U);
 }
 
 TEST_F(SuspendedTurns, ThatAreKeptFromOthersBreakTheSession) {

@@ -197,6 +197,13 @@ TEST_F(TrustedPathInAContainer, MayBelongToSomebodyOutsideAnywhereIfTheAdministr
   EXPECT_EQ(doubt("/tmp/fairgv"), "");
 }
 
+TEST_F(TrustedPathInAContainer, IsNotOneselfsWhereOneIsSeenAsEverybodyOutside) {
+  folder("/tmp/fairgv-65534", kOverflowUser);
+  const TrustedUsers users(kOverflowUser, machine.path());
+  EXPECT_TRUE(std::holds_alternative<PathDoubt>(users.look_along("/tmp/fairgv-65534")));
+  EXPECT_TRUE(std::holds_alternative<TrustedPlace>(users.look_along("/run/fairgv/s")));
+}
+
 TEST_F(TrustedPathInAContainer, KnowsThatNobodyIsAnOrdinaryUserWhereAllHaveNumbers) {
   file("/proc/self/uid_map", 0, "0 0 4294967295\n");
   EXPECT_EQ(doubt("/run/fairgv/s"), "foreign /run/fairgv");
