@@ -1,4 +1,4 @@
-// Who has paused a session or a tenant.
+// The user who has paused a session or a tenant.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Whom a process trusts with its data where it cannot ask anybody: its own user, root, and the users whom the
-// administrator names in /etc/fairgv/daemon-users.
+// The users whom a process trusts with its data where it cannot ask anybody: its own, root, and those whom
+// the administrator names in /etc/fairgv/daemon-users.
 //
 // One thread at a time. Nothing is read before somebody else than the first two has to be judged.
 #pragma once

@@ -1,5 +1,5 @@
-// What decides whom a client believes: the administrator's list of users, and the kernel's map of a user
-// namespace. A list is refused, or says the same when it is written again; neither trusts more for being
+// The texts that decide whom a client believes: the administrator's list of users, and the kernel's map of a
+// user namespace. A list is refused, or says the same when it is written again; neither trusts more for being
 // longer.
 #include <algorithm>
 #include <string>

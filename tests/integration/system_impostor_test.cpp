@@ -143,7 +143,7 @@ struct AnImpostor : ::testing::Test {
   static inline const std::string kSocket = kFolder + "/fairgvd.sock";
 };
 
-TEST_F(AnImpostor, WhoHasMadeTheUsersFolderHearsNothing) {
+TEST_F(AnImpostor, ThatHasMadeTheUsersFolderHearsNothing) {
   make_folder(kFolder, kImpostor, 0755);
   const Impostor impostor(kSocket);
   expect_refusals(kFolder + " belongs to user 23457");
@@ -173,7 +173,7 @@ TEST_F(AnImpostor, InAFolderThatTheUserHasLeftOpenHearsNothing) {
   EXPECT_EQ(impostor.heard().connections, 0);
 }
 
-TEST_F(AnImpostor, WhoOnlyTheKernelKnowsHearsNothing) {
+TEST_F(AnImpostor, ThatOnlyTheKernelCanTellHearsNothing) {
   make_folder(kFolder, kImpostor, 0755);
   const Impostor impostor(kSocket);
   // As if the user's own daemon had made the folder and the socket.
