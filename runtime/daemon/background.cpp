@@ -7,6 +7,8 @@
 #include <array>
 #include <system_error>
 
+#include "runtime/session/own_files.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -49,11 +51,11 @@ Result<void> Background::ready(const std::filesystem::path& log) {
     std::filesystem::rename(log, log.string() + ".old", code);
   }
   const ring::UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const ring::UniqueFd file(
-      ::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!null || !file) return system_error("cannot open the log " + log.string());
-  if (::dup2(null.get(), STDIN_FILENO) < 0 || ::dup2(file.get(), STDOUT_FILENO) < 0 ||
-      ::dup2(file.get(), STDERR_FILENO) < 0) {
+  if (!null) return system_error("cannot open /dev/null");
+  const auto file = session::open_own_file(log, O_WRONLY | O_APPEND);
+  if (!file) return file.error();
+  if (::dup2(null.get(), STDIN_FILENO) < 0 || ::dup2(file->get(), STDOUT_FILENO) < 0 ||
+      ::dup2(file->get(), STDERR_FILENO) < 0) {
     return system_error("cannot write to the log " + log.string());
   }
   const char byte = 1;

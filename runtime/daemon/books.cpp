@@ -46,15 +46,18 @@ Books read_books(Host& host, const SessionTable& sessions) {
   ids.reserve(tenants.size());
   for (const Tenant& tenant : tenants) ids.push_back(tenant.id);
   const auto usage = host.dispatch.usage(ids);
-  std::unordered_map<TenantId, std::uint32_t> running;
+  std::unordered_map<TenantId, std::uint32_t> running, paused;
   for (const auto& [id, session] : sessions.all()) {
-    if (session->stage == Session::Stage::running) ++running[session->tenant];
+    if (session->stage != Session::Stage::running) continue;
+    ++running[session->tenant];
+    if (sessions.is_suspended(*session)) ++paused[session->tenant];
   }
   for (const Tenant& tenant : tenants) {
     const auto found = usage.find(tenant.id);
     const TenantUsage* const used = found == usage.end() ? nullptr : &found->second;
     books.tenants.push_back({.tenant = tenant,
                              .sessions = running[tenant.id],
+                             .paused = paused[tenant.id],
                              .entitled_share = used == nullptr ? 0 : used->share,
                              .entitled = used == nullptr ? std::chrono::nanoseconds(0) : used->entitled,
                              .devices = device_books(host, tenant.name, used, books.at)});

@@ -25,6 +25,7 @@ struct DeviceBooks {
 struct TenantEntry {
   Tenant tenant;
   std::uint32_t sessions = 0;            // that run
+  std::uint32_t paused = 0;              // of them, those that may get no turn
   double entitled_share = 0;             // of each device now, 0 to 1
   std::chrono::nanoseconds entitled{0};  // to each device, so far
   std::vector<DeviceBooks> devices;

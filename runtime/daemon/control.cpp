@@ -5,6 +5,7 @@
 
 #include "runtime/daemon/admission.hpp"
 #include "runtime/daemon/config_report.hpp"
+#include "runtime/daemon/interventions.hpp"
 #include "runtime/daemon/report.hpp"
 
 namespace fairgv::daemon {
@@ -16,7 +17,7 @@ std::string only_administrators(const std::string& what) {
 
 }  // namespace
 
-Control::Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket,
+Control::Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::string socket,
                  std::function<Result<session::ReloadReport>()> reload)
     : host_(host),
       sessions_(sessions),
@@ -53,6 +54,10 @@ std::optional<std::string> Control::answer(const std::string& text, const Contro
                            : only_administrators("see its configuration");
     case session::ControlRequest::Command::whoami:
       return whoami(request.value(), peer, peer_socket, administrator);
+    case session::ControlRequest::Command::kill:
+    case session::ControlRequest::Command::pause:
+    case session::ControlRequest::Command::resume:
+      return intervene(request.value(), peer.uid, administrator);
     case session::ControlRequest::Command::stop:
     case session::ControlRequest::Command::restart:
       break;
@@ -61,6 +66,11 @@ std::optional<std::string> Control::answer(const std::string& text, const Contro
   if (!administrator) return only_administrators(restart ? "restart it" : "stop it");
   (restart ? restart_requested_ : stop_requested_) = true;
   return session::success_text();
+}
+
+std::string Control::intervene(const session::ControlRequest& request, uid_t by, bool administrator) {
+  const auto done = daemon::intervene(host_, sessions_, request, by, administrator);
+  return done ? session::success_text() : session::failure_text(done.error().message);
 }
 
 std::string Control::reload(uid_t by) {

@@ -29,13 +29,13 @@ struct ControlPeer {
 class Control {
  public:
   /// All outlive it. `socket` is for the report; `reload` reads the configuration again.
-  Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, std::string socket,
+  Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::string socket,
           std::function<Result<session::ReloadReport>()> reload);
 
   /// The answer's text; nothing if it comes later, from the usage keeper and with the peer's token.
   /// Administrators may do everything: root, the daemon's own user, and whoever was in its admin_group when
   /// connecting. Others may look (at the past: at their own tenants'), set their own tenants' weights within
-  /// the rules, and trace their own sessions.
+  /// the rules, and trace, end, pause and resume their own sessions.
   std::optional<std::string> answer(const std::string& request, const ControlPeer& from);
 
   /// Somebody who may has asked the daemon to stop.
@@ -49,12 +49,13 @@ class Control {
   std::string set_policy(const session::ControlRequest& request, uid_t by);
   std::string read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
                          std::unique_ptr<Trace>& trace);
+  std::string intervene(const session::ControlRequest& request, uid_t by, bool administrator);
   std::string reload(uid_t by);
   std::string whoami(const session::ControlRequest& request, const session::PeerCredentials& peer,
                      int peer_socket, bool administrator) const;
 
   Host& host_;
-  const SessionTable& sessions_;
+  SessionTable& sessions_;
   UsageKeeper& usage_;
   const std::string socket_;
   const std::function<Result<session::ReloadReport>()> reload_;

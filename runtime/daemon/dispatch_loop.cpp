@@ -11,6 +11,7 @@
 #include <array>
 #include <csignal>
 #include <map>
+#include <utility>
 
 #include "runtime/session/time_slice.hpp"
 
@@ -174,15 +175,26 @@ Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
     dispatcher.set_weight(session.tenant, session.weight, now);
     dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header, now,
                            session.ran);
+    dispatcher.set_suspended(session.id, session.suspended, now);
   }
   join(session, now);
   return watch_knocks(session);
 }
 
 void DispatchLoop::join(const DispatchedSession& session, Time now) {
-  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices};
-  ++members_[session.tenant];
-  entitlement_.set(session.tenant, session.weight, now);
+  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices, session.suspended};
+  if (!session.suspended) enter(session.tenant, session.weight, now);
+}
+
+void DispatchLoop::enter(TenantId id, std::uint32_t weight, Time now) {
+  ++members_[id];
+  entitlement_.set(id, weight, now);
+}
+
+void DispatchLoop::leave(TenantId id, Time now) {
+  if (--members_[id] != 0) return;
+  members_.erase(id);
+  entitlement_.set(id, 0, now);
 }
 
 Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
@@ -204,6 +216,7 @@ Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const
     dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.adopt_session(session.id, session.tenant, session.turns->devices[device], *session.header,
                              used[device], now, work[device], turns[device], session.ran);
+    dispatcher.set_suspended(session.id, session.suspended, now);
   }
   processor_book_.go_on(session.id);
   join(session, now);
@@ -266,11 +279,9 @@ void DispatchLoop::remove_session(SessionId id, std::optional<std::chrono::nanos
     look_at_processors({*reading_of({id, *ran}, now)}, *device, now);
   }
   processor_book_.forget_session(id);
+  const bool suspended = found->second.suspended;
   sessions_.erase(found);
-  if (--members_[tenant] == 0) {
-    members_.erase(tenant);
-    entitlement_.set(tenant, 0, now);
-  }
+  if (!suspended) leave(tenant, now);
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.remove_session(id, now);
   collect_broken();
   wake();  // deadlines may have changed
@@ -292,6 +303,21 @@ bool DispatchLoop::owes_nothing(TenantId id) const {
 bool DispatchLoop::may_forget(TenantId id) {
   const std::lock_guard lock(mutex_);
   return owes_nothing(id);
+}
+
+void DispatchLoop::set_suspended(SessionId id, bool suspended, std::uint32_t weight) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || std::exchange(found->second.suspended, suspended) == suspended) return;
+  const auto now = Clock::now();
+  if (suspended) {
+    leave(found->second.tenant, now);
+  } else {
+    enter(found->second.tenant, weight, now);
+  }
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_suspended(id, suspended, now);
+  collect_broken();
+  wake();  // deadlines have changed
 }
 
 bool DispatchLoop::forget_if_clear(TenantId id) {

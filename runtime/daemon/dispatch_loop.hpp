@@ -44,6 +44,7 @@ struct DispatchedSession {
   DeviceView devices{};  // that its worker sees
   /// Its worker's process, so far; called by the loop's thread.
   Dispatcher::ProcessorTimer ran{};
+  bool suspended = false;
 };
 
 /// A tenant's use of each device at one moment.
@@ -122,7 +123,10 @@ class DispatchLoop {
   void set_weight(TenantId id, std::uint32_t weight);
   /// Whether nothing is lost by forgetting the tenant: no sessions, and no debt.
   bool may_forget(TenantId id);
-  /// Forgets it on every device if it may; tells whether.
+  /// Whether the session gets no turn on any device for now. A tenant none of whose sessions may run is
+  /// entitled to nothing meanwhile; `weight` is the tenant's.
+  void set_suspended(SessionId id, bool suspended, std::uint32_t weight);
+  /// Forgets the tenant on every device if it may; tells whether.
   bool forget_if_clear(TenantId id);
 
   /// Readable when there are sessions to take.
@@ -171,6 +175,8 @@ class DispatchLoop {
   void collect_broken();
   void adopt(std::uint32_t device, const DeviceRule& before);
   void join(const DispatchedSession& session, Time now);
+  void enter(TenantId id, std::uint32_t weight, Time now);
+  void leave(TenantId id, Time now);
 
   std::mutex mutex_;
   bool tracing_ = false;
@@ -187,11 +193,12 @@ class DispatchLoop {
   session::ProcessorStat processor_stat_;
   ProcessorBook processor_book_;
   Entitlement entitlement_;
-  std::unordered_map<TenantId, std::uint32_t> members_;  // sessions of each tenant that has any
+  std::unordered_map<TenantId, std::uint32_t> members_;  // sessions that may run, of each tenant that has any
   struct Member {
     TenantId tenant;
     int knock_fd;
     DeviceView devices;
+    bool suspended = false;
   };
   std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;

@@ -188,7 +188,7 @@ void Dispatcher::look(SessionId id, Time now) {
   }
   switch (load(*session)) {
     case State::wanting:
-      if (!session->waiting) start_waiting(id, *session, now);
+      if (!session->waiting && !session->suspended) start_waiting(id, *session, now);
       return;
     case State::idle:
       if (!session->waiting) return;
@@ -205,7 +205,7 @@ void Dispatcher::expire(Time now) {
   if (!turn_) {
     stop_keeping(now);
     grant_next(now);
-  } else if (waiting_ > 0) {
+  } else if (waiting_ > 0 || sessions_.at(turn_->session).suspended) {
     reclaim_turn(now);
   }
 }
@@ -410,8 +410,8 @@ void Dispatcher::stop_keeping(Time now) {
   block_if_idle(id, now);
 }
 
-/// Somebody waits: sees to it that the turn comes to an end. Called when a session starts waiting and then,
-/// as long as one does, every kPatience.
+/// Somebody waits, or the holder is suspended: sees to it that the turn comes to an end. Called when that
+/// begins and then, as long as it is so, every kPatience.
 void Dispatcher::reclaim_turn(Time now) {
   if (turn_->ends && now < *turn_->ends) {
     deadline_ = turn_->ends;
@@ -421,7 +421,7 @@ void Dispatcher::reclaim_turn(Time now) {
   Session& session = *find(id);
   deadline_ = now + kPatience;
   if (session.broken) return;  // remove_session() ends its turn
-  watch_obstruction(session, now);
+  if (waiting_ > 0) watch_obstruction(session, now);
   // The worker may move between our look and our move, any number of times; a few tries are enough for an
   // honest one, and a busy one is asked again after the patience.
   for (int attempt = 0; attempt < 16; ++attempt) {
@@ -470,10 +470,11 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
   const SessionId id = turn_->session;
   const bool honest = charge(id, session, now);
   charge_least(session, now);
-  const bool paused = state == State::idle && honest && !turn_->taken_back && turn_->worked;
+  const bool paused =
+      state == State::idle && honest && !session.suspended && !turn_->taken_back && turn_->worked;
   forget_turn(now);
   policy_->end(session.tenant, now);
-  if (state == State::wanting && honest) line_up(id, session, now);
+  if (state == State::wanting && honest && !session.suspended) line_up(id, session, now);
   const Tenant& tenant = tenants_.at(session.tenant);
   if (paused && tenant.waiting.empty() && !tenant.sessions.empty()) {
     if (const auto until = policy_->pause(session.tenant, now)) {

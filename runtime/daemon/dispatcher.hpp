@@ -15,6 +15,8 @@
 // Invariant, kept by every call: when nobody has the turn, nobody wants it, it is being kept for somebody, or
 // the policy leaves it idle until the deadline.
 //
+// A session may be suspended: it gets no turn until it may go on.
+//
 // Nothing that a worker writes decides alone: a state that the protocol does not allow makes the session
 // broken; the time it reports may not go backwards, and lies between what the turn costs at least while others
 // wait (turn_cost.hpp) and the time that it had the turn. A session that ends in the midst of a command is
@@ -158,6 +160,10 @@ class Dispatcher {
   /// Its worker knocked. Spurious and unknown knocks do no harm.
   void look(SessionId id, Time now);
 
+  /// Whether it gets no turn for now (dispatcher_suspend.cpp). A turn that it has is taken back, or asked
+  /// for, by expire(), which is due at once. Unknown sessions are passed over.
+  void set_suspended(SessionId id, bool suspended, Time now);
+
   /// When expire() wants to be called, if nothing happens before. None while nobody waits.
   std::optional<Time> deadline() const { return deadline_; }
   void expire(Time now);
@@ -253,6 +259,8 @@ class Dispatcher {
     bool waiting = false;
     bool user = false;  // has wanted the turn
     bool broken = false;
+    bool suspended = false;     // never waits meanwhile
+    Duration waited{0};         // for the turn that it wanted when it was suspended
     std::uint64_t used_ns = 0;  // as last seen
     Duration charged{0};        // in its life
     ProcessorTimer timer{};     // of its worker
@@ -286,6 +294,7 @@ class Dispatcher {
   void look_at_holder(Session& session, Time now);
   void start_waiting(SessionId id, Session& session, Time now);
   void line_up(SessionId id, Session& session, Time now);
+  void suspend(SessionId id, Session& session, Time now);
   void stop_waiting(SessionId id, Session& session, Time now);
   void count_user(Session& session, bool user);
   void tell_company(const Session& session) const;

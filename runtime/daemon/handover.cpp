@@ -10,6 +10,7 @@
 
 #include "runtime/session/json_fields.hpp"
 #include "runtime/session/long_command_json.hpp"
+#include "runtime/session/pause_json.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -55,6 +56,7 @@ json to_json(const HandedTenant& tenant) {
   if (tenant.set_memory) object["set_memory"] = session::to_text(*tenant.set_memory);
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
   if (tenant.assigned) object["assigned"] = true;
+  if (tenant.paused) object["paused"] = session::to_json(tenant.paused);
   for (const TenantBooks& books : tenant.books) object["books"].push_back(to_json(books));
   object["counts"] = {{"sessions", tenant.counts.sessions},
                       {"crashes", tenant.counts.crashes},
@@ -102,6 +104,7 @@ json to_json(const HandedSession& session) {
               {"devices", session.devices},
               {"memory", session.memory}};
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
+  if (session.paused) object["paused"] = session::to_json(session.paused);
   for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
   for (std::uint32_t device = 0; device < session.books.turns.size(); ++device) {
     const auto& turn = session.books.turns[device];
@@ -188,6 +191,7 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   if (fields.has("set_memory")) tenant.set_memory = fields.memory_size("set_memory", "the memory");
   if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);
   if (fields.has("assigned")) tenant.assigned = fields.boolean("assigned");
+  tenant.paused = session::pause_from(fields);
   for (json& books : fields.list("books", session::kMaxDevices)) {
     tenant.books.push_back(books_from(JsonFields::nested(std::move(books), "books"), whole));
   }
@@ -258,6 +262,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
     }
   }
   session.memory = fields.integers("memory", session::kMaxDevices);
+  session.paused = session::pause_from(fields);
   if (!fields.ok()) whole.fail("has a session that cannot be read: " + fields.error().message);
   return session;
 }

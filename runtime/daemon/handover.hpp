@@ -22,6 +22,7 @@
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/ring/handle.hpp"
 #include "runtime/ring/result.hpp"
+#include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/usage_protocol.hpp"
@@ -42,6 +43,7 @@ struct HandedTenant {
   std::vector<session::UsageAmounts> sampled{};  // by device: what is in the usage store; empty: it is off
   std::string class_name{};
   bool assigned = false;
+  std::optional<session::Pause> paused{};
 };
 
 /// A session that was running. The descriptors are those of Session.
@@ -59,6 +61,7 @@ struct HandedSession {
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
   SessionBooks books;
   std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
+  std::optional<session::Pause> paused{};
 };
 
 struct Handover {

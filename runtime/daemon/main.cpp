@@ -13,6 +13,7 @@
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/server.hpp"
 #include "runtime/daemon/service_manager.hpp"
+#include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -87,7 +88,9 @@ Result<void> prepare_folder(const fs::path& folder) {
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return system_error("cannot make a socket in " + folder.string());
-  return {};
+  // Clients would not trust a daemon there.
+  auto safe = session::check_folder(folder, session::Neighbours::may_be);
+  return safe ? safe : Error{"cannot make a socket in " + folder.string() + ": " + safe.error().message};
 }
 
 /// Beside us in the build tree and in a simple installation, else in libexec.
@@ -126,7 +129,10 @@ int serve(const CommandLine& command) {
   if (!activated) return fail(activated.error().message);
   const fs::path socket =
       activated.value() ? fs::path(activated.value()->path) : fs::path(choose_socket(command, config));
-  if (auto done = prepare_folder(socket.parent_path()); !done) return fail(done.error().message);
+  // Sessions outlive a folder that has changed.
+  if (!command.resume_fd) {
+    if (auto done = prepare_folder(socket.parent_path()); !done) return fail(done.error().message);
+  }
   auto worker = find_worker();
   if (!worker) return fail(worker.error().message);
 

@@ -139,6 +139,12 @@ void add_tenants(Families& families, const Books& books) {
              [](const TenantEntry& entry) { return std::uint64_t{entry.tenant.weight}; });
   of_tenants(families, books, "fairgv_sessions", "Programs of the tenant that run", MetricType::Gauge,
              [](const TenantEntry& entry) { return std::uint64_t{entry.sessions}; });
+  of_tenants(families, books, "fairgv_paused_sessions",
+             "Programs of the tenant that run and get no turn, because they or the tenant are paused",
+             MetricType::Gauge, [](const TenantEntry& entry) { return std::uint64_t{entry.paused}; });
+  of_tenants(families, books, "fairgv_tenant_paused", "1 if the tenant is paused (fairgv pause)",
+             MetricType::Gauge,
+             [](const TenantEntry& entry) { return std::uint64_t{entry.tenant.paused ? 1U : 0U}; });
   of_tenants(families, books, "fairgv_sessions_started_total", "Programs of the tenant that were started",
              MetricType::Counter, [](const TenantEntry& entry) { return entry.tenant.counts.sessions; });
   families.begin("fairgv_session_faults_total",

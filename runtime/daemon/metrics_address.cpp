@@ -9,6 +9,9 @@
 
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+
+#include "runtime/session/own_files.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -36,6 +39,11 @@ Result<ring::UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
   std::memcpy(name.sun_path, path.c_str(), path.size() + 1);
   ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("cannot make a socket for metrics");
+  // Where others may write, the mode would be set of whatever they put in the socket's place.
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (auto safe = session::check_folder(folder, session::Neighbours::may_be); !safe) {
+    return Error{"cannot make the metrics socket: " + safe.error().message};
+  }
   struct stat old {};
   if (::lstat(path.c_str(), &old) == 0 && !S_ISSOCK(old.st_mode)) {
     return Error{path + " exists and is not a socket: remove it, or choose another path in [metrics]"};

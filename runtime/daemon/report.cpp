@@ -59,7 +59,7 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
                     state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
-                    session->long_commands.all()});
+                    session->long_commands.all(), session->paused});
   }
   return list;
 }
@@ -113,11 +113,12 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   report.by_events_ns = work.by_events_ns;
   report.sessions_started = tenant.counts.sessions;
   report.faults = {tenant.counts.crashes, tenant.counts.watchdog, tenant.counts.violations};
+  report.paused = tenant.paused;
   return report;
 }
 
 bool is_worth_showing(const Report::Tenant& tenant) {
-  return !tenant.sessions.empty() ||
+  return !tenant.sessions.empty() || tenant.paused ||
          std::any_of(tenant.share.begin(), tenant.share.end(), [](double share) { return share > 0; });
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/socket.hpp"
@@ -40,6 +41,7 @@ struct Session {
   session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
   DeviceView devices{};  // that its worker sees, once it is ready
+  std::optional<session::Pause> paused{};  // by itself; its tenant may be, too
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 

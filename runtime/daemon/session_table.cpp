@@ -379,7 +379,8 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.devices,
-          .ran = [worker = session.worker.pid()] { return processor_time(worker); }};
+          .ran = [worker = session.worker.pid()] { return processor_time(worker); },
+          .suspended = is_suspended(session)};
 }
 
 Result<void> SessionTable::admit(Session& session) {
@@ -450,7 +451,10 @@ void SessionTable::leave_tenant(TenantId id) {
   if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
   host_.before_forgetting();
   for (const Tenant& tenant : tenants) {
-    if (tenant.sessions == 0 && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
+    // A user could have it remember any number of names.
+    const bool kept = tenant.paused && tenant.paused->administrator;
+    const bool gone = tenant.sessions == 0 && !kept;
+    if (gone && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
   }
 }
 
@@ -479,7 +483,8 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .turns = session->turns.fd(),
                     .segment = session->segment_fd.get(),
                     .books = host_.dispatch.session_books(id),
-                    .memory = host_.memory.granted(id)});
+                    .memory = host_.memory.granted(id),
+                    .paused = session->paused});
   }
   return list;
 }
@@ -517,6 +522,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .api = handed.api,
                                                .long_commands = LongCommandBook(handed.long_commands),
                                                .devices = DeviceView(handed.devices),
+                                               .paused = handed.paused,
                                                .stage = Session::Stage::running,
                                                .give_up = {},
                                                .client = std::move(client),

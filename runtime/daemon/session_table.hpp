@@ -73,6 +73,17 @@ class SessionTable {
   /// Has the sessions go by the host's configuration, which was read again, as far as they can.
   void apply_configuration();
 
+  /// A session that is not ending, or null.
+  const Session* find(SessionId id) const;
+  /// `fairgv kill`: ends it as if its worker had died. It must be one that find() has found.
+  void end(SessionId id, const std::string& reason);
+  /// `fairgv pause` and `resume` of one that find() has found.
+  void set_pause(SessionId id, const std::optional<session::Pause>& pause);
+  /// Whether it, or its tenant, is paused.
+  bool is_suspended(const Session& session) const;
+  /// After a tenant was paused or resumed.
+  void tell_pauses(TenantId tenant);
+
   /// Ends sessions that broke the turn protocol.
   void end_broken();
   /// Kills every worker; the table is empty when all are reaped.
@@ -103,6 +114,7 @@ class SessionTable {
   bool forget_devices();
   void look_at_processors(Time now);
   Result<void> admit(Session& session);
+  void tell_pause(const Session& session);
   /// What the dispatchers need of it, while it is in the table.
   DispatchedSession dispatched(Session& session) const;
   void on_worker_end(SessionId id);

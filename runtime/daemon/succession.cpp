@@ -76,7 +76,8 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
                                 host.memory.totals(tenant.name, now),
                                 {},
                                 tenant.class_name,
-                                tenant.assigned});
+                                tenant.assigned,
+                                tenant.paused});
   }
   return handover;
 }
@@ -117,6 +118,7 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
                                                 .set_memory = handed.set_memory,
                                                 .class_name = handed.class_name,
                                                 .assigned = handed.assigned,
+                                                .paused = handed.paused,
                                                 .counts = handed.counts});
     host.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
     host.memory.restore_totals(handed.name, handed.memory);

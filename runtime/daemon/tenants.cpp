@@ -70,6 +70,8 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   Tenant& tenant = tenants_[name];
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
   tenant.name = name;
+  // A name passes to others, who have not paused it.
+  if (tenant.uid != who.uid && tenant.paused && !tenant.paused->administrator) tenant.paused.reset();
   tenant.uid = who.uid;
   if (!tenant.runs() && !who.runs_already) tenant.class_name.clear();
   if (!who.class_name.empty()) tenant.class_name = who.class_name;
@@ -177,6 +179,33 @@ Result<Tenant> TenantRegistry::set_memory(const std::string& name, session::Memo
   }
   (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
   return tenant;
+}
+
+Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name, uid_t by,
+                                       bool administrator) const {
+  const auto found = tenants_.find(name);
+  if (found == tenants_.end()) return Error{"there is no tenant '" + name + "': see 'fairgv ps'"};
+  const Tenant& tenant = found->second;
+  if (administrator || (by == tenant.uid && !tenant.assigned)) return tenant;
+  if (tenant.assigned) {
+    return Error{"tenant '" + name +
+                 "' is for whoever fits a rule of the configuration: only the administrator may " + verb +
+                 " it"};
+  }
+  return Error{"tenant '" + name + "' belongs to " + user_text(tenant.uid) +
+               ": only that user or the administrator may " + verb + " it"};
+}
+
+void TenantRegistry::pause(TenantId id, const session::Pause& pause) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.paused = session::stronger(tenant.paused, pause);
+  }
+}
+
+void TenantRegistry::resume(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.paused.reset();
+  }
 }
 
 std::uint64_t TenantRegistry::configured_memory(const std::string& name, std::uint64_t capacity) const {

@@ -24,6 +24,7 @@
 #include "runtime/daemon/ids.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/memory_size.hpp"
+#include "runtime/session/pause.hpp"
 
 namespace fairgv::daemon {
 
@@ -57,6 +58,7 @@ struct Tenant {
   // By the [[match]] rule of its latest program that has one.
   std::string class_name{};
   bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
+  std::optional<session::Pause> paused{};  // with all its sessions, also those to come
   TenantCounts counts{};
 
   bool runs() const { return sessions > ending; }
@@ -102,6 +104,15 @@ class TenantRegistry {
   /// `capacities`: what each device has to share out, for comparing sizes.
   Result<Tenant> set_memory(const std::string& name, session::MemorySize memory, uid_t by, bool administrator,
                             std::span<const std::uint64_t> capacities);
+
+  /// `fairgv kill`, `pause` and `resume` of a tenant: whether `by` may do so; `verb` is that, in words. The
+  /// tenant must be known, and need not run to be paused. Its own user may unless it is for whoever fits a
+  /// rule.
+  Result<Tenant> find_to(const char* verb, const std::string& name, uid_t by, bool administrator) const;
+  /// What find_to() has found is paused from now on, until resumed; by an administrator, whoever did so
+  /// before.
+  void pause(TenantId id, const session::Pause& pause);
+  void resume(TenantId id);
 
   /// Whether join() would let it in now.
   Result<void> would_admit(const std::string& name, const Applicant& who) const {

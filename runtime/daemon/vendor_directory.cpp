@@ -4,6 +4,9 @@
 #include <fstream>
 #include <set>
 #include <system_error>
+#include <utility>
+
+#include "runtime/session/own_files.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -30,11 +33,11 @@ Error failure(const std::string& what, const std::error_code& code) {
 }  // namespace
 
 Result<VendorDirectory> VendorDirectory::create(const fs::path& path, const fs::path& system) {
-  std::error_code code;
-  fs::create_directory(path, code);
-  if (code) return failure("cannot make the folder " + path.string(), code);
+  auto own = session::ensure_own_directory(path, 0755, "remove it, or choose another socket");
+  if (!own) return own.error();
   VendorDirectory directory(path);
-  // Workers of any user read it.
+  std::error_code code;
+  // Workers of any user read it, whatever the umask is.
   fs::permissions(path,
                   fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                       fs::perms::others_read | fs::perms::others_exec,

@@ -12,8 +12,9 @@ namespace fairgv::daemon {
 
 class VendorDirectory {
  public:
-  /// Makes `path` and fills it from `system`; what else an earlier daemon left there is removed. A missing
-  /// `system` folder makes an empty one: workers then report that there is no platform.
+  /// Makes `path` and fills it from `system`; what else an earlier daemon left there is removed. Fails if
+  /// somebody else has made it, or may write to it: what is in it is loaded by workers. A missing `system`
+  /// folder makes an empty one: workers then report that there is no platform.
   static Result<VendorDirectory> create(const std::filesystem::path& path,
                                         const std::filesystem::path& system);
   ~VendorDirectory();

@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <system_error>
 
 #include "runtime/daemon/worker_cage_landlock.hpp"
 #include "runtime/daemon/worker_cage_rights.hpp"
+#include "runtime/ring/handle.hpp"
+#include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -110,6 +114,27 @@ Result<void> make_folder(const fs::path& path, mode_t mode) {
   return system_error("cannot make the folder " + path.string());
 }
 
+/// Makes the folder `name` in `parent`, or takes the one that is there, and gives it to its user. A link is
+/// none, and another user's stays what it is.
+Result<void> give_folder(int parent, const std::string& name, const fs::path& path, uid_t uid, gid_t gid) {
+  if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST) {
+    return system_error("cannot make the folder " + path.string());
+  }
+  const ring::UniqueFd folder(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat found {};
+  if (!folder || ::fstat(folder.get(), &found) != 0) {
+    return system_error("cannot open the folder " + path.string());
+  }
+  if (found.st_uid != uid && found.st_uid != ::geteuid()) {
+    return Error{path.string() + " belongs to user " + std::to_string(found.st_uid) + " and not to user " +
+                 name + ": remove it, or choose another cache in [worker]"};
+  }
+  if (::geteuid() == 0 && ::fchownat(folder.get(), "", uid, gid, AT_EMPTY_PATH) != 0) {
+    return system_error("cannot give the folder " + path.string() + " to its user");
+  }
+  return {};
+}
+
 Result<fs::path> default_base() {
   if (::geteuid() == 0) return fs::path("/var/cache/fairgv");
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
@@ -165,11 +190,16 @@ Result<fs::path> worker_cache(const fs::path& base, uid_t uid, gid_t gid) {
   fs::create_directories(folder.parent_path(), ignored);
   // Users reach their own folder in it and cannot list it.
   if (auto made = make_folder(folder, 0711); !made) return made.error();
-  folder /= std::to_string(uid);
-  if (auto made = make_folder(folder, 0700); !made) return made.error();
-  if (::geteuid() == 0 && ::chown(folder.c_str(), uid, gid) != 0) {
-    return system_error("cannot give the folder " + folder.string() + " to its user");
+  if (::geteuid() == 0) {
+    // Root gives away what lies in it.
+    auto safe = session::check_folder(folder, session::Neighbours::none);
+    if (!safe) return Error{"cannot keep caches in " + folder.string() + ": " + safe.error().message};
   }
+  const ring::UniqueFd parent(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!parent) return system_error("cannot open the folder " + folder.string());
+  const std::string name = std::to_string(uid);
+  folder /= name;
+  if (auto given = give_folder(parent.get(), name, folder, uid, gid); !given) return given.error();
   return folder;
 }
 

@@ -10,6 +10,7 @@
 
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
+#include "runtime/session/trusted_daemon.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -75,7 +76,7 @@ std::uint32_t object_limit(const ring::Segment& segment) {
 }  // namespace
 
 Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdentity& identity, Api api) {
-  auto socket = Socket::connect(identity.socket_path);
+  auto socket = connect_to_daemon(identity.socket_path);
   if (!socket) return socket.error();
   Hello hello;
   hello.tenant = identity.tenant;

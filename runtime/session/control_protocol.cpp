@@ -3,7 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/json_fields.hpp"
@@ -18,6 +21,31 @@ using nlohmann::json;
 constexpr std::uint64_t kLatestTime = 253'402'300'799'000;
 
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
+
+/// Commands that say what happens to one session, or to all of a tenant.
+constexpr std::pair<ControlRequest::Command, const char*> kInterventions[] = {
+    {ControlRequest::Command::kill, "kill"},
+    {ControlRequest::Command::pause, "pause"},
+    {ControlRequest::Command::resume, "resume"},
+};
+
+const std::pair<ControlRequest::Command, const char*>* find_intervention(std::string_view command) {
+  const auto* const found = std::find_if(std::begin(kInterventions), std::end(kInterventions),
+                                         [&](const auto& each) { return each.second == command; });
+  return found == std::end(kInterventions) ? nullptr : found;
+}
+
+json intervention(const ControlRequest& request, const char* command) {
+  if (request.session) return {{"command", command}, {"session", *request.session}};
+  return {{"command", command}, {"tenant", request.tenant}};
+}
+
+/// Either of the two, and not both.
+void read_target(JsonFields& fields, ControlRequest& request) {
+  if (fields.has("session")) request.session = fields.integer32("session");
+  if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
+  if (request.session.has_value() == fields.has("tenant")) fields.fail("must name a session or a tenant");
+}
 
 }  // namespace
 
@@ -58,6 +86,12 @@ std::string to_text(const ControlRequest& request) {
       if (!request.tenant.empty()) message["tenant"] = request.tenant;
       return to_text(message);
     }
+    case ControlRequest::Command::kill:
+      return to_text(intervention(request, "kill"));
+    case ControlRequest::Command::pause:
+      return to_text(intervention(request, "pause"));
+    case ControlRequest::Command::resume:
+      return to_text(intervention(request, "resume"));
     case ControlRequest::Command::ps:
       break;
   }
@@ -111,11 +145,16 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (!request.tenant.empty() && !is_tenant_name(request.tenant)) {
       return tenant_name_error(request.tenant, "the tenant's name");
     }
+  } else if (const auto* const found = find_intervention(command)) {
+    request.command = found->first;
+    read_target(fields, request);
+    if (fields.ok() && !request.session && !is_tenant_name(request.tenant)) {
+      return tenant_name_error(request.tenant, "the tenant's name");
+    }
   } else if (command != "ps") {
     fields.fail(
-        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'stop', 'restart', 'usage', "
-        "'reload', "
-        "'config' and 'whoami'");
+        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', 'stop', "
+        "'restart', 'usage', 'reload', 'config' and 'whoami'");
   }
   if (!fields.ok()) return fields.error();
   return request;

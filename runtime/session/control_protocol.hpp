@@ -7,6 +7,8 @@
 //   connection
 //                                                   (trace_report.hpp); the first begins a trace, hanging up
 //                                                   ends it; or with "tenant", "device"
+//   {"command":"kill","session":7}                  {"ok":true}; or with "tenant":"a", all of its sessions;
+//                                                   also "pause" and "resume"
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
 //   one, or
@@ -30,6 +32,7 @@
 #include <vector>
 
 #include "runtime/ring/result.hpp"
+#include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 #include "runtime/session/usage_protocol.hpp"
@@ -39,14 +42,30 @@ namespace fairgv::session {
 inline constexpr std::size_t kLongestPolicyName = 64;
 
 struct ControlRequest {
-  enum class Command { ps, set, set_policy, trace, stop, restart, usage, reload, config, whoami };
+  enum class Command {
+    ps,
+    set,
+    set_policy,
+    trace,
+    stop,
+    restart,
+    usage,
+    reload,
+    config,
+    whoami,
+    kill,
+    pause,
+    resume
+  };
   Command command = Command::ps;
-  std::string tenant;                     // set; trace, where empty means all; whoami, empty: none
-  std::uint32_t weight = 0;               // set, unless there is `memory`
-  std::string policy{};                   // set_policy
-  std::optional<std::uint32_t> device{};  // set_policy, trace; none: all devices
-  std::optional<MemorySize> memory{};     // set
-  UsageQuery usage{};                     // usage
+  /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, unless there is `session`
+  std::string tenant;
+  std::uint32_t weight = 0;                // set, unless there is `memory`
+  std::string policy{};                    // set_policy
+  std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices
+  std::optional<MemorySize> memory{};      // set
+  UsageQuery usage{};                      // usage
+  std::optional<std::uint32_t> session{};  // kill, pause, resume
 };
 
 /// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of
@@ -83,6 +102,7 @@ struct Report {
     std::string state;         // idle, wanting, held, busy
     bool interactive = false;  // its program waits so often that it is woken with its turns
     std::vector<LongCommand> long_commands{};
+    std::optional<Pause> paused{};  // by itself; see also its tenant's
   };
   /// What a tenant has used of one device, in its life if nothing else is said; ended sessions included.
   struct Use {
@@ -135,6 +155,7 @@ struct Report {
     std::vector<Use> use{};
     std::uint64_t sessions_started = 0;  // in its life
     Faults faults{};
+    std::optional<Pause> paused{};  // with all its sessions, also those that start later
   };
   Daemon daemon;
   std::vector<Device> devices;

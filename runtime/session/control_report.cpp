@@ -2,6 +2,7 @@
 
 #include "runtime/session/control_protocol.hpp"
 #include "runtime/session/long_command_json.hpp"
+#include "runtime/session/pause_json.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::session {
@@ -20,7 +21,8 @@ json to_json(const Report::Session& session) {
           {"worker_pid", session.worker_pid},
           {"state", session.state},
           {"interactive", session.interactive},
-          {"long_commands", std::move(long_commands)}};
+          {"long_commands", std::move(long_commands)},
+          {"paused", to_json(session.paused)}};
 }
 
 json to_json(const Report::Use& use) {
@@ -72,7 +74,8 @@ json to_json(const Report::Tenant& tenant) {
           {"faults",
            {{"crashes", tenant.faults.crashes},
             {"watchdog", tenant.faults.watchdog},
-            {"violations", tenant.faults.violations}}}};
+            {"violations", tenant.faults.violations}}},
+          {"paused", to_json(tenant.paused)}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -89,6 +92,7 @@ Result<Report::Session> session_from(json object) {
       if (!command.ok()) return command.error();
     }
   }
+  session.paused = pause_from(fields);
   if (!fields.ok()) return fields.error();
   return session;
 }
@@ -167,6 +171,7 @@ Result<Report::Tenant> tenant_from(json object) {
     if (!faults) return faults.error();
     tenant.faults = faults.value();
   }
+  tenant.paused = pause_from(fields);
   if (!fields.ok()) return fields.error();
   return tenant;
 }

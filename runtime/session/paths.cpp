@@ -1,9 +1,10 @@
 #include "runtime/session/paths.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include "runtime/session/own_files.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -30,16 +31,7 @@ std::filesystem::path private_directory() {
 }
 
 Result<void> ensure_private_directory(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return system_error("cannot make the folder " + path.string());
-  }
-  struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0) return system_error("cannot look at the folder " + path.string());
-  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Error{path.string() + " must be a folder that only user " + std::to_string(::geteuid()) +
-                 " may write to: correct it, or choose another socket with FAIRGV_SOCKET"};
-  }
-  return {};
+  return ensure_own_directory(path, 0700, "correct it, or choose another socket with FAIRGV_SOCKET");
 }
 
 Result<std::filesystem::path> program_directory() {

@@ -27,19 +27,6 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// One line that says what to do about it.
-Error connect_error(const std::string& path, int code) {
-  if (code == ENOENT || code == ECONNREFUSED) {
-    return Error{"no FairGV daemon answers at " + path + " (" + std::strerror(code) +
-                 "): start fairgvd, or let 'fairgv run' start one"};
-  }
-  if (code == EACCES || code == EPERM) {
-    return Error{"no permission to connect to " + path +
-                 ": ask its owner for access, or name another daemon with FAIRGV_SOCKET"};
-  }
-  return system_error("cannot connect to " + path, code);
-}
-
 void take_descriptors(const msghdr& message, std::vector<ring::UniqueFd>& into) {
   for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
        control = CMSG_NXTHDR(const_cast<msghdr*>(&message), control)) {
@@ -54,6 +41,23 @@ void take_descriptors(const msghdr& message, std::vector<ring::UniqueFd>& into) 
 }
 
 }  // namespace
+
+Result<void> check_socket_path(const std::string& path) {
+  if (const auto address = address_of(path); !address) return address.error();
+  return {};
+}
+
+Error connect_error(const std::string& path, int code) {
+  if (code == ENOENT || code == ECONNREFUSED) {
+    return Error{"no FairGV daemon answers at " + path + " (" + std::strerror(code) +
+                 "): start fairgvd, or let 'fairgv run' start one"};
+  }
+  if (code == EACCES || code == EPERM) {
+    return Error{"no permission to connect to " + path +
+                 ": ask its owner for access, or name another daemon with FAIRGV_SOCKET"};
+  }
+  return system_error("cannot connect to " + path, code);
+}
 
 Result<Socket> Socket::connect(const std::string& path, int* code) {
   if (code != nullptr) *code = ENAMETOOLONG;

@@ -44,13 +44,20 @@ struct Packet {
   std::vector<ring::UniqueFd> fds;
 };
 
+/// Whether a socket can have this path: it is neither empty nor too long.
+Result<void> check_socket_path(const std::string& path);
+
+/// Why the socket at `path` cannot be reached, and what to do about it; `code` is errno.
+Error connect_error(const std::string& path, int code);
+
 class Socket {
  public:
   Socket() = default;
   /// Takes a connected SOCK_SEQPACKET socket, for instance one that was inherited.
   explicit Socket(ring::UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// Connects to a listening socket. `code`, if given, receives errno on failure.
+  /// Connects to a listening socket, whoever listens: clients of the daemon use connect_to_daemon(). `code`,
+  /// if given, receives errno on failure.
   static Result<Socket> connect(const std::string& path, int* code = nullptr);
   /// Two connected ends.
   static Result<std::pair<Socket, Socket>> pair();

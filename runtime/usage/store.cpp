@@ -2,14 +2,14 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+#include "runtime/session/own_files.hpp"
 
 namespace fairgv::usage {
 namespace {
@@ -65,12 +65,16 @@ constexpr const char* key_of(UsageBy by) {
   return "''";
 }
 
-/// SQLite would let everybody read it.
+/// SQLite would let everybody read it, and believes what others have put beside it (`-wal`, `-journal`).
 Result<void> make_file(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), ignored);
-  const ring::UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return system_error("cannot open the usage store " + path);
+  std::error_code code;
+  const std::filesystem::path folder = std::filesystem::absolute(path, code).parent_path();
+  std::filesystem::create_directory(folder, code);
+  const auto fail = [&](const Error& error) {
+    return Error{"cannot open the usage store " + path + ": " + error.message};
+  };
+  if (auto safe = session::check_folder(folder, session::Neighbours::none); !safe) return fail(safe.error());
+  if (auto file = session::open_own_file(path, O_RDWR); !file) return fail(file.error());
   return {};
 }
 

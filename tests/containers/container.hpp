@@ -5,6 +5,7 @@
 
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/harness/child.hpp"
@@ -20,6 +21,7 @@ struct Container {
   std::vector<std::string> program;
   harness::Environment variables;
   std::string user_inside = "0";
+  std::vector<std::pair<std::string, std::string>> files{};  // further ones: where outside, where inside
 
   /// Files that `binary` loads, by `ldd`.
   static std::vector<std::string> libraries_of(const std::string& binary) {
@@ -50,6 +52,7 @@ struct Container {
       for (const std::string& file : libraries_of(binary)) show(file);
     }
     add({"--ro-bind", FAIRGV_VENDORS, "/etc/OpenCL/vendors", "--ro-bind", socket_folder, "/run/fairgv"});
+    for (const auto& [outside, inside] : files) add({"--ro-bind", outside, inside});
     for (const auto& [name, value] : variables) add({"--setenv", name, value.value_or("")});
     line.arguments.insert(line.arguments.end(), program.begin(), program.end());
     return line;

@@ -103,6 +103,35 @@ TEST_F(InAContainer, AnOpenClProgramRunsWithSocketAndFrontEndOnly) {
   EXPECT_NE(bare->status, 0) << "without the socket there is no device to be found in there";
 }
 
+TEST_F(InAContainer, AnyUserInsideTrustsTheDaemonThatWasMounted) {
+  auto other = box({workload("matrixMul"), "--repetitions", "1"});
+  other.user_inside = "7";  // in a namespace within the container's
+  const auto finished = harness::run(other.command(become()));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0);
+}
+
+TEST_F(InAContainer, ADaemonThatAnybodyMayReplaceIsTrustedOnlyIfTheContainersRootSaysSo) {
+  ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);  // as if the machine's /tmp were mounted there
+  auto program = box({workload("matrixMul"), "--repetitions", "1"});
+  auto command = program.command(become());
+  command.arguments.insert(command.arguments.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"});
+  const auto refused = harness::run(command);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->status, 0);
+  ASSERT_FALSE(refused->lines.empty());
+  EXPECT_NE(refused->lines[0].find("/run/fairgv/fairgvd.sock belongs to somebody outside of this container"),
+            std::string::npos)
+      << refused->lines[0];
+  EXPECT_NE(refused->lines[0].find("name user 65534 in /etc/fairgv/daemon-users"), std::string::npos);
+  const std::string users = folder / "daemon-users";
+  std::ofstream(users) << "65534  # whoever serves FairGV on the machine\n";
+  program.files.emplace_back(users, "/etc/fairgv/daemon-users");
+  const auto finished = harness::run(program.command(become()));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0);
+}
+
 TEST_F(InAContainer, TheDaemonSeesTheUserAndProcessOutside) {
   auto program = harness::Child::start(box(long_program()).command(become()));
   ASSERT_TRUE(program);

@@ -118,12 +118,23 @@ std::vector<Bytes> daemon_seeds() {
   policy.command = Command::set_policy;
   policy.policy = "round-robin";
   policy.device = 0;
+  session::ControlRequest pause;
+  pause.command = Command::pause;
+  pause.tenant = "alice";
+  session::ControlRequest resume;
+  resume.command = Command::resume;
+  resume.session = 1;
+  session::ControlRequest kill;
+  kill.command = Command::kill;
+  kill.session = 2;
   session::Report report;
+  report.tenants.emplace_back().paused = session::Pause{1000, true};
   report.tenants.emplace_back().sessions.emplace_back().long_commands.push_back({0, "k", "r", 1, 2, 2});
   report.devices.emplace_back();
   const std::string worker = to_text(session::WorkerReady{{{"a platform", "a device", 2}}});
   return {conversation({to_text(control), to_text(session::ControlRequest{}), to_text(weight),
                         to_text(policy), to_text(session::ControlRequest{})}),
+          conversation({to_text(control), to_text(pause), to_text(resume), to_text(kill)}),
           conversation({to_text(tenant)}),
           conversation({worker}),
           conversation({to_text(report)}),

@@ -50,6 +50,12 @@ add_executable(system_device_time_test system_device_time_test.cpp)
 target_link_libraries(system_device_time_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_device_time_test rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+# What other users of the machine may have put in the daemon's place, and what people do to sessions by hand; for the
+# same reason.
+add_executable(system_peer_test system_impostor_test.cpp system_pause_test.cpp)
+target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
+gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # What the pages show, and the page that `fairgv bench all` writes.
 add_executable(system_docs_test system_docs_test.cpp system_report_test.cpp)

@@ -10,6 +10,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_wake_latency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_suspend_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatcher_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_handover_test.cpp

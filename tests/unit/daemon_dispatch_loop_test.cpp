@@ -10,6 +10,7 @@
 #include <deque>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "tests/unit/wake_latency_pipe.hpp"
@@ -100,6 +101,37 @@ TEST(DispatchLoop, HearsAKnockFromBeforeTheSessionWasAdded) {
   member.wait_while(State::wanting);
   EXPECT_EQ(member.state(), State::held);
   loop->remove_session(member.id);
+}
+
+TEST(DispatchLoop, ASuspendedSessionGetsNoTurnAndIsEntitledToNothing) {
+  const auto loop = start_loop(2);
+  Member a(1, 1);
+  Member b(2, 2);
+  DispatchedSession from_the_start = a.for_loop();
+  from_the_start.suspended = true;
+  ASSERT_TRUE(loop->add_session(from_the_start));
+  ASSERT_TRUE(loop->add_session(b.for_loop(3)));
+  const auto shares = [&] {
+    auto usage = loop->usage({a.tenant_id, b.tenant_id});
+    return std::pair(usage[a.tenant_id].share, usage[b.tenant_id].share);
+  };
+  EXPECT_EQ(shares(), std::pair(0.0, 1.0));
+  a.want(0);
+  b.want(0);
+  b.wait_while(State::wanting, 0);
+  EXPECT_EQ(loop->holders()[0], b.id);
+  // The turn that b has not used is taken back, and a may run.
+  loop->set_suspended(b.id, true, 3);
+  loop->set_suspended(a.id, false, 1);
+  a.wait_while(State::wanting, 0);
+  EXPECT_EQ(loop->holders()[0], a.id);
+  EXPECT_EQ(shares(), std::pair(1.0, 0.0));
+  loop->set_suspended(b.id, false, 3);
+  EXPECT_EQ(shares(), std::pair(0.25, 0.75));
+  loop->set_suspended(SessionId{77}, true, 1);  // one that is not there
+  loop->remove_session(a.id);
+  loop->remove_session(b.id);
+  EXPECT_EQ(shares(), std::pair(0.0, 0.0));
 }
 
 TEST(DispatchLoop, HandsEachDeviceAroundOnItsOwn) {

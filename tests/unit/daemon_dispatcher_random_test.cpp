@@ -2,6 +2,7 @@
 // one session at most has the turn. FAIRGV_TEST_SEED=<the printed number> repeats a run.
 #include <algorithm>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "tests/harness/seed.hpp"
@@ -63,8 +64,9 @@ struct RandomTurns : Turns {
     if (kind < 70) return move(session);
     if (kind < 85) return pass(std::chrono::microseconds(below(3'000)));
     if (kind < 90) return dispatcher.charge_holder(now);
-    if (kind < 93) return dispatcher.set_weight(TenantId{1 + below(8)}, 1 + below(9), now);
-    if (kind < 96) {
+    if (kind < 92) return suspend_or_not(session);
+    if (kind < 94) return dispatcher.set_weight(TenantId{1 + below(8)}, 1 + below(9), now);
+    if (kind < 97) {
       const auto policies = sched::all_policies();
       const sched::PolicyInfo& policy = policies[below(static_cast<std::uint32_t>(policies.size()))];
       return dispatcher.set_policy(sched::make_policy(policy.name, 1ms * (1 + below(10))), now);
@@ -75,8 +77,15 @@ struct RandomTurns : Turns {
     }
     if (alive.size() < 12) add_one();
   }
-  bool anybody(State state) {
-    return std::any_of(alive.begin(), alive.end(), [&](auto each) { return worker(each).state() == state; });
+  void suspend_or_not(std::uint32_t session) {
+    const bool suspends = suspended.insert(session).second;
+    if (!suspends) suspended.erase(session);
+    dispatcher.set_suspended(SessionId{session}, suspends, now);
+  }
+  bool anybody_waits() {
+    return std::any_of(alive.begin(), alive.end(), [&](auto each) {
+      return worker(each).state() == State::wanting && !suspended.contains(each);
+    });
   }
   void check() {
     const auto holders = std::count_if(alive.begin(), alive.end(), [&](std::uint32_t each) {
@@ -84,15 +93,20 @@ struct RandomTurns : Turns {
     });
     ASSERT_EQ(holders, dispatcher.holder() ? 1 : 0);
     ASSERT_TRUE(dispatcher.take_broken().empty());
+    // Who is suspended keeps a turn that it has until it gives it back, and gets no other.
+    if (const auto holder = dispatcher.holder(); holder && suspended.contains(holder->value)) {
+      ASSERT_NE(worker(holder->value).state(), State::idle);
+      ASSERT_TRUE(dispatcher.deadline());
+    }
     // Whoever waits will be served without anything happening but time: or the holder gives its turn back.
-    if (anybody(State::wanting)) {
+    if (anybody_waits()) {
       ASSERT_TRUE(dispatcher.deadline());
       ASSERT_LE(*dispatcher.deadline(), now + Dispatcher::kPatience);
     }
   }
   /// Everybody gives back and wants nothing more, until nobody waits.
   void finish() {
-    for (int turn = 0; anybody(State::wanting) || dispatcher.holder(); ++turn) {
+    for (int turn = 0; anybody_waits() || dispatcher.holder(); ++turn) {
       ASSERT_LT(turn, 10'000) << "somebody waits for ever";
       if (const auto holder = dispatcher.holder()) {
         FakeWorker& runs = worker(holder->value);
@@ -108,6 +122,7 @@ struct RandomTurns : Turns {
 
   std::mt19937_64 random;
   std::vector<std::uint32_t> alive;
+  std::set<std::uint32_t> suspended;
 };
 
 TEST_F(RandomTurns, NobodyWaitsForEverAndOneAtMostHasTheTurn) {

@@ -1,5 +1,6 @@
 // What the daemon keeps beside its socket: the lock and the workers' vendor folder.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -7,6 +8,7 @@
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
 #include "tests/harness/temporary_folder.hpp"
+#include "tests/unit/daemon_users.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -106,6 +108,36 @@ TEST(VendorDirectory, TakesOverWhatADeadDaemonLeft) {
   const auto vendors = VendorDirectory::create(folder / "vendors", folder / "system");
   ASSERT_TRUE(vendors);
   EXPECT_TRUE(names_in(folder / "vendors").empty());
+}
+
+// What lay behind a link was removed, and opened to everybody.
+TEST(VendorDirectory, IsNoLinkAndNotAFolderThatOthersMayWriteTo) {
+  const harness::TemporaryFolder folder;
+  fs::create_directory(folder / "precious");
+  fs::permissions(folder / "precious", fs::perms::owner_all);
+  folder.write("precious/file", "text");
+  fs::create_directory_symlink(folder / "precious", folder / "vendors");
+  const auto link = VendorDirectory::create(folder / "vendors", folder / "system");
+  ASSERT_FALSE(link);
+  EXPECT_NE(link.error().message.find((folder / "vendors").string()), std::string::npos);
+  EXPECT_TRUE(fs::exists(folder / "precious/file"));
+  EXPECT_EQ(fs::status(folder / "precious").permissions(), fs::perms::owner_all);
+  fs::remove(folder / "vendors");
+  fs::create_directory(folder / "vendors");
+  fs::permissions(folder / "vendors", fs::perms(0777));
+  EXPECT_FALSE(VendorDirectory::create(folder / "vendors", folder / "system"));
+  if (::geteuid() != 0) return;
+  fs::permissions(folder / "vendors", fs::perms(0755));
+  ASSERT_EQ(::chown((folder / "vendors").c_str(), kAlice, kAlice), 0);
+  EXPECT_FALSE(VendorDirectory::create(folder / "vendors", folder / "system"));
+  EXPECT_TRUE(fs::exists(folder / "vendors")) << "it is not ours to remove";
+}
+
+TEST(LockFile, IsNotOneThatSomebodyElseHasPutThere) {
+  const harness::TemporaryFolder folder;
+  folder.write("precious", "text");
+  fs::create_symlink(folder / "precious", folder / "lock");
+  EXPECT_FALSE(LockFile::acquire(folder / "lock"));
 }
 
 }  // namespace

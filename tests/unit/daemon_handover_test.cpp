@@ -45,7 +45,8 @@ Handover example() {
                        {},
                        {},
                        "gold",
-                       true}},
+                       true,
+                       session::Pause{0, true}}},
           .sessions = {{.id = 40,
                         .tenant = "bob",
                         .peer = {123, 1001, 100},
@@ -64,7 +65,8 @@ Handover example() {
                         .books = {.used_ns = {17, 0},
                                   .work = {{.commands = 5, .bytes = 6}, {}},
                                   .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
-                        .memory = {~std::uint64_t{0}, 5}}}};
+                        .memory = {~std::uint64_t{0}, 5},
+                        .paused = session::Pause{1001, false}}}};
 }
 
 TEST(Handover, IsReadAsItWasWritten) {
@@ -101,6 +103,9 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[1].class_name, "gold");
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
+  EXPECT_EQ(read->tenants[0].paused, std::nullopt);
+  EXPECT_EQ(read->tenants[1].paused, (session::Pause{0, true}));
+  EXPECT_EQ(read->sessions[0].paused, (session::Pause{1001, false}));
 }
 
 TEST(Handover, OfADaemonThatKnewNoViewsHasAllDevicesInTheirOrder) {

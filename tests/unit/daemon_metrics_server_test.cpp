@@ -156,6 +156,10 @@ TEST_F(Metrics, AUnixSocketHasThePermissionsAndGoesAtTheEnd) {
   const auto refused = server->listen("unix:" + std::string(folder / "file"), 0600);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("not a socket"), std::string::npos);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
+  const auto open = server->listen("unix:" + path, 0600);
+  ASSERT_FALSE(open) << "somebody else can put another there";
+  EXPECT_NE(open.error().message.find("may be written to by others"), std::string::npos);
 }
 
 TEST(MetricsAddress, IsOfTheLoopbackOrASocket) {

@@ -248,6 +248,46 @@ TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
   EXPECT_EQ(parse_control_request(to_text(policy))->device, 3u);
 }
 
+TEST(ControlProtocol, WhatIsToHappenToASessionOrATenantArrives) {
+  for (const auto command :
+       {ControlRequest::Command::kill, ControlRequest::Command::pause, ControlRequest::Command::resume}) {
+    ControlRequest request;
+    request.command = command;
+    request.session = 7;
+    const auto session = parse_control_request(to_text(request));
+    ASSERT_TRUE(session) << session.error().message;
+    EXPECT_EQ(session->command, command);
+    EXPECT_EQ(session->session, 7u);
+    request.session.reset();
+    request.tenant = "7";
+    const auto tenant = parse_control_request(to_text(request));
+    ASSERT_TRUE(tenant) << tenant.error().message;
+    EXPECT_EQ(tenant->command, command);
+    EXPECT_EQ(tenant->tenant, "7");
+    EXPECT_FALSE(tenant->session);
+  }
+  for (const char* text : {R"({"command":"kill"})", R"({"command":"pause","session":1,"tenant":"a"})",
+                           R"({"command":"resume","tenant":""})", R"({"command":"kill","session":"1"})",
+                           R"({"command":"kill","session":-1})", R"({"command":"pause","tenant":"a b"})"}) {
+    EXPECT_FALSE(parse_control_request(text)) << text;
+  }
+}
+
+TEST(ControlProtocol, WhatIsPausedIsReported) {
+  Report report;
+  report.tenants.resize(2);
+  report.tenants[0].tenant = "a";
+  report.tenants[0].paused = Pause{1000, false};
+  report.tenants[1].tenant = "b";
+  report.tenants[1].sessions.resize(1);
+  report.tenants[1].sessions[0].paused = Pause{0, true};
+  const auto read = parse_report(to_text(report));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->tenants[0].paused, (Pause{1000, false}));
+  EXPECT_EQ(read->tenants[1].paused, std::nullopt);
+  EXPECT_EQ(read->tenants[1].sessions[0].paused, (Pause{0, true}));
+}
+
 TEST(ControlProtocol, WhatAReloadHasDoneArrives) {
   const auto report = parse_reload_report(to_text(ReloadReport{"/f", {"a", "b"}, {"c"}, {"d"}, {"e"}}));
   ASSERT_TRUE(report) << report.error().message;

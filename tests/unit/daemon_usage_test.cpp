@@ -147,6 +147,16 @@ TEST_F(Usage, AFileThatIsNoStoreIsAnErrorThatNamesIt) {
   }
 }
 
+// SQLite would take up a journal that somebody else has left beside it.
+TEST_F(Usage, IsNotKeptWhereOthersMayLeaveFilesBesideIt) {
+  std::filesystem::create_directory(folder / "shared");
+  std::filesystem::permissions(folder / "shared", std::filesystem::perms(01777));
+  EXPECT_FALSE(Store::open(folder / "shared/usage.db"));
+  folder.write("precious", "");
+  std::filesystem::create_symlink(folder / "precious", folder / "link.db");
+  EXPECT_FALSE(Store::open(folder / "link.db"));
+}
+
 // ---- the thread that writes it
 
 bool answers_come(const UsageWriter& writer) {

@@ -403,5 +403,22 @@ TEST_F(Cage, GivesCachesOfTheirOwnToUsers) {
   EXPECT_EQ(fs::status(mine.value()).permissions(), fs::perms::owner_all);
 }
 
+// Root would have given away what the link leads to.
+TEST_F(Cage, TakesNoCacheThatSomebodyElseHasPrepared) {
+  fs::create_directory(folder / "precious");
+  fs::create_directory(folder / "c");
+  fs::create_directory_symlink(folder / "precious", folder / "c" / "1");
+  EXPECT_FALSE(worker_cache(folder / "c", 1, 1));
+  struct stat found {};
+  ASSERT_EQ(::stat((folder / "precious").c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, ::geteuid());
+  if (::geteuid() != 0) return;
+  fs::create_directory(folder / "c" / "2");
+  ASSERT_EQ(::chown((folder / "c" / "2").c_str(), 3, 3), 0);
+  EXPECT_FALSE(worker_cache(folder / "c", 2, 2)) << "it is user 3's";
+  fs::permissions(folder / "c", fs::perms(01777));
+  EXPECT_FALSE(worker_cache(folder / "c", 4, 4)) << "others can prepare it";
+}
+
 }  // namespace
 }  // namespace fairgv::daemon

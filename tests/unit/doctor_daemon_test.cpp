@@ -41,6 +41,15 @@ TEST_F(DaemonChecks, TheSocketsFolderMustNotBeSomebodyElses) {
   }
 }
 
+TEST_F(DaemonChecks, TheSocketsFolderMayBeAUsersWhomTheAdministratorNames) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(at("/run/own").c_str(), 4001, 4001), 0);
+  write("/etc/fairgv/daemon-users", "4001\n");
+  expect(check_socket_folder, Level::ok, "belongs to alice");
+  write("/etc/fairgv/daemon-users", "not a user\n");
+  expect(check_socket_folder, Level::wrong, "daemon-users:1:");
+}
+
 TEST_F(DaemonChecks, TellWhoAnswers) {
   expect(check_daemon, Level::ok, FAIRGV_VERSION);
   examination.daemon.version = "0.0.1";
@@ -49,9 +58,6 @@ TEST_F(DaemonChecks, TellWhoAnswers) {
   examination.daemon.pid = 77;
   examination.daemon.error = "no answer in time";
   expect(check_daemon, Level::wrong, "kill 77");
-  examination.machine.user = 4002;
-  examination.daemon.user = 4001;
-  expect(check_daemon, Level::wrong, "served by a process of alice");
 }
 
 TEST_F(DaemonChecks, TellWhyNobodyAnswers) {
@@ -61,6 +67,8 @@ TEST_F(DaemonChecks, TellWhyNobodyAnswers) {
   expect(check_daemon, Level::note, "was killed");
   examination.daemon = {EACCES, 0, 0, {}, "no permission"};
   expect(check_daemon, Level::wrong, "no permission");
+  examination.daemon = {EPERM, 0, 0, {}, "not to be trusted"};
+  expect(check_daemon, Level::wrong, "not to be trusted");
 }
 
 TEST_F(DaemonChecks, PassOnWhatTheDaemonSaysOfItsConfiguration) {
@@ -102,6 +110,15 @@ TEST_F(DaemonProbe, FindsNobody) {
   const ring::UniqueFd left(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::bind(left.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   EXPECT_EQ(ask_daemon(path).connect_error, ECONNREFUSED);
+}
+
+TEST_F(DaemonProbe, SaysNothingToOneThatClientsDoNotTrust) {
+  const auto listener = session::Listener::bind(path, 0600);
+  ASSERT_TRUE(listener);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  const DaemonAnswer answer = ask_daemon(path, std::chrono::milliseconds(1));
+  EXPECT_EQ(answer.connect_error, EPERM);
+  EXPECT_NE(answer.error.find("not to be trusted"), std::string::npos);
 }
 
 TEST_F(DaemonProbe, DoesNotWaitForeverForWhoDoesNotAnswer) {

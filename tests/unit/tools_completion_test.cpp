@@ -67,7 +67,7 @@ TEST(BashCompletion, BehindRunAProgramIsOffered) {
 /// What --help lists, all of it completed.
 TEST(BashCompletion, KnowsEveryOptionThatHelpLists) {
   for (const std::string command :
-       {"fairgv run", "fairgv set", "fairgv sim", "fairgv doctor", "fairgv reload"}) {
+       {"fairgv run", "fairgv set", "fairgv sim", "fairgv doctor", "fairgv reload", "fairgv kill"}) {
     const Words words = completed(command + " --");
     for (const std::string& line : in_shell(command + " --help").lines) {
       const auto dashes = line.find("--");

@@ -67,8 +67,8 @@ std::vector<std::string> all_commands(const std::string& from = "fairgv") {
 TEST(Help, ThereAreCommands) {
   const auto commands = all_commands();
   const std::set<std::string> found(commands.begin(), commands.end());
-  for (const char* name :
-       {"fairgv run", "fairgv ps", "fairgv config check", "fairgv reload", "fairgv whoami"}) {
+  for (const char* name : {"fairgv run", "fairgv ps", "fairgv config check", "fairgv reload", "fairgv whoami",
+                           "fairgv kill", "fairgv pause", "fairgv resume"}) {
     EXPECT_TRUE(found.contains(name)) << name;
   }
 }

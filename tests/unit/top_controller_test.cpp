@@ -85,6 +85,48 @@ TEST_F(TopKeys, ChangeAPolicyFromTheListThatThereIs) {
             R"({"command":"policy","device":0,"policy":"strict-cosched"})");
 }
 
+TEST_F(TopKeys, EndAllSessionsOfATenantAfterYes) {
+  type("jx");
+  EXPECT_EQ(screen().mode, Mode::confirm);
+  EXPECT_EQ(screen().question, "end all sessions of bob? y or n");
+  const Step step = type("y");
+  ASSERT_TRUE(step.change);
+  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"kill","tenant":"bob"})");
+  type("x");
+  EXPECT_FALSE(type("n").change);
+}
+
+TEST_F(TopKeys, PauseATenantAndLetItGoOn) {
+  type("z");
+  EXPECT_EQ(screen().question, "pause alice? y or n");
+  Step step = type("y");
+  ASSERT_TRUE(step.change);
+  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"pause","tenant":"alice"})");
+  session::Report report = top_report();
+  report.tenants[0].paused = session::Pause{1000, false};
+  controller.arrived(report);
+  EXPECT_TRUE(screen().view->devices[0].rows[0].paused);
+  EXPECT_EQ(screen().view->devices[0].rows[0].paused_sessions, 1u);
+  type("d");
+  EXPECT_NE(screen().details[1].find("paused by user 1000"), std::string::npos);
+  type("z");
+  EXPECT_EQ(screen().question, "resume alice? y or n");
+  step = type("y");
+  ASSERT_TRUE(step.change);
+  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"resume","tenant":"alice"})");
+}
+
+TEST_F(TopKeys, ChangeNothingWhereNobodyIs) {
+  session::Report report = top_report();
+  report.tenants.clear();
+  controller.arrived(report);
+  for (const char* key : {"x", "z"}) {
+    type(key);
+    EXPECT_EQ(screen().mode, Mode::table);
+    EXPECT_TRUE(screen().message_warns);
+  }
+}
+
 TEST_F(TopKeys, ChangeNothingWithoutYes) {
   for (const char* answer : {"n", "q", " "}) {
     type("w7");

@@ -16,6 +16,7 @@ std::string action_for(const CompletedValue& value) {
   if (!value.choices.empty()) return "words " + joined(value.choices);
   if (value.kind == "FILE" || value.kind == "PATH") return "file";
   if (value.kind == "TENANT") return "tenant";
+  if (value.kind == "SESSION|TENANT") return "target";
   if (value.kind == "BENCHMARK") return "benchmark";
   if (value.kind == "SETTING") return "words weight=";
   return "none";
@@ -64,6 +65,9 @@ _PROGRAM_complete() {
     tenant)
       mapfile -t COMPREPLY < <(compgen -W "$(PROGRAM ps --json 2>/dev/null |
         sed -n 's/^ *"tenant": "\(.*\)",\{0,1\}$/\1/p')" -- "$word") ;;
+    target)
+      mapfile -t COMPREPLY < <(compgen -W "$(PROGRAM ps --json 2>/dev/null |
+        sed -n -e 's/^ *"tenant": "\(.*\)",\{0,1\}$/\1/p' -e 's/^ *"session": \([0-9]*\),\{0,1\}$/\1/p')" -- "$word") ;;
     benchmark)
       mapfile -t COMPREPLY < <(compgen -W "$(PROGRAM bench 2>/dev/null |
         sed -n '/^benchmarks: /{s///;s/,//g;p}')" -- "$word") ;;

@@ -8,7 +8,8 @@
 namespace fairgv::tools {
 
 /// What the value of an option or of a positional argument is. `kind` is its type's name in --help: FILE and
-/// PATH are completed as files, TENANT and BENCHMARK by asking `fairgv`, PROGRAM as a command.
+/// PATH are completed as files, TENANT, SESSION|TENANT and BENCHMARK by asking `fairgv`, PROGRAM as a
+/// command.
 struct CompletedValue {
   std::string kind;
   std::vector<std::string> choices;

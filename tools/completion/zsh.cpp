@@ -36,6 +36,8 @@ std::string action_for(const CompletedValue& value, const std::string& program) 
     action = "_files";
   } else if (value.kind == "TENANT") {
     action = "_" + program + "_tenants";
+  } else if (value.kind == "SESSION|TENANT") {
+    action = "_" + program + "_targets";
   } else if (value.kind == "BENCHMARK") {
     action = "_" + program + "_benchmarks";
   } else if (value.kind == "SETTING") {
@@ -91,6 +93,9 @@ std::string zsh_completion(const CompletedCommand& root, const std::string& prog
   script += "\n_" + program + "_tenants() {\n  local -a tenants=(${(f)\"$(" + program +
             " ps --json 2>/dev/null | sed -n 's/^ *\"tenant\": \"\\(.*\\)\",\\{0,1\\}$/\\1/p')\"})\n"
             "  compadd -a tenants\n}\n";
+  script += "\n_" + program + "_targets() {\n  local -a targets=(${(f)\"$(" + program +
+            " ps --json 2>/dev/null | sed -n -e 's/^ *\"tenant\": \"\\(.*\\)\",\\{0,1\\}$/\\1/p'"
+            " -e 's/^ *\"session\": \\([0-9]*\\),\\{0,1\\}$/\\1/p')\"})\n  compadd -a targets\n}\n";
   script += "\n_" + program + "_benchmarks() {\n  local -a benchmarks=(${(s:, :)\"$(" + program +
             " bench 2>/dev/null | sed -n 's/^benchmarks: //p')\"})\n  compadd -a benchmarks\n}\n";
   add(script, root, program);

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
+#include <system_error>
+
 #include "runtime/session/identity.hpp"
 #include "runtime/session/json_fields.hpp"
 #include "runtime/session/protocol.hpp"
@@ -10,6 +13,38 @@
 namespace fairgv::tools {
 
 using session::ControlRequest;
+
+namespace {
+
+const char* participle(Intervention what) {
+  switch (what) {
+    case Intervention::kill:
+      return "ended";
+    case Intervention::pause:
+      return "paused";
+    case Intervention::resume:
+      break;
+  }
+  return "resumed";
+}
+
+Change change_of(Intervention what) {
+  Change change;
+  switch (what) {
+    case Intervention::kill:
+      change.request.command = ControlRequest::Command::kill;
+      break;
+    case Intervention::pause:
+      change.request.command = ControlRequest::Command::pause;
+      break;
+    case Intervention::resume:
+      change.request.command = ControlRequest::Command::resume;
+      break;
+  }
+  return change;
+}
+
+}  // namespace
 
 Result<Change> weight_change(const std::string& tenant, const std::string& text, const std::string& source) {
   if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
@@ -46,6 +81,31 @@ Result<Change> policy_change(const std::string& policy, std::optional<std::uint3
   change.request.device = device;
   change.done =
       fmt::format("{}: policy {}", device ? fmt::format("device {}", *device) : "all devices", policy);
+  return change;
+}
+
+Result<Change> tenant_intervention(Intervention what, const std::string& tenant) {
+  if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
+  Change change = change_of(what);
+  change.request.tenant = tenant;
+  change.done = what == Intervention::kill ? fmt::format("{}: all sessions ended", tenant)
+                                           : fmt::format("{}: {}", tenant, participle(what));
+  return change;
+}
+
+Result<Change> intervention(Intervention what, const std::string& target) {
+  if (target.empty() || target.find_first_not_of("0123456789") != std::string::npos) {
+    return tenant_intervention(what, target);
+  }
+  std::uint32_t session = 0;
+  const char* const end = target.data() + target.size();
+  if (std::from_chars(target.data(), end, session).ec != std::errc{}) {
+    return Error{fmt::format("there is no session {}: see 'fairgv ps' (a tenant of that name: --tenant)",
+                             session::printable(target, session::kLongestTenantName))};
+  }
+  Change change = change_of(what);
+  change.request.session = session;
+  change.done = fmt::format("session {}: {}", session, participle(what));
   return change;
 }
 

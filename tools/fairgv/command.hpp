@@ -18,6 +18,8 @@ using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes);
 void add_ps(CLI::App& app, Action& action);
 void add_set(CLI::App& app, Action& action);
+/// kill, pause and resume.
+void add_interventions(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);

@@ -4,6 +4,7 @@
 
 #include "runtime/session/paths.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/trusted_daemon.hpp"
 
 namespace fairgv::tools {
 
@@ -11,7 +12,7 @@ using session::Packet;
 
 Result<Control> Control::connect(const std::string& socket_path, int* code) {
   auto socket =
-      session::Socket::connect(socket_path.empty() ? session::default_socket_path() : socket_path, code);
+      session::connect_to_daemon(socket_path.empty() ? session::default_socket_path() : socket_path, code);
   if (!socket) return socket.error();
   if (code != nullptr) *code = 0;
   session::Hello hello;

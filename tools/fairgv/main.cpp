@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   add_run(app, action, after_dashes);
   add_ps(app, action);
   add_set(app, action);
+  add_interventions(app, action);
   add_top(app, action);
   add_trace(app, action);
   add_env(app, action);

@@ -57,10 +57,16 @@ void print_tenants(const Report& report, std::size_t device) {
     const double share = device < tenant.share.size() ? tenant.share[device] : 0;
     const double seconds =
         device < tenant.device_time_ns.size() ? static_cast<double>(tenant.device_time_ns[device]) / 1e9 : 0;
-    fmt::print("  {:<20} {:>6} {:>8} {:>5.1f} %  {} {:>5.1f}% {:>9.2f} s {:>10}  {}\n", tenant.tenant,
+    fmt::print("  {:<20} {:>6} {:>8} {:>5.1f} %  {} {:>5.1f}% {:>9.2f} s {:>10}  {}{}\n", tenant.tenant,
                tenant.weight, tenant.sessions.size(), 100 * tenant.ideal_share, bar(share), 100 * share,
-               seconds, tenant.launches, memory_of(tenant, device));
+               seconds, tenant.launches, memory_of(tenant, device), tenant.paused ? "  paused" : "");
   }
+}
+
+/// A turn that is in use when its session is paused ends when the worker gives it back.
+std::string state_of(const Report::Tenant& tenant, const Report::Session& session) {
+  const bool paused = tenant.paused || session.paused;
+  return paused && session.state != "busy" ? "paused" : session.state;
 }
 
 void print_sessions(const Report& report) {
@@ -69,7 +75,8 @@ void print_sessions(const Report& report) {
   for (const Report::Tenant& tenant : report.tenants) {
     for (const Report::Session& session : tenant.sessions) {
       fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {:<11} {}\n", session.session, tenant.tenant, session.pid,
-                 session.worker_pid, session.state, session.interactive ? "yes" : "", session.program);
+                 session.worker_pid, state_of(tenant, session), session.interactive ? "yes" : "",
+                 session.program);
     }
   }
 }

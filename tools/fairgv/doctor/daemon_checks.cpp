@@ -3,10 +3,13 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstring>
 #include <sstream>
+#include <variant>
 
+#include "runtime/session/daemon_users.hpp"
 #include "runtime/session/paths.hpp"
+#include "runtime/session/trusted_path.hpp"
+#include "runtime/session/trusted_users.hpp"
 #include "tools/fairgv/doctor/accounts.hpp"
 #include "tools/fairgv/doctor/checks.hpp"
 
@@ -15,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kFolder = "socket's folder";
 constexpr const char* kStart =
     "fairgv run -- PROGRAM starts one of your own; for everybody: fairgvd --daemonize, as root";
 
@@ -23,8 +27,30 @@ bool is_made_by_daemon(const fs::path& folder) {
   return folder == session::private_directory() || folder == fs::path(session::kSystemSocket).parent_path();
 }
 
-bool is_trusted(const Machine& machine, uid_t user) {
-  return user == 0 || user == machine.user;
+/// What clients have against the folder (trusted_daemon.hpp), with a remedy for this machine.
+Finding finding_of_doubt(const Machine& machine, const session::PathDoubt& doubt,
+                         const session::TrustedUsers& users) {
+  const std::string where = doubt.where.string();
+  switch (doubt.kind) {
+    case session::PathDoubt::Kind::foreign:
+      return wrong(
+          kFolder,
+          fmt::format("{} belongs to {}, who can put another socket there{}", where,
+                      user_name(machine, doubt.owner), users.mistake()),
+          fmt::format("chown {} '{}', choose another socket by --socket or FAIRGV_SOCKET, or name the user "
+                      "in {}",
+                      user_name(machine, machine.user), where, session::kDaemonUsersFile));
+    case session::PathDoubt::Kind::writable:
+      return wrong(kFolder, where + " may be written to by others, who can put a socket there first",
+                   fmt::format("chmod go-w '{}'", where));
+    case session::PathDoubt::Kind::outsider:
+      return wrong(kFolder, session::text_of(doubt),
+                   fmt::format("mount it elsewhere, or name user {} in {}", session::kOverflowUser,
+                               session::kDaemonUsersFile));
+    case session::PathDoubt::Kind::unreachable:
+      break;
+  }
+  return wrong(kFolder, session::text_of(doubt), fmt::format("mkdir -m 0755 '{}'", where));
 }
 
 Finding finding_of_nobody(const Examination& examination) {
@@ -35,6 +61,9 @@ Finding finding_of_nobody(const Examination& examination) {
   if (daemon.connect_error == ECONNREFUSED) {
     return note("daemon", fmt::format("{} is left from one that was killed", examination.socket), kStart);
   }
+  if (daemon.connect_error == EPERM) {
+    return wrong("daemon", daemon.error, "choose another socket by --socket or FAIRGV_SOCKET");
+  }
   return wrong("daemon", daemon.error,
                "ask the socket's owner for access, or choose another by --socket or FAIRGV_SOCKET");
 }
@@ -44,45 +73,31 @@ Finding finding_of_nobody(const Examination& examination) {
 Findings check_socket_folder(const Examination& examination) {
   const Machine& machine = examination.machine;
   const fs::path folder = fs::path(examination.socket).parent_path();
-  const std::string subject = "socket's folder";
-  struct stat status {};
-  if (::stat(machine.at(folder).c_str(), &status) != 0) {
-    if (is_made_by_daemon(folder)) return {ok(subject, folder.string() + " will be made by the daemon")};
-    return {wrong(subject, folder.string() + ": " + std::strerror(errno),
-                  fmt::format("mkdir -m 0755 '{}'", folder.string()))};
+  const session::TrustedUsers users(machine.user, machine.root);
+  const auto found = users.look_along(folder);
+  if (const auto* doubt = std::get_if<session::PathDoubt>(&found)) {
+    if (doubt->code == ENOENT && is_made_by_daemon(folder)) {
+      return {ok(kFolder, folder.string() + " will be made by the daemon")};
+    }
+    return {finding_of_doubt(machine, *doubt, users)};
   }
+  const struct stat& status = std::get<session::TrustedPlace>(found).status;
   if (!S_ISDIR(status.st_mode)) {
-    return {wrong(subject, folder.string() + " is no folder", "choose another by --socket or FAIRGV_SOCKET")};
+    return {wrong(kFolder, folder.string() + " is no folder", "choose another by --socket or FAIRGV_SOCKET")};
   }
-  const std::string owner = user_name(machine, status.st_uid);
-  if (!is_trusted(machine, status.st_uid)) {
-    return {wrong(subject,
-                  fmt::format("{} belongs to {}, who can put another socket there", folder.string(), owner),
-                  fmt::format("chown {} '{}', or choose another socket by --socket or FAIRGV_SOCKET",
-                              user_name(machine, machine.user), folder.string()))};
+  // With the sticky bit others cannot replace the socket that is there.
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return {note(kFolder, folder.string() + " may be written to by others, who can put a socket there first",
+                 "choose a socket in a folder of its own, by --socket or FAIRGV_SOCKET")};
   }
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) {
-    return {ok(subject,
-               fmt::format("{} belongs to {}, and nobody else may write to it", folder.string(), owner))};
-  }
-  const std::string text = folder.string() + " may be written to by others, who can put a socket there first";
-  // With the sticky bit they cannot replace the one that is there.
-  if ((status.st_mode & S_ISVTX) != 0) {
-    return {note(subject, text, "choose a socket in a folder of its own, by --socket or FAIRGV_SOCKET")};
-  }
-  return {wrong(subject, text, fmt::format("chmod go-w '{}'", folder.string()))};
+  return {ok(kFolder, fmt::format("{} belongs to {}, and nobody else may write to it", folder.string(),
+                                  user_name(machine, status.st_uid)))};
 }
 
 Findings check_daemon(const Examination& examination) {
   const DaemonAnswer& daemon = examination.daemon;
   if (!daemon.reached()) return {finding_of_nobody(examination)};
   const std::string owner = user_name(examination.machine, daemon.user);
-  if (!is_trusted(examination.machine, daemon.user)) {
-    return {wrong("daemon",
-                  fmt::format("{} is served by a process of {}, who is neither root nor you",
-                              examination.socket, owner),
-                  "choose another socket by --socket or FAIRGV_SOCKET")};
-  }
   if (!daemon.answers()) {
     return {wrong("daemon",
                   fmt::format("process {} at {} does not answer as one: {}", daemon.pid, examination.socket,

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "runtime/session/control_protocol.hpp"
+#include "runtime/session/trusted_daemon.hpp"
 
 namespace fairgv::tools::doctor {
 namespace {
@@ -37,7 +38,7 @@ Result<std::string> ask_version(const session::Socket& socket) {
 
 DaemonAnswer ask_daemon(const std::string& path, std::chrono::milliseconds patience) {
   DaemonAnswer answer;
-  const auto socket = session::Socket::connect(path, &answer.connect_error);
+  const auto socket = session::connect_to_daemon(path, &answer.connect_error);
   if (!socket) {
     answer.error = socket.error().message;
     return answer;

@@ -9,7 +9,7 @@
 namespace fairgv::tools::doctor {
 
 struct DaemonAnswer {
-  int connect_error = 0;  // errno when nobody could be reached
+  int connect_error = 0;  // errno when nobody could be reached; EPERM: nobody whom one may trust
   // Of who listens, as the kernel says; only if somebody could be reached.
   pid_t pid = 0;
   uid_t user = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
 
 #include "runtime/session/memory_size.hpp"
 #include "sched/policies/registry.hpp"
@@ -19,6 +21,11 @@ constexpr std::array<milliseconds, 8> kIntervals{milliseconds(250),   millisecon
                                                  milliseconds(30000), milliseconds(60000)};
 constexpr std::size_t kLongestTyped = session::kLongestPolicyName;
 constexpr int kPage = 10;
+
+std::string pause_text(const session::Report::Tenant& tenant, const session::Report::Session& session) {
+  const auto& pause = session.paused ? session.paused : tenant.paused;
+  return pause ? fmt::format(", paused by user {}", pause->by) : "";
+}
 
 }  // namespace
 
@@ -71,9 +78,10 @@ void Controller::remake_details() {
   for (const auto& tenant : its.tenants) {
     screen_.details.push_back(fmt::format("sessions of {}, user {}:", tenant.tenant, tenant.uid));
     for (const auto& session : tenant.sessions) {
-      screen_.details.push_back(fmt::format("  pid {}, worker {}: {}{}, {}", session.pid, session.worker_pid,
-                                            session.state, session.interactive ? ", interactive" : "",
-                                            session.program));
+      screen_.details.push_back(fmt::format("  session {}, pid {}, worker {}: {}{}{}, {}", session.session,
+                                            session.pid, session.worker_pid, session.state,
+                                            session.interactive ? ", interactive" : "",
+                                            pause_text(tenant, session), session.program));
     }
   }
   for (std::string& line : long_command_lines(its)) screen_.details.push_back("  " + std::move(line));
@@ -170,6 +178,12 @@ Step Controller::press_command(char character) {
       break;
     case 'o':
       begin_prompt(Subject::policy);
+      break;
+    case 'x':
+      ask_intervention(Intervention::kill);
+      break;
+    case 'z':
+      ask_pause();
       break;
     default:
       say("that key does nothing here: h shows the keys");
@@ -286,6 +300,23 @@ void Controller::end_prompt() {
   if (!change) return say(change.error().message, true);
   screen_.mode = Mode::confirm;
   screen_.question = fmt::format("set {}? y or n", change->done);
+  asked_ = std::move(change).value();
+}
+
+void Controller::ask_pause() {
+  const Row* const row = chosen_row();
+  ask_intervention(row != nullptr && row->paused ? Intervention::resume : Intervention::pause);
+}
+
+void Controller::ask_intervention(Intervention what) {
+  if (chosen_row() == nullptr) return say("there is nothing to change: no tenant is here", true);
+  auto change = tenant_intervention(what, screen_.chosen->tenant);
+  if (!change) return say(change.error().message, true);
+  const char* const verb = what == Intervention::kill    ? "end all sessions of"
+                           : what == Intervention::pause ? "pause"
+                                                         : "resume";
+  screen_.mode = Mode::confirm;
+  screen_.question = fmt::format("{} {}? y or n", verb, screen_.chosen->tenant);
   asked_ = std::move(change).value();
 }
 

@@ -54,6 +54,8 @@ class Controller {
   void begin_prompt(Subject subject);
   void cycle_policy(bool forward);
   void end_prompt();
+  void ask_intervention(Intervention what);
+  void ask_pause();
   Result<Change> typed_change() const;
   void choose(int steps);
   void sort_by_next(int steps);

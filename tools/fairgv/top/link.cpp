@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/trusted_daemon.hpp"
 
 namespace fairgv::tools::top {
 namespace {
@@ -40,7 +41,7 @@ void DaemonLink::tick(Time now) {
 }
 
 void DaemonLink::connect(Time now) {
-  auto socket = session::Socket::connect(socket_path_);
+  auto socket = session::connect_to_daemon(socket_path_);
   if (!socket) return hang_up(socket.error().message, now);
   socket_ = std::move(socket).value();
   session::Hello hello;

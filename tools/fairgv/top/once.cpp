@@ -22,6 +22,8 @@ json to_json(const Row& row) {
           {"sessions", row.sessions},
           {"queue", row.queue},
           {"interactive", row.interactive},
+          {"paused", row.paused},
+          {"paused_sessions", row.paused_sessions},
           {"unsliceable", row.unsliceable},
           {"device_time_ns", row.device_time_ns},
           {"launches", row.launches},

@@ -83,6 +83,8 @@ std::string cell(ColumnId id, const Row& row) {
     case ColumnId::wait_p99:
       return text_of(row.wait_p99_ns);
     case ColumnId::interactive:
+      if (row.paused) return "P";
+      if (row.paused_sessions > 0) return "p";
       return row.interactive ? "i" : "";
     case ColumnId::unsliceable:
       return row.unsliceable == 0 ? "" : std::to_string(row.unsliceable);
@@ -144,8 +146,9 @@ Line row_line(const std::vector<Column>& columns, const Row& row, bool chosen, G
       for (Span& span : bar(row.share, row.entitled, column.width, glyphs)) line.push_back(std::move(span));
     } else if (column.id == ColumnId::tenant) {
       // The sign is for terminals that show no styles, and for text.
-      line.push_back({pad_right((chosen ? ">" : " ") + row.tenant, column.width),
-                      chosen ? Style::chosen : Style::plain});
+      const Style style = row.paused ? Style::dim : Style::plain;
+      line.push_back(
+          {pad_right((chosen ? ">" : " ") + row.tenant, column.width), chosen ? Style::chosen : style});
     } else {
       line.push_back({pad_left(cell(column.id, row), column.width), style_of(column.id, row)});
     }

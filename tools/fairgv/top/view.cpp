@@ -62,7 +62,9 @@ Row row_of(const Report::Tenant& tenant, std::uint32_t device) {
   row.weight = tenant.weight;
   row.entitled = tenant.ideal_share;
   row.sessions = tenant.sessions.size();
+  row.paused = tenant.paused.has_value();
   for (const Report::Session& session : tenant.sessions) {
+    if (tenant.paused || session.paused) ++row.paused_sessions;
     for (const session::LongCommand& command : session.long_commands) {
       if (command.device == device) ++row.unsliceable;
     }

@@ -21,7 +21,9 @@ struct Row {
   std::uint64_t sessions = 0;
   std::uint64_t queue = 0;  // sessions that wait for a turn or have work on one
   bool interactive = false;
-  std::uint64_t unsliceable = 0;  // kernels that held this device beyond their slice and cannot be cut
+  bool paused = false;                // with all its sessions
+  std::uint64_t paused_sessions = 0;  // that get no turn
+  std::uint64_t unsliceable = 0;      // kernels that held this device beyond their slice and cannot be cut
   std::uint64_t device_time_ns = 0;
   std::uint64_t launches = 0;
   // None: the daemon does not say, or nothing was waited for yet.

@@ -1,0 +1,116 @@
+#include "runtime/daemon/interventions.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/session/pause.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using session::ControlRequest;
+using session::Pause;
+using Command = ControlRequest::Command;
+
+const char* verb_of(Command command) {
+  switch (command) {
+    case Command::kill:
+      return "end";
+    case Command::pause:
+      return "pause";
+    default:
+      return "resume";
+  }
+}
+
+/// An Error for a pause that this asker may not end; `what` is paused.
+Result<void> may_resume(const std::string& what, const std::optional<Pause>& pause, bool administrator) {
+  if (administrator || !pause || !pause->administrator) return {};
+  return Error{what + " was paused by an administrator (user " + std::to_string(pause->by) +
+               "): only an administrator may resume it"};
+}
+
+class Intervention {
+ public:
+  Intervention(Host& host, SessionTable& sessions, Command command, uid_t by, bool administrator)
+      : host_(host), sessions_(sessions), command_(command), by_(by), administrator_(administrator) {}
+
+  Result<void> on_session(SessionId id) {
+    const Session* const session = sessions_.find(id);
+    const std::string name = "session " + std::to_string(id.value);
+    if (session == nullptr) {
+      return Error{"there is no " + name + ": see 'fairgv ps' (a tenant of that name: --tenant)"};
+    }
+    if (!administrator_ && session->peer.uid != by_) {
+      return Error{name + " belongs to user " + std::to_string(session->peer.uid) +
+                   ": only that user or the administrator may " + verb_of(command_) + " it"};
+    }
+    if (command_ == Command::kill) {
+      sessions_.end(id, reason());
+      return {};
+    }
+    if (command_ == Command::resume) {
+      if (auto may = may_resume(name, session->paused, administrator_); !may) return may;
+      if (host_.tenants.find(session->tenant)->paused) {
+        return Error{name + " is paused with its tenant '" + session->tenant_name + "': resume that"};
+      }
+    }
+    tell(name + " of tenant " + session->tenant_name);
+    sessions_.set_pause(
+        id, command_ == Command::pause ? std::optional(stronger(session->paused, pause())) : std::nullopt);
+    return {};
+  }
+
+  Result<void> on_tenant(const std::string& name) {
+    const auto tenant = host_.tenants.find_to(verb_of(command_), name, by_, administrator_);
+    if (!tenant) return tenant.error();
+    if (command_ == Command::kill) return end_all(tenant.value());
+    if (command_ == Command::resume) {
+      if (auto may = may_resume("tenant '" + name + "'", tenant->paused, administrator_); !may) return may;
+      host_.tenants.resume(tenant->id);
+    } else {
+      host_.tenants.pause(tenant->id, pause());
+    }
+    tell("tenant " + name);
+    sessions_.tell_pauses(tenant->id);
+    return {};
+  }
+
+ private:
+  Result<void> end_all(const Tenant& tenant) {
+    std::vector<SessionId> its;
+    for (const auto& [id, session] : sessions_.all()) {
+      if (session->tenant == tenant.id && sessions_.find(id) != nullptr) its.push_back(id);
+    }
+    if (its.empty()) {
+      return Error{"there is no tenant '" + tenant.name + "' with a running program: see 'fairgv ps'"};
+    }
+    for (const SessionId id : its) sessions_.end(id, reason());
+    return {};
+  }
+
+  std::string reason() const { return "ended by user " + std::to_string(by_); }
+  Pause pause() const { return {by_, administrator_}; }
+  void tell(const std::string& what) const {
+    spdlog::info("{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed", by_);
+  }
+
+  Host& host_;
+  SessionTable& sessions_;
+  const Command command_;
+  const uid_t by_;
+  const bool administrator_;
+};
+
+}  // namespace
+
+Result<void> intervene(Host& host, SessionTable& sessions, const ControlRequest& request, uid_t by,
+                       bool administrator) {
+  Intervention intervention(host, sessions, request.command, by, administrator);
+  return request.session ? intervention.on_session(SessionId{*request.session})
+                         : intervention.on_tenant(request.tenant);
+}
+
+}  // namespace fairgv::daemon

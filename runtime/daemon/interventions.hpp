@@ -1,0 +1,21 @@
+// What people do to sessions and tenants by hand: `fairgv kill`, `pause` and `resume`.
+//
+// Administrators may do it to all. Everybody else may do it to sessions of programs of their own, and to
+// tenants of their own; what an administrator has paused, they cannot resume. Used by the server's thread
+// only.
+#pragma once
+
+#include <sys/types.h>
+
+#include "runtime/daemon/session_table.hpp"
+#include "runtime/ring/result.hpp"
+#include "runtime/session/control_protocol.hpp"
+
+namespace fairgv::daemon {
+
+/// Does what a request of one of the three kinds asks for. Doing it again is no error; what cannot be done is
+/// one line.
+Result<void> intervene(Host& host, SessionTable& sessions, const session::ControlRequest& request, uid_t by,
+                       bool administrator);
+
+}  // namespace fairgv::daemon

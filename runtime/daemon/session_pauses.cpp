@@ -1,0 +1,37 @@
+// Sessions that somebody has ended, paused or resumed by hand: what of SessionTable that concerns.
+#include "runtime/daemon/session_table.hpp"
+
+namespace fairgv::daemon {
+
+const Session* SessionTable::find(SessionId id) const {
+  const auto found = sessions_.find(id);
+  const bool there = found != sessions_.end() && found->second->stage != Session::Stage::ending;
+  return there ? found->second.get() : nullptr;
+}
+
+void SessionTable::end(SessionId id, const std::string& reason) {
+  end(*sessions_.at(id), reason);
+}
+
+void SessionTable::set_pause(SessionId id, const std::optional<session::Pause>& pause) {
+  Session& session = *sessions_.at(id);
+  session.paused = pause;
+  tell_pause(session);
+}
+
+void SessionTable::tell_pauses(TenantId tenant) {
+  for (const auto& [id, session] : sessions_) {
+    if (session->tenant == tenant) tell_pause(*session);
+  }
+}
+
+/// The dispatchers do not know one that is starting: they hear of its pause when it is admitted.
+void SessionTable::tell_pause(const Session& session) {
+  host_.dispatch.set_suspended(session.id, is_suspended(session), host_.tenants.find(session.tenant)->weight);
+}
+
+bool SessionTable::is_suspended(const Session& session) const {
+  return session.paused || host_.tenants.find(session.tenant)->paused;
+}
+
+}  // namespace fairgv::daemon

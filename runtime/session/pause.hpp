@@ -1,0 +1,21 @@
+// The user who has paused a session or a tenant.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace fairgv::session {
+
+struct Pause {
+  std::uint32_t by = 0;        // user
+  bool administrator = false;  // then only administrators may end it
+
+  bool operator==(const Pause&) const = default;
+};
+
+/// What holds when something that may be paused already is paused again: an administrator's pause stays.
+inline Pause stronger(const std::optional<Pause>& before, const Pause& again) {
+  return before && (before->administrator || !again.administrator) ? *before : again;
+}
+
+}  // namespace fairgv::session

@@ -1,0 +1,25 @@
+// Connecting to a daemon that one may trust: how every client and tool of FairGV reaches the daemon.
+//
+// A daemon gets a program's buffers and code, so somebody else's process in its place would have them. A
+// connection is made only if the socket lies where nobody but trusted users (trusted_users.hpp) can have put
+// it, and the kernel says that the process that listens is one of theirs (SO_PEERCRED). Nothing is sent
+// before.
+#pragma once
+
+#include <string>
+
+#include "runtime/ring/result.hpp"
+#include "runtime/session/socket.hpp"
+#include "runtime/session/trusted_path.hpp"
+#include "runtime/session/trusted_users.hpp"
+
+namespace fairgv::session {
+
+/// An Error is one line: what, where, what to do. `code`, if given, receives errno on failure; EPERM where
+/// somebody listens, or may, who is not trusted. Any thread.
+Result<Socket> connect_to_daemon(const std::string& path, int* code = nullptr);
+
+/// What a client says to a doubt about the daemon's socket, with what to do.
+Error refusal_of(const PathDoubt& doubt, const std::string& socket, const TrustedUsers& users);
+
+}  // namespace fairgv::session

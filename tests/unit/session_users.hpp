@@ -1,0 +1,12 @@
+// Users of the machine who have no account: who asks, one whom the administrator trusts, and somebody else.
+#pragma once
+
+#include <sys/types.h>
+
+namespace fairgv::session {
+
+inline constexpr uid_t kSelf = 4'001;
+inline constexpr uid_t kNamed = 4'002;
+inline constexpr uid_t kStranger = 4'003;
+
+}  // namespace fairgv::session
