@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "runtime/daemon/admission.hpp"
+#include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
@@ -21,6 +22,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
+
+/// Between two looks at what is left of a worker that has ended.
+constexpr std::chrono::milliseconds kClearEvery{10};
 
 constexpr const char* kNoCudaDriver =
     "there is no CUDA driver here, and this FairGV was built without its software one: install NVIDIA's, or "
@@ -178,6 +182,8 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
     if (!made) return made.error();
     output = std::move(made).value();
   }
+  auto messages = WorkerOutput::make();
+  if (!messages) return messages.error();
   ring::UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!knock) return system_error("cannot make an event descriptor");
 
@@ -202,6 +208,8 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .output = std::move(output.reader),
                                                .header = std::move(header).value(),
                                                .worker = {},
+                                               .messages = std::move(messages->first),
+                                               .clear_at = {},
                                                .client_watch = {},
                                                .channel_watch = {},
                                                .ledger_watch = {},
@@ -219,6 +227,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
                        session->knock.get()};
   command.output = output.writer.get();
+  command.errors = messages->second.get();
   command.channel = theirs.fd();
   command.vendors = host_.vendors;
   command.run_as = identity.value();
@@ -226,7 +235,13 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                         {command.program, command.vendors, drivers, command.run_as, peer.pid});
   if (!cage) return cage.error();
   command.cage = std::move(cage).value();
-  auto worker = WorkerProcess::spawn(std::move(command));
+  std::optional<ControlGroup> group;
+  if (const auto& folder = control_group_folder()) {
+    auto made = ControlGroup::make(*folder, id.value);
+    if (!made) return made.error();
+    group = std::move(made).value();
+  }
+  auto worker = WorkerProcess::spawn(std::move(command), std::move(group));
   if (!worker) return worker.error();
   session->worker = std::move(worker).value();
   return session;
@@ -242,7 +257,9 @@ Result<void> SessionTable::watch(Session& session) {
   auto worker = host_.events.watch(session.worker.pidfd(), [this, id = session.id] { on_worker_end(id); });
   if (!worker) return worker.error();
   session.worker_watch = std::move(worker).value();
-  return {};
+  if (!session.messages) return {};
+  return session.messages->relay(
+      host_.events, "session " + std::to_string(session.id.value) + " of tenant " + session.tenant_name);
 }
 
 Result<void> SessionTable::watch_client(Session& session) {
@@ -397,9 +414,22 @@ void SessionTable::on_worker_end(SessionId id) {
   // Why it has ended may still lie in its channel.
   while (session.stage != Session::Stage::ending && hear_worker(session)) {
   }
+  if (session.messages) session.messages->finish();
   const bool expected = session.stage == Session::Stage::ending;
-  const std::string how = session.worker.reap();
+  const std::string how = session.worker.ending();
   if (!expected) end(session, "its worker " + how + " (see the daemon's log)", Fault::crash);
+  session.worker_watch.reset();
+  remove_if_clear(id);
+}
+
+/// What its worker has started may use the device as long as it lives.
+void SessionTable::remove_if_clear(SessionId id) {
+  const auto found = sessions_.find(id);
+  Session& session = *found->second;
+  if (!session.worker.clear()) {
+    session.clear_at = Clock::now() + kClearEvery;
+    return;
+  }
   if (host_.trace != nullptr) host_.trace->take_last(session);
   host_.dispatch.remove_session(id);
   host_.memory.end(id);
@@ -409,8 +439,8 @@ void SessionTable::on_worker_end(SessionId id) {
   leave_tenant(tenant);
 }
 
-/// The worker is killed now, and the session removed when it is dead: only then is the device free for the
-/// next.
+/// The worker is killed now, and the session removed when nothing of it is left: only then is the device free
+/// for the next.
 void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
   if (fault) host_.tenants.count_fault(session.tenant, *fault);
@@ -446,6 +476,7 @@ bool SessionTable::settled() const {
 std::vector<HandedSession> SessionTable::handed() const {
   std::vector<HandedSession> list;
   for (const auto& [id, session] : sessions_) {
+    if (session->messages) session->messages->tell_rest();
     list.push_back({.id = id.value,
                     .tenant = session->tenant_name,
                     .peer = session->peer,
@@ -454,13 +485,14 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .slicing = session::to_text(session->slicing),
                     .api = session->api,
                     .long_commands = session->long_commands.all(),
-                    .worker = session->worker.pid(),
+                    .worker = session->worker.handed(),
                     .client = session->client.fd(),
                     .channel = session->channel.fd(),
                     .ledger = session->ledger.fd(),
                     .knock = session->knock.get(),
                     .turns = session->turns.fd(),
                     .segment = session->segment_fd.get(),
+                    .messages = session->messages ? session->messages->fd() : -1,
                     .books = host_.dispatch.session_books(id),
                     .memory = host_.memory.granted(id)});
   }
@@ -472,7 +504,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   auto worker = WorkerProcess::adopt(handed.worker);
   session::Socket client{ring::UniqueFd(handed.client)}, channel{ring::UniqueFd(handed.channel)},
       ledger{ring::UniqueFd(handed.ledger)};
-  ring::UniqueFd knock(handed.knock), segment(handed.segment);
+  ring::UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages);
   auto turns = session::TurnMemory::attach(ring::UniqueFd(handed.turns));
   auto header = ring::HeaderView::attach(segment.get());
   // A trace does not go on in the next daemon.
@@ -511,10 +543,13 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .output = {},
                                                .header = std::move(header).value(),
                                                .worker = std::move(worker).value(),
+                                               .messages = {},
+                                               .clear_at = {},
                                                .client_watch = {},
                                                .channel_watch = {},
                                                .ledger_watch = {},
                                                .worker_watch = {}});
+  if (messages) session->messages = WorkerOutput::adopt(std::move(messages));
   auto done = watch(*session);
   if (done) done = watch_client(*session);
   if (done) {
@@ -552,18 +587,26 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   for (const auto& [id, session] : sessions_) {
     if (session->stage == Session::Stage::starting && (!first || session->give_up < *first))
       first = session->give_up;
+    const auto resume = session->messages ? session->messages->deadline() : std::nullopt;
+    for (const auto& other : {session->clear_at, resume}) {
+      if (other && (!first || *other < *first)) first = other;
+    }
   }
   return first;
 }
 
 void SessionTable::expire(Time now) {
+  std::vector<SessionId> to_clear;
   for (auto& [id, session] : sessions_) {
+    if (session->messages) session->messages->expire(now);
+    if (session->clear_at && now >= *session->clear_at) to_clear.push_back(id);
     if (session->stage != Session::Stage::starting || now < session->give_up) continue;
     end(*session,
         "its worker was not ready within " + std::to_string(kWorkerPatience.count()) +
             " s: the device's driver may hang",
         Fault::watchdog);
   }
+  for (const SessionId id : to_clear) remove_if_clear(id);
 }
 
 }  // namespace fairgv::daemon

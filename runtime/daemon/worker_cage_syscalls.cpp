@@ -40,6 +40,9 @@ constexpr long kRefused[] = {
     SYS_process_madvise,
     SYS_process_mrelease,
     SYS_tkill,
+    // by which a worker's processes are known to be its own
+    SYS_setsid,
+    SYS_setpgid,
     // the kernel and the machine
     SYS_kexec_load,
     SYS_kexec_file_load,

@@ -125,6 +125,14 @@ void close_memory_to_others() {
   if (::getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0) ::prctl(PR_SET_DUMPABLE, 0);
 }
 
+/// As number 1 of its process numbers this process is not ended by abort()'s signal, but by the fault that
+/// follows, which would be taken for the reason. With core dumps it is: a fault leaves one.
+void tell_of_aborts() {
+  rlimit core{};
+  if (::getpid() != 1 || ::getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0) return;
+  std::signal(SIGABRT, [](int) { ::_exit(128 + SIGABRT); });  // daemon::kAbortedStatus
+}
+
 /// A worker without a daemon has nobody to work for, and nobody who would end it.
 void exit_with_daemon(int daemon_fd) {
   std::thread([daemon_fd] {
@@ -248,7 +256,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
   const auto processors = device_processors(arguments);
   if (!processors) return processors.error();
-  StolenTime stolen(threads, arguments.client, HostSteal(processors.value()));
+  // Among process numbers of this worker's own, where its parent has none, the program's stands for nobody or
+  // somebody else.
+  const pid_t client = ::getppid() == 0 ? 0 : arguments.client;
+  StolenTime stolen(threads, client, HostSteal(processors.value()));
   const Processors commands_run_on = !drivers->has_host_device()       ? Processors::the_devices_own
                                      : !arguments.device_cores.empty() ? Processors::other_cpus
                                                                        : Processors::our_cpus;
@@ -333,8 +344,10 @@ int run(int argc, char** argv) {
     return 2;
   }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
+  spdlog::set_pattern("%l: %v");  // the daemon puts the time and the session before it
   std::signal(SIGPIPE, SIG_IGN);
   close_memory_to_others();
+  tell_of_aborts();
   // What kernels print must be in the pipe when their command is reported complete, or at least soon.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const session::Socket daemon{ring::UniqueFd(arguments.daemon_fd)};
