@@ -89,9 +89,15 @@ constexpr Attempt kAttempts[] = {
     {"process_vm_writev", raw<SYS_process_vm_writev>},
     {"pidfd_getfd", raw<SYS_pidfd_getfd>},
     {"pidfd_send_signal", raw<SYS_pidfd_send_signal>},
-    {"signal_daemon", [] { return long{::kill(::getppid(), 0)}; }},
+    // Among process numbers of its own, a probe's parent has none.
+    {"signal_daemon", [] { return long{::kill(::getppid() == 0 ? 2 : ::getppid(), 0)}; }},
     {"signal_all", [] { return long{::kill(-1, 0)}; }},
-    {"limit_daemon", [] { return ::syscall(SYS_prlimit64, ::getppid(), RLIMIT_CORE, nullptr, nullptr); }},
+    {"limit_daemon",
+     [] {
+       return ::syscall(SYS_prlimit64, ::getppid() == 0 ? 2 : ::getppid(), RLIMIT_CORE, nullptr, nullptr);
+     }},
+    {"setsid", raw<SYS_setsid>},
+    {"setpgid", raw<SYS_setpgid>},
     {"kexec_load", raw<SYS_kexec_load>},
     {"init_module", raw<SYS_init_module>},
     {"finit_module", raw<SYS_finit_module>},
