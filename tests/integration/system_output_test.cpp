@@ -1,4 +1,5 @@
 // A kernel that writes what it likes to the worker's open files: the daemon's log stays a log.
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -48,8 +49,11 @@ struct HostileOutput : System {
 TEST_F(HostileOutput, IsLoggedAsLinesOfItsSessionAndNothingElse) {
   const std::string before = log_text();
   ASSERT_FALSE(before.empty());
-  print("<0>\x1b]0;owned\x07\x1b[2J\xff\xc2\x9b" "31m\n2026-01-01 00:00:00.000 info: forged\n" + std::string(5'000, 'x') + "\n",
-        1);
+  print(
+      "<0>\x1b]0;owned\x07\x1b[2J\xff\xc2\x9b"
+      "31m\n2026-01-01 00:00:00.000 info: forged\n" +
+          std::string(5'000, 'x') + "\n",
+      1);
   ASSERT_TRUE(has_ended());
   EXPECT_TRUE(log_text().starts_with(before)) << "the log was cut or written over";
   const std::regex line("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]{12} (info|warning|error): .+");
@@ -66,9 +70,9 @@ TEST_F(HostileOutput, ThatFloodsIsCountedAndKeepsNobodyWaiting) {
   constexpr int kLines = 300'000;
   print("flood\n", kLines);
   ASSERT_TRUE(has_ended());
-  const auto lines = log_lines();
-  EXPECT_LT(count(lines, "its worker says: flood"), 200u);
-  EXPECT_GE(count(lines, " lines left out)"), 1u);
+  // The last words come when the worker is dead.
+  EXPECT_TRUE(eventually([&] { return count(log_lines(), " lines left out)") >= 1; }));
+  EXPECT_LT(count(log_lines(), "its worker says: flood"), 200u);
 }
 
 }  // namespace
