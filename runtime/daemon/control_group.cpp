@@ -177,9 +177,10 @@ void clear_left_over_groups(const fs::path& folder) {
     if (!group) continue;
     group->kill();
     if (!group->remove()) {
-      spdlog::warn("processes of an earlier daemon's worker in {} end slowly: it is removed when a daemon "
-                   "starts next",
-                   path.string());
+      spdlog::warn(
+          "processes of an earlier daemon's worker in {} end slowly: it is removed when a daemon "
+          "starts next",
+          path.string());
     }
   }
 }

@@ -30,7 +30,8 @@ class ControlGroup {
   const std::filesystem::path& path() const { return path_; }
   int fd() const { return fd_.get(); }
 
-  /// A descriptor by which a process enters the group: it writes "0" to it. Empty with errno if there is none.
+  /// A descriptor by which a process enters the group: it writes "0" to it. Empty with errno if there is
+  /// none.
   ring::UniqueFd entrance() const;
   /// Every process of the group, now and however many there are.
   void kill() const;

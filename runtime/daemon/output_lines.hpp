@@ -53,7 +53,7 @@ class OutputLines {
   void tell_left_out(std::vector<std::string>& lines);
 
   TokenBucket budget_{kBurst, kPerSecond};
-  std::string line_;        // so far; at most a byte more than the longest
+  std::string line_;  // so far; at most a byte more than the longest
   std::uint64_t left_out_ = 0;
   std::deque<std::string> last_;  // the last of those, raw
 };

@@ -232,7 +232,7 @@ void Server::on_connection(std::uint64_t key) {
   const auto found = connections_.find(key);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  const auto packet = connection.socket.receive();
+  const auto packet = connection.socket.receive_text();
   if (packet && packet->kind == session::Packet::Kind::nothing) return;
   if (!packet || packet->kind == session::Packet::Kind::closed) {
     connections_.erase(found);

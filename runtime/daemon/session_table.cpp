@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "runtime/daemon/admission.hpp"
+#include "runtime/daemon/close_aside.hpp"
 #include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/trace.hpp"
@@ -90,7 +91,7 @@ bool begins_with(const std::vector<session::DeviceDescription>& all,
 /// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
 /// and its end follows.
 std::optional<std::string> next_packet(const session::Socket& socket, EventLoop::Watch& watch) {
-  auto packet = socket.receive();
+  auto packet = socket.receive_text();
   if (packet && packet->kind == session::Packet::Kind::message) return std::move(packet->text);
   if (!packet || packet->kind == session::Packet::Kind::closed) watch.reset();
   return std::nullopt;
@@ -171,10 +172,12 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   auto channel = session::Socket::pair();
   if (!channel) return channel.error();
   auto& [ours, theirs] = channel.value();
+  ours.refuse_descriptors();
   if (auto done = ours.set_nonblocking(); !done) return done.error();
   auto ledger = session::Socket::pair();
   if (!ledger) return ledger.error();
   auto& [ledger_ours, ledger_theirs] = ledger.value();
+  ledger_ours.refuse_descriptors();
   if (auto done = ledger_ours.set_nonblocking(); !done) return done.error();
   OutputPipe output;
   if ((hello.features & session::kKernelOutput) != 0) {
@@ -435,7 +438,9 @@ void SessionTable::remove_if_clear(SessionId id) {
   host_.memory.end(id);
   account_memory(session);
   const TenantId tenant = session.tenant;
+  ring::UniqueFd segment = std::move(session.segment_fd);  // often the last to hold it
   sessions_.erase(found);
+  close_aside(std::move(segment));
   leave_tenant(tenant);
 }
 

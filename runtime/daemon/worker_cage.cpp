@@ -86,7 +86,20 @@ std::optional<std::string> cage_weakness(const WorkerRule& rule) {
          "SECURITY.md)";
 }
 
-void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon, const StartFailure& failure) {
+namespace {
+
+/// `daemon`: a pidfd. If it died before, nobody sends the signal any more. Among process numbers of its own a
+/// process cannot see whether its parent has changed.
+void die_with(int daemon, const StartFailure& failure) {
+  pollfd died{daemon, POLLIN, 0};
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::poll(&died, 1, 0) != 0) failure.give_up("find its daemon");
+}
+
+}  // namespace
+
+void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon,
+                const StartFailure& failure) {
+  die_with(daemon, failure);
   // A terminal of the daemon's could otherwise be typed into.
   if (::setsid() < 0) failure.give_up("begin a session of its own");
   if (cage.means == ViewMeans::mounts) {
@@ -98,10 +111,7 @@ void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon,
   if (run_as) become(*run_as, failure);
   drop_capabilities(failure);
   limit_resources(cage.limits, failure);
-  // After the change of user, which would clear it. If the daemon died before, nobody sends the signal any
-  // more. Among process numbers of its own a worker cannot see whether its parent has changed.
-  pollfd died{daemon, POLLIN, 0};
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::poll(&died, 1, 0) != 0) failure.give_up("find its daemon");
+  die_with(daemon, failure);  // the change of user has cleared it
   // What it starts stays below it while it lives. Number 1 has that without asking.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) failure.give_up("keep its orphans");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) failure.give_up("renounce further rights");

@@ -1,6 +1,6 @@
-// What a worker and its driver print to standard error: a pipe of the session's own, whose other end the daemon
-// reads, and logs line by line with the session's name before each (output_lines.hpp). So a worker reaches
-// neither the daemon's terminal nor its log.
+// What a worker and its driver print to standard error: a pipe of the session's own, whose other end the
+// daemon reads, and logs line by line with the session's name before each (output_lines.hpp). So a worker
+// reaches neither the daemon's terminal nor its log.
 //
 // It is read at all times, so that nobody waits for ever in a print; but only so often and so much at a time,
 // so that a flood costs little: the worker that makes it waits. Used by the event loop's thread only.

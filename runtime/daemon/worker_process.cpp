@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -44,24 +45,37 @@ void join(int group, const StartFailure& failure) {
   if (group >= 0 && ::write(group, "0", 1) != 1) failure.give_up("enter its control group");
 }
 
-void keep_only(const std::vector<int>& inherited, int output, int errors, const StartFailure& failure) {
+/// `kept`: in order, from 3 on. Nobody else's descriptor is here a moment longer: what a worker is shown may
+/// lie on a file system that never answers.
+void keep_only(const std::vector<int>& kept, const WorkerCommand& command, const StartFailure& failure) {
   const int null = ::open("/dev/null", O_RDWR);
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) failure.give_up("open /dev/null");
-  if (errors >= 0 && ::dup2(errors, STDERR_FILENO) < 0) failure.give_up("redirect its messages");
+  if (command.errors >= 0 && ::dup2(command.errors, STDERR_FILENO) < 0)
+    failure.give_up("redirect its messages");
   // Never the daemon's own, which nobody reads.
-  if (::dup2(output >= 0 ? output : STDERR_FILENO, STDOUT_FILENO) < 0) failure.give_up("redirect its output");
-  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) failure.give_up("close what it must not inherit");
-  for (const int fd : inherited) {
+  if (::dup2(command.output >= 0 ? command.output : STDERR_FILENO, STDOUT_FILENO) < 0) {
+    failure.give_up("redirect its output");
+  }
+  int next = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    if (fd > next && ::close_range(static_cast<unsigned>(next), static_cast<unsigned>(fd) - 1, 0) != 0) {
+      failure.give_up("close what it must not inherit");
+    }
+    next = fd + 1;
+  }
+  if (::close_range(static_cast<unsigned>(next), ~0U, 0) != 0)
+    failure.give_up("close what it must not inherit");
+  for (const int fd : command.inherited) {
     if (::fcntl(fd, F_SETFD, 0) != 0) failure.give_up("keep what it must inherit");
   }
 }
 
-[[noreturn]] void run_worker(WorkerCommand& command, int daemon, int group, char* const* arguments,
-                             char* const* environment) {
+[[noreturn]] void run_worker(WorkerCommand& command, int daemon, int group, const std::vector<int>& kept,
+                             char* const* arguments, char* const* environment) {
   const StartFailure failure(command.channel);
   join(group, failure);
   reset_signals();
-  keep_only(command.inherited, command.output, command.errors, failure);
+  keep_only(kept, command, failure);
   enter_cage(command.cage, command.run_as, daemon, failure);
   ::execve(command.program.c_str(), arguments, environment);
   failure.give_up("start its program", command.program.c_str());
@@ -103,7 +117,8 @@ std::optional<std::string> ending_weakness(const WorkerRule& rule) {
   }
   if (rule.private_view && may_separate_processes()) return std::nullopt;
   return "processes that a worker starts are looked for when it ends, since this daemon can make neither "
-         "process numbers nor control groups for it: what it has started may outlive this daemon's death (see "
+         "process numbers nor control groups for it: what it has started may outlive this daemon's death "
+         "(see "
          "SECURITY.md)";
 }
 
@@ -117,6 +132,9 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   if (!daemon) return system_error("cannot watch the daemon for a worker");
   const ring::UniqueFd entrance = group ? group->entrance() : ring::UniqueFd();
   if (group && !entrance) return system_error("cannot open " + group->path().string());
+  std::vector<int> kept = command.inherited;
+  kept.push_back(daemon.get());
+  std::sort(kept.begin(), kept.end());
   // A worker that sees the system's files as its user does might find the way out of its control group.
   const bool held = group && command.cage.means != ViewMeans::nothing;
   const bool sweeps = !command.cage.own_processes && !held;
@@ -124,7 +142,8 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   const auto pid = fork_worker(command.cage.own_processes);
   if (!pid) return pid.error();
   if (pid.value() == 0) {
-    run_worker(command, daemon.get(), entrance.get(), argument_pointers.data(), environment_pointers.data());
+    run_worker(command, daemon.get(), entrance.get(), kept, argument_pointers.data(),
+               environment_pointers.data());
   }
   // The child cannot be reaped by anybody else, so its number is still its own.
   ring::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid.value(), 0)));
@@ -144,7 +163,8 @@ Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
   const bool sweeps = handed.sweeps || (handed.group >= 0 && !group);
   if (sweeps) receive_orphans();
   // A child that nobody has waited for keeps its number.
-  WorkerProcess process(handed.pid, ring::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, handed.pid, 0))),
+  WorkerProcess process(handed.pid,
+                        ring::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, handed.pid, 0))),
                         std::move(group), sweeps);
   if (!process.pidfd_) return system_error("cannot watch a worker process of the daemon before");
   return process;

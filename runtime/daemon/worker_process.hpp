@@ -1,5 +1,6 @@
-// A worker's process: starting it with the rights of its user and nothing else, and ending it for certain, with
-// all that descends from it. Three means hold a worker's processes together; each is used where it can be had:
+// A worker's process: starting it with the rights of its user and nothing else, and ending it for certain,
+// with all that descends from it. Three means hold a worker's processes together; each is used where it can
+// be had:
 //
 // - process numbers of their own (process_namespace.hpp): the worker's end is the end of all. Where the cage
 //   has mounts of its own.
@@ -28,7 +29,7 @@ namespace fairgv::daemon {
 struct WorkerCommand {
   std::filesystem::path program;
   std::vector<std::string> arguments;  // without the program
-  std::vector<int> inherited;          // descriptors that keep their numbers; all others are closed
+  std::vector<int> inherited;          // descriptors from 3 on that keep their numbers; all others are closed
   int output = -1;                     // its standard output; -1: the same as its standard error
   int errors = -1;                     // its standard error; -1: the daemon's own
   int channel = -1;                    // inherited socket on which it tells the daemon why it cannot start
@@ -40,8 +41,8 @@ struct WorkerCommand {
 /// What a daemon has to know of a worker that it goes on with.
 struct HandedWorker {
   pid_t pid = 0;
-  bool sweeps = true;      // see WorkerProcess
-  int group = -1;          // descriptor of its control group, if it has one
+  bool sweeps = true;        // see WorkerProcess
+  int group = -1;            // descriptor of its control group, if it has one
   std::string group_path{};  // of the same
 };
 

@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSystemFolders[] = {
-    "/bin", "/sbin",      "/lib",       "/lib32", "/lib64", "/libx32",           "/usr",
-    "/opt", "/nix/store", "/gnu/store", "/sys",   "/run/opengl-driver"};
+constexpr const char* kSystemFolders[] = {"/bin",       "/sbin",      "/lib", "/lib32",
+                                          "/lib64",     "/libx32",    "/usr", "/opt",
+                                          "/nix/store", "/gnu/store", "/sys", "/run/opengl-driver"};
 
 /// Of /etc, what loaders, the C library and drivers read: not its secrets, which a worker of root could.
 constexpr const char* kSystemFiles[] = {

@@ -28,15 +28,14 @@ Character first_of(std::string_view text) {
   return {code, bytes};
 }
 
-/// Nothing that a terminal or the reader of a line obeys: control characters (some terminals obey those from 80
-/// to 9F, too), ends of lines and paragraphs, changes of the direction of writing.
+/// Nothing that a terminal or the reader of a line obeys: control characters (some terminals obey those from
+/// 80 to 9F, too), ends of lines and paragraphs, changes of the direction of writing.
 bool is_plain(char32_t code) {
   const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
   const bool layout = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
                       code == 0x200e || code == 0x200f || code == 0xfeff;
   return !control && !layout;
 }
-
 
 /// No message of ours is nested deeper. Copying and destroying a value recurses, so the depth must be
 /// bounded.

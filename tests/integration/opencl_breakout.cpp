@@ -1,8 +1,9 @@
-// An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker as any code
-// of the host's, and makes system calls. For system_kinship_test.cpp and system_output_test.cpp.
+// An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker as any
+// code of the host's, and makes system calls. For system_kinship_test.cpp and system_output_test.cpp.
 //
-//   opencl_breakout daemonize           leaves a process behind: forked twice, with a try at a session of its own
-//   opencl_breakout print TEXT TIMES    writes the text so often to standard error, after attempts on the files
+//   opencl_breakout daemonize           leaves a process behind: forked twice, with a try at a session of its
+//   own opencl_breakout print TEXT TIMES    writes the text so often to standard error, after attempts on the
+//   files
 //                                       behind descriptors 0 to 2
 //
 // It prints a line, {"rounds": 1}, when its kernel has run, and then waits to be ended. It knows nothing of

@@ -34,7 +34,8 @@ std::optional<File> file_at(const fs::path& path) {
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;  // processes end while they are looked at
-  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
     entries.push_back(at->path());
   }
   return entries;

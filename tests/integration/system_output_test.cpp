@@ -63,7 +63,8 @@ TEST_F(HostileOutput, IsLoggedAsLinesOfItsSessionAndNothingElse) {
     for (const char character : each) EXPECT_TRUE(character >= ' ' && character <= '~') << each;
   }
   EXPECT_EQ(count(log_lines(), "of tenant mallory: its worker says: ?]0;owned??[2J"), 1u);
-  EXPECT_EQ(count(log_lines(), "of tenant mallory: its worker says: 2026-01-01 00:00:00.000 info: forged"), 1u);
+  EXPECT_EQ(count(log_lines(), "of tenant mallory: its worker says: 2026-01-01 00:00:00.000 info: forged"),
+            1u);
 }
 
 TEST_F(HostileOutput, ThatFloodsIsCountedAndKeepsNobodyWaiting) {

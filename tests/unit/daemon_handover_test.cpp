@@ -128,9 +128,8 @@ TEST(Handover, KeepsEveryDescriptorOverExecOrNone) {
   handover.listener = file();
   handover.lock = file();
   HandedSession& session = handover.sessions[0];
-  for (int* const each :
-       {&session.client, &session.channel, &session.ledger, &session.knock, &session.turns, &session.segment,
-        &session.messages, &session.worker.group})
+  for (int* const each : {&session.client, &session.channel, &session.ledger, &session.knock, &session.turns,
+                          &session.segment, &session.messages, &session.worker.group})
     *each = file();
   ASSERT_TRUE(keep_over_exec(handover, true));
   for (const auto& each : files) EXPECT_EQ(::fcntl(each.get(), F_GETFD), 0);

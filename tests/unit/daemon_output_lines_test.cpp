@@ -19,11 +19,14 @@ TEST(PlainLine, HasNothingThatATerminalOrALogObeys) {
   EXPECT_EQ(plain_line("\x1b[31mred\x1b[0m"), "?[31mred?[0m");
   EXPECT_EQ(plain_line("tab\there\rthere\r"), "tab?here?there");
   EXPECT_EQ(plain_line(std::string("a\0b", 3)), "a?b");
-  EXPECT_EQ(plain_line("C1: \xc2\x9b" "31m"), "C1: ?31m");
+  EXPECT_EQ(plain_line("C1: \xc2\x9b"
+                       "31m"),
+            "C1: ?31m");
   EXPECT_EQ(plain_line("not UTF-8: \xff \xc3 \xe2\x82"), "not UTF-8: ? ? ??");
   EXPECT_EQ(plain_line("too long a form: \xc0\xaf \xe0\x80\xaf"), "too long a form: ?? ???");
   EXPECT_EQ(plain_line("half a pair: \xed\xa0\x80"), "half a pair: ???");
-  EXPECT_EQ(plain_line("right to left: \xe2\x80\xae, next line: \xe2\x80\xa8"), "right to left: ?, next line: ?");
+  EXPECT_EQ(plain_line("right to left: \xe2\x80\xae, next line: \xe2\x80\xa8"),
+            "right to left: ?, next line: ?");
 }
 
 TEST(PlainLine, BeginsWithNoPriority) {
@@ -60,8 +63,8 @@ TEST(OutputLines, BeyondTheBudgetAreCountedAndTheLastWordsComeAtTheEnd) {
   const Lines first = output.take(flood, kStart);
   ASSERT_EQ(first.size(), OutputLines::kBurst);
   EXPECT_EQ(first.back(), "line 29");
-  EXPECT_EQ(output.finish(kStart), (Lines{"(965 lines left out)", "line 995", "line 996", "line 997", "line 998",
-                                          "line 999"}));
+  EXPECT_EQ(output.finish(kStart),
+            (Lines{"(965 lines left out)", "line 995", "line 996", "line 997", "line 998", "line 999"}));
 }
 
 TEST(OutputLines, ComeAgainWhenTheBudgetHasGrown) {
@@ -91,7 +94,8 @@ TEST(OutputLines, OfAnyBytesArePlainBoundedAndCounted) {
   std::mt19937_64 random(harness::printed_seed());
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   for (int round = 0; round < 300; ++round) {
-    constexpr std::string_view kParts[] = {"\n", "\n", "<0>", "\x1b[2J", "\xc2\x9b", "\xe2\x80\xa8", "word ", "\xff", "\r\n"};
+    constexpr std::string_view kParts[] = {"\n",           "\n",    "<0>",  "\x1b[2J", "\xc2\x9b",
+                                           "\xe2\x80\xa8", "word ", "\xff", "\r\n"};
     std::string text;
     for (std::uint64_t parts = below(400); parts > 0; --parts) {
       if (below(50) == 0) {
@@ -114,11 +118,13 @@ TEST(OutputLines, OfAnyBytesArePlainBoundedAndCounted) {
     for (std::string& line : output.finish(now)) lines.push_back(std::move(line));
     const double seconds = std::chrono::duration<double>(now - kStart).count();
     // Each line that tells how many were left out comes with one that was not.
-    const double most = 2 * (OutputLines::kBurst + seconds * OutputLines::kPerSecond + OutputLines::kLastWords + 2);
+    const double most =
+        2 * (OutputLines::kBurst + seconds * OutputLines::kPerSecond + OutputLines::kLastWords + 2);
     EXPECT_LE(static_cast<double>(lines.size()), most);
     for (const std::string& line : lines) {
       EXPECT_LE(line.size(), OutputLines::kLongestLine + OutputLines::kCut.size());
-      EXPECT_EQ(plain_line(line.substr(0, OutputLines::kLongestLine)), line.substr(0, OutputLines::kLongestLine));
+      EXPECT_EQ(plain_line(line.substr(0, OutputLines::kLongestLine)),
+                line.substr(0, OutputLines::kLongestLine));
       EXPECT_EQ(line.find_first_of("\n\r\x1b"), std::string::npos);
     }
   }

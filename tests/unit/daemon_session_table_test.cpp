@@ -1,6 +1,6 @@
 // Sessions whose worker is a script: what it says on its channel, and what becomes of the session.
-#include <gtest/gtest.h>
 #include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include <functional>
 
@@ -87,8 +87,9 @@ TEST_F(SessionTableTest, TheLastWordsOfAWorkerAreLoggedBeforeItsEnd) {
   start({kReady}, "echo 'the driver has lost its device' >&2; kill -9 $$; exit 3");
   run_until([&] { return table.empty(); });
   EXPECT_EQ(log.count("session 1 of tenant bob: its worker says: the driver has lost its device\n"), 1u);
-  EXPECT_EQ(log.count("its worker says: the driver has lost its device\nsession 1 of tenant bob ends: its worker "),
-            1u);
+  EXPECT_EQ(
+      log.count("its worker says: the driver has lost its device\nsession 1 of tenant bob ends: its worker "),
+      1u);
 }
 
 TEST_F(SessionTableTest, ASessionIsThereUntilNothingOfItsWorkerIsLeft) {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 /// No session of a test's daemon has this number.
 constexpr std::uint32_t kSession = 4'000'000'000;
 
-/// Two processes below the worker, one that tries to leave its session, and both without a parent of their own.
+/// Two processes below the worker, one that tries to leave its session, and both without a parent of their
+/// own.
 constexpr const char* kDaemonize =
     "(sleep 1000 &); (setsid sleep 1000 2> /dev/null &); (sh -c 'sleep 1000 & sleep 1000' &); echo ready; ";
 
@@ -165,9 +166,11 @@ TEST_F(WorkersDescendants, HaveNumbersOfTheirOwnAndSeeNoOthers) {
   auto worker = WorkerProcess::spawn(command);
   ASSERT_TRUE(worker);
   writer.reset();
-  std::string text(4'096, '\0');
-  const ssize_t length = ::read(reader.get(), text.data(), text.size());
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  std::string text;
+  char part[256];
+  for (ssize_t length; (length = ::read(reader.get(), part, sizeof(part))) > 0;) {
+    text.append(part, static_cast<std::size_t>(length));
+  }
   EXPECT_EQ(text, "1 0\n/proc/1\n");
 }
 
@@ -195,7 +198,8 @@ TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
     ::_exit(0);
   }
   ::waitpid(daemon, nullptr, 0);
-  const fs::path left = *control_group_folder() / ("fairgv-" + std::to_string(daemon) + "-" + std::to_string(kSession));
+  const fs::path left =
+      *control_group_folder() / ("fairgv-" + std::to_string(daemon) + "-" + std::to_string(kSession));
   ASSERT_TRUE(fs::exists(left));
   // A process takes a moment to die.
   while (fs::exists(left)) clear_left_over_groups(*control_group_folder());
