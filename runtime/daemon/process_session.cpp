@@ -49,6 +49,7 @@ void receive_orphans() {
 }
 
 bool end_process_session(pid_t leader) {
+  ::kill(-leader, SIGKILL);
   bool none = true;
   std::error_code error;
   std::filesystem::directory_iterator processes("/proc", error);

@@ -17,8 +17,11 @@ namespace fairgv::daemon {
 /// they can be waited for where nobody else would.
 void receive_orphans();
 
-/// Kills every process of the session but its leader, once, and waits for those that are dead and this
-/// process' children. True if none was left that runs. One look at each process of the system.
+/// Kills every process of the session but its leader and waits for those that are dead and this process'
+/// children. True if none was left that runs. One look at each process of the system.
+///
+/// First its leader's process group, at once: nobody forks in between. That are all of them where a filter
+/// keeps them in it; others are killed one by one.
 bool end_process_session(pid_t leader);
 
 /// What /proc/PID/stat says.
