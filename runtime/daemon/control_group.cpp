@@ -91,7 +91,7 @@ Result<ControlGroup> ControlGroup::make(const fs::path& folder, std::uint32_t se
   if (!group.fd_ || ::flock(group.fd(), LOCK_EX | LOCK_NB) != 0 ||
       ::faccessat(group.fd(), "cgroup.kill", W_OK, 0) != 0) {
     const Error error = system_error("cannot use the control group " + path.string());
-    static_cast<void>(is_gone(path));
+    if (!group.fd_) static_cast<void>(is_gone(path));
     return error;
   }
   return group;
@@ -105,6 +105,12 @@ Result<ControlGroup> ControlGroup::adopt(fs::path path, ring::UniqueFd fd) {
     return Error{"there is no control group " + path.string() + " any more"};
   }
   return ControlGroup(std::move(path), std::move(fd));
+}
+
+ControlGroup::~ControlGroup() {
+  if (!fd_) return;
+  kill();
+  static_cast<void>(remove());
 }
 
 ring::UniqueFd ControlGroup::entrance() const {
@@ -136,6 +142,7 @@ bool ControlGroup::remove() {
   auto last = processor_time();
   if (!is_gone(path_)) return false;
   last_ = last;
+  fd_.reset();
   return true;
 }
 

@@ -27,6 +27,11 @@ class ControlGroup {
   /// A group that the program before this one, in the same process, has made. Takes its descriptor.
   static Result<ControlGroup> adopt(std::filesystem::path path, ring::UniqueFd fd);
 
+  /// Kills what is in it, and removes it unless that takes its time.
+  ~ControlGroup();
+  ControlGroup(ControlGroup&& other) noexcept = default;
+  ControlGroup& operator=(ControlGroup&& other) noexcept = default;
+
   const std::filesystem::path& path() const { return path_; }
   int fd() const { return fd_.get(); }
 

@@ -56,6 +56,7 @@ struct Session {
   std::unique_ptr<WorkerOutput> messages{};  // the worker's standard error; none: an older daemon's has ours
   /// When to look again whether anything is left of a worker that has ended.
   std::optional<std::chrono::steady_clock::time_point> clear_at{};
+  unsigned clear_looks = 0;  // so far
 
   EventLoop::Watch client_watch;
   EventLoop::Watch channel_watch;

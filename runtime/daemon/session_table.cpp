@@ -24,8 +24,10 @@ constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
 
-/// Between two looks at what is left of a worker that has ended.
-constexpr std::chrono::milliseconds kClearEvery{10};
+/// Before the second look at what is left of a worker that has ended. Each wait is twice the one before, up
+/// to so many times: processes take a moment to die, and only a broken driver keeps them.
+constexpr std::chrono::milliseconds kClearAgain{5};
+constexpr unsigned kMostDoublings = 8;
 
 constexpr const char* kNoCudaDriver =
     "there is no CUDA driver here, and this FairGV was built without its software one: install NVIDIA's, or "
@@ -213,6 +215,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .worker = {},
                                                .messages = std::move(messages->first),
                                                .clear_at = {},
+                                               .clear_looks = 0,
                                                .client_watch = {},
                                                .channel_watch = {},
                                                .ledger_watch = {},
@@ -430,7 +433,12 @@ void SessionTable::remove_if_clear(SessionId id) {
   const auto found = sessions_.find(id);
   Session& session = *found->second;
   if (!session.worker.clear()) {
-    session.clear_at = Clock::now() + kClearEvery;
+    const unsigned doublings = std::min(session.clear_looks++, kMostDoublings);
+    session.clear_at = Clock::now() + kClearAgain * (1U << doublings);
+    if (session.clear_looks == kMostDoublings) {
+      spdlog::warn("session {} of tenant {}: processes that its worker has started do not end", id.value,
+                   session.tenant_name);
+    }
     return;
   }
   if (host_.trace != nullptr) host_.trace->take_last(session);
@@ -550,6 +558,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .worker = std::move(worker).value(),
                                                .messages = {},
                                                .clear_at = {},
+                                               .clear_looks = 0,
                                                .client_watch = {},
                                                .channel_watch = {},
                                                .ledger_watch = {},
