@@ -6,7 +6,7 @@
 // Two things follow. Orphans that have ended stay as zombies until the worker ends; they count like processes
 // that live, against the same limits. And signals whose default action would end it are ignored unless the
 // kernel raises them for a fault or the daemon sends SIGKILL: fairgv-vgpu turns abort() into an exit status
-// (kAbortedStatus).
+// (vgpu/aborts.hpp).
 #pragma once
 
 #include <sys/types.h>

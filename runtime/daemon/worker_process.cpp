@@ -1,6 +1,7 @@
 #include "runtime/daemon/worker_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 
 namespace fairgv::daemon {
 namespace {
+
+/// Within it a killed process is dead, if it can be killed at all.
+constexpr int kPatienceMs = 1'000;
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
   for (const std::string_view prefix : prefixes) {
@@ -171,8 +175,11 @@ Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
 }
 
 WorkerProcess::~WorkerProcess() {
+  if (pid_ < 0) return;
   kill();
-  reap();
+  pollfd end{pidfd_.get(), POLLIN, 0};
+  // A process in the midst of a call that never returns cannot be killed, and must not keep its daemon.
+  if (!pidfd_ || ::poll(&end, 1, kPatienceMs) == 1) reap();
 }
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
@@ -218,10 +225,11 @@ bool WorkerProcess::clear() {
 }
 
 std::string WorkerProcess::reap() {
-  constexpr std::chrono::milliseconds kLook{5};
-  constexpr int kLooks = 200;
+  constexpr int kLookMs = 5;
   std::string how = ending();
-  for (int left = kLooks; !clear() && left > 0; --left) std::this_thread::sleep_for(kLook);
+  for (int left = kPatienceMs / kLookMs; !clear() && left > 0; --left) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));
+  }
   return how;
 }
 

@@ -66,7 +66,7 @@ class WorkerProcess {
   /// A child that the program before this one, in the same process, has spawned. Takes the descriptor.
   static Result<WorkerProcess> adopt(const HandedWorker& handed);
   WorkerProcess() = default;  // none
-  /// Kills and waits.
+  /// Kills and waits, but not for ever for what cannot be killed.
   ~WorkerProcess();
   WorkerProcess(WorkerProcess&& other) noexcept { *this = std::move(other); }
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
@@ -81,7 +81,7 @@ class WorkerProcess {
   /// When it has ended: kills what it has started and is still there. True when nothing is left, and then
   /// nothing is to be done any more; else call it again a little later. Never waits.
   bool clear();
-  /// ending(), and then clear() until nothing is left, or for a second.
+  /// ending(), and then clear() until nothing is left, or for a second. Waits.
   std::string reap();
 
   /// Of the worker and all that descends from it, dead or alive. Nothing without a control group.

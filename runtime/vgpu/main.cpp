@@ -29,6 +29,7 @@
 #include "runtime/session/socket.hpp"
 #include "runtime/session/time_slice.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/aborts.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
 #include "runtime/vgpu/device_threads.hpp"
 #include "runtime/vgpu/long_commands.hpp"
@@ -123,14 +124,6 @@ void declare(CLI::App& app, Arguments& to) {
 void close_memory_to_others() {
   rlimit core{};
   if (::getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0) ::prctl(PR_SET_DUMPABLE, 0);
-}
-
-/// As number 1 of its process numbers this process is not ended by abort()'s signal, but by the fault that
-/// follows, which would be taken for the reason. With core dumps it is: a fault leaves one.
-void tell_of_aborts() {
-  rlimit core{};
-  if (::getpid() != 1 || ::getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0) return;
-  std::signal(SIGABRT, [](int) { ::_exit(128 + SIGABRT); });  // daemon::kAbortedStatus
 }
 
 /// A worker without a daemon has nobody to work for, and nobody who would end it.

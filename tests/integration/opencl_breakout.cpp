@@ -1,10 +1,10 @@
 // An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker as any
 // code of the host's, and makes system calls. For system_kinship_test.cpp and system_output_test.cpp.
 //
-//   opencl_breakout daemonize           leaves a process behind: forked twice, with a try at a session of its
-//   own opencl_breakout print TEXT TIMES    writes the text so often to standard error, after attempts on the
-//   files
-//                                       behind descriptors 0 to 2
+// - opencl_breakout daemonize: leaves a process behind, forked twice, with a try at a session of its own.
+// - opencl_breakout abort: sends the worker what abort() sends.
+// - opencl_breakout print TEXT TIMES: writes the text so often to standard error, after attempts on the files
+//   behind descriptors 0 to 2.
 //
 // It prints a line, {"rounds": 1}, when its kernel has run, and then waits to be ended. It knows nothing of
 // FairGV.
@@ -21,8 +21,8 @@ namespace {
 /// System calls in OpenCL C. The numbers are the machine's (asm/unistd.h).
 constexpr const char* kCalls = R"(
 #if defined(__x86_64__)
-enum { k_write = 1, k_pause = 34, k_clone = 56, k_exit = 60, k_fcntl = 72, k_ftruncate = 77, k_lseek = 8, k_ioctl = 16,
-       k_setsid = 112 };
+enum { k_write = 1, k_lseek = 8, k_ioctl = 16, k_pause = 34, k_getpid = 39, k_clone = 56, k_exit = 60, k_kill = 62,
+       k_fcntl = 72, k_ftruncate = 77, k_setsid = 112 };
 long call(long number, long a, long b, long c) {
   long result;
   __asm__ volatile("xorl %%r10d, %%r10d\n\txorl %%r8d, %%r8d\n\tsyscall"
@@ -31,8 +31,8 @@ long call(long number, long a, long b, long c) {
 }
 void wait_for_ever() { for (;;) call(k_pause, 0, 0, 0); }
 #elif defined(__aarch64__)
-enum { k_write = 64, k_ppoll = 73, k_clone = 220, k_exit = 93, k_fcntl = 25, k_ftruncate = 46, k_lseek = 62,
-       k_ioctl = 29, k_setsid = 157 };
+enum { k_fcntl = 25, k_ioctl = 29, k_ftruncate = 46, k_lseek = 62, k_write = 64, k_ppoll = 73, k_exit = 93,
+       k_kill = 129, k_setsid = 157, k_getpid = 172, k_clone = 220 };
 long call(long number, long a, long b, long c) {
   long result;
   __asm__ volatile("mov x8, %1\n\tmov x0, %2\n\tmov x1, %3\n\tmov x2, %4\n\tmov x3, xzr\n\tmov x4, xzr\n\t"
@@ -55,6 +55,13 @@ kernel void run(global const char* text, int length, global int* out) {
     wait_for_ever();
   }
   out[0] = child > 0;
+}
+)";
+
+constexpr const char* kAbort = R"(
+enum { k_sigabrt = 6 };
+kernel void run(global const char* text, int length, global int* out) {
+  out[0] = (int)call(k_kill, call(k_getpid, 0, 0, 0), k_sigabrt, 0);
 }
 )";
 
@@ -84,7 +91,8 @@ int main(int argc, char** argv) {
   std::string text;
   for (int left = argc > 3 ? std::stoi(argv[3]) : 1; left > 0; --left) text += once;
   workloads::Device device("0", "0");
-  const auto program = device.build(std::string(kCalls) + (what == "print" ? kPrint : kDaemonize));
+  const char* const body = what == "print" ? kPrint : what == "abort" ? kAbort : kDaemonize;
+  const auto program = device.build(std::string(kCalls) + body);
   const auto kernel = device.kernel(program, "run");
   const auto input = device.upload(std::vector<char>(text.begin(), text.end()));
   const auto out = device.buffer<int>(1);

@@ -69,7 +69,7 @@ bool any_is_left(const std::set<File>& files) {
 }
 
 /// A daemon that may do only so much, and the programs of its user. `prefix` takes rights away.
-struct Kinship : ::testing::Test {
+struct ProcessLeftBehind : ::testing::Test {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can take each of its rights away";
     ASSERT_TRUE(eventually([] { return worker_processes().empty(); })) << "another test's workers are there";
@@ -134,20 +134,22 @@ struct Kinship : ::testing::Test {
   std::set<File> memory_;
 };
 
-TEST_F(Kinship, OfAProcessThatAKernelLeftBehindEndsWithItsSession) {
+using WorkerAbort = ProcessLeftBehind;
+
+TEST_F(ProcessLeftBehind, EndsWithItsSession) {
   be({"env"});
   start_program();
   end_program();
 }
 
-TEST_F(Kinship, EndsWhereTheDaemonMayNotMount) {
+TEST_F(ProcessLeftBehind, EndsWhereTheDaemonMayNotMount) {
   be({"setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-all", "--"});
   start_program();
   if (log_has(kLookedFor)) GTEST_SKIP() << "this machine's control groups are not for us";
   end_program();
 }
 
-TEST_F(Kinship, EndsWhereTheDaemonMayMakeNoControlGroupsEither) {
+TEST_F(ProcessLeftBehind, EndsWhereTheDaemonMayMakeNoControlGroupsEither) {
   be({"unshare", "--mount", "sh", "-c",
       "for each in $(awk '$3 == \"cgroup2\" { print $2 }' /proc/self/mounts); do umount \"$each\"; done; "
       "exec setpriv --bounding-set -sys_admin --inh-caps -all -- \"$@\"",
@@ -157,13 +159,13 @@ TEST_F(Kinship, EndsWhereTheDaemonMayMakeNoControlGroupsEither) {
   end_program();
 }
 
-TEST_F(Kinship, EndsWithTheSessionOfAUsersOwnDaemon) {
+TEST_F(ProcessLeftBehind, EndsWithTheSessionOfAUsersOwnDaemon) {
   be({"setpriv", "--reuid", kOtherUser, "--regid", kOtherUser, "--clear-groups", "--"});
   start_program();
   end_program();
 }
 
-TEST_F(Kinship, IsKnownToADaemonAfterTheOneThatBeganTheSession) {
+TEST_F(ProcessLeftBehind, IsKnownToADaemonAfterTheOneThatBeganTheSession) {
   be({"setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-all", "--"});
   start_program();
   EXPECT_EQ(fairgv({"restart"}).status, 0);
@@ -171,7 +173,18 @@ TEST_F(Kinship, IsKnownToADaemonAfterTheOneThatBeganTheSession) {
   end_program();
 }
 
-TEST_F(Kinship, EndsWithTheDaemon) {
+/// Number 1 of process numbers ignores the signal unless it sees to it, and PoCL's compiler has its own
+/// handler.
+TEST_F(WorkerAbort, IsToldAsWhatItIs) {
+  be({"env"});
+  const auto program = harness::Child::start(
+      command({harness::beside("fairgv"), "run", "--socket", socket(), "--config", folder_ / "fairgvd.toml",
+               "--tenant", "alice", "--", harness::beside("opencl_breakout"), "abort"}));
+  ASSERT_TRUE(program);
+  EXPECT_TRUE(eventually([&] { return log_has("ends: its worker was killed by signal 6 (Aborted)"); }));
+}
+
+TEST_F(ProcessLeftBehind, EndsWithTheDaemon) {
   be({"setpriv", "--reuid", kOtherUser, "--regid", kOtherUser, "--clear-groups", "--"});
   start_program();
   EXPECT_EQ(fairgv({"stop"}).status, 0);
