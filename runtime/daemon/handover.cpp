@@ -91,7 +91,7 @@ json to_json(const HandedSession& session) {
               {"features", session.features},
               {"slicing", session.slicing},
               {"long_commands", json::array()},
-              {"worker", session.worker},
+              {"worker", session.worker.pid},
               {"client", session.client},
               {"channel", session.channel},
               {"ledger", session.ledger},
@@ -103,6 +103,12 @@ json to_json(const HandedSession& session) {
               {"turns_in_progress", json::array()},
               {"devices", session.devices},
               {"memory", session.memory}};
+  if (!session.worker.sweeps) object["sweeps"] = false;
+  if (session.worker.group >= 0) {
+    object["group"] = session.worker.group;
+    object["group_path"] = session.worker.group_path;
+  }
+  if (session.messages >= 0) object["messages"] = session.messages;
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
   if (session.paused) object["paused"] = session::to_json(session.paused);
   for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
@@ -239,7 +245,13 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   session.slicing = fields.string("slicing", kLongestText);
   const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);
   session.api = cuda ? session::Api::cuda : session::Api::opencl;
-  session.worker = static_cast<pid_t>(fields.integer32("worker"));
+  session.worker.pid = static_cast<pid_t>(fields.integer32("worker"));
+  if (fields.has("sweeps")) session.worker.sweeps = fields.boolean("sweeps");
+  if (fields.has("group")) {
+    session.worker.group = descriptor(fields, "group");
+    session.worker.group_path = fields.string("group_path", kLongestText);
+  }
+  if (fields.has("messages")) session.messages = descriptor(fields, "messages");
   session.client = descriptor(fields, "client");
   session.channel = descriptor(fields, "channel");
   session.ledger = descriptor(fields, "ledger");
@@ -350,6 +362,9 @@ bool keep_over_exec(const Handover& handover, bool keep) {
     for (const int fd :
          {session.client, session.channel, session.ledger, session.knock, session.turns, session.segment}) {
       all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
+    }
+    for (const int fd : {session.messages, session.worker.group}) {
+      if (fd >= 0) all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
     }
   }
   return all;

@@ -20,6 +20,7 @@
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/memory_book.hpp"
 #include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/handle.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/pause.hpp"
@@ -57,8 +58,9 @@ struct HandedSession {
   session::Api api = session::Api::opencl;
   std::vector<session::LongCommand> long_commands;
   std::vector<std::uint32_t> devices;  // of the host's, those that its worker sees
-  pid_t worker = 0;
+  HandedWorker worker;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
+  int messages = -1;  // of the worker; -1: they go to the daemon's own standard error
   SessionBooks books;
   std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
   std::optional<session::Pause> paused{};

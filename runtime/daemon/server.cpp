@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "runtime/daemon/config_report.hpp"
+#include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/metrics.hpp"
 #include "runtime/daemon/succession.hpp"
 #include "runtime/session/core_set.hpp"
@@ -26,7 +27,7 @@ constexpr std::size_t kConnectionLimit = 1'024;
 constexpr std::size_t kRememberedRefusals = 1'024;
 /// At once, so that who connects without end does not keep the daemon from its sessions.
 constexpr int kMostAccepted = 64;
-constexpr rlim_t kDescriptorsPerSession = 8;
+constexpr rlim_t kDescriptorsPerSession = 10;
 constexpr rlim_t kOtherDescriptors = kConnectionLimit + 64;
 
 Result<ring::UniqueFd> take_signals() {
@@ -170,7 +171,10 @@ void Server::run() {
     spdlog::warn("no OpenCL driver is registered in {}: install one, for instance pocl-opencl-icd",
                  host_.config.vendors);
   }
-  if (const auto weakness = cage_weakness(host_.config.worker)) spdlog::warn("{}", *weakness);
+  for (const auto& weakness : {cage_weakness(host_.config.worker), ending_weakness(host_.config.worker)}) {
+    if (weakness) spdlog::warn("{}", *weakness);
+  }
+  if (const auto& groups = control_group_folder()) clear_left_over_groups(*groups);
   tell_ready("serves " + settings_.socket_path);
   while (!stopping_) {
     events_->wait(next_deadline());
@@ -228,7 +232,7 @@ void Server::on_connection(std::uint64_t key) {
   const auto found = connections_.find(key);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  const auto packet = connection.socket.receive();
+  const auto packet = connection.socket.receive_text();
   if (packet && packet->kind == session::Packet::Kind::nothing) return;
   if (!packet || packet->kind == session::Packet::Kind::closed) {
     connections_.erase(found);
@@ -466,7 +470,10 @@ void Server::shut_down() {
   listener_watch_.reset();
   sessions_.end_all("the daemon stops");
   const Time patience_ends = Clock::now() + kShutDownPatience;
-  while (!sessions_.empty() && Clock::now() < patience_ends) events_->wait(patience_ends);
+  while (!sessions_.empty() && Clock::now() < patience_ends) {
+    events_->wait(std::min(patience_ends, sessions_.deadline().value_or(patience_ends)));
+    sessions_.expire(Clock::now());
+  }
   usage_.close();
   if (!sessions_.empty()) spdlog::error("{} workers could not be killed", sessions_.all().size());
   spdlog::info("stopped");

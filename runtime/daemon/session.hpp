@@ -1,6 +1,7 @@
 // One session as the daemon holds it: the client's socket, the worker, and the shared memory between them.
 //
-//   starting ──worker is ready──▶ running ──client or worker gone──▶ ending ──worker reaped──▶ (removed)
+//   starting ──worker is ready──▶ running ──client or worker gone──▶ ending ──nothing of the worker is
+//   left──▶ (removed)
 //       └───────────── worker failed, client gone, too slow ───────────▲
 //
 // A plain record; SessionTable moves it through its life. The order of the members matters: watches go before
@@ -9,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,6 +20,7 @@
 #include "runtime/daemon/long_command_book.hpp"
 #include "runtime/daemon/processor_clock.hpp"
 #include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/worker_output.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/pause.hpp"
@@ -56,6 +59,11 @@ struct Session {
   ring::HeaderView header;
   WorkerProcess worker;
   std::optional<ProcessorClock> processor_clock{};  // the worker's
+  std::optional<std::chrono::nanoseconds> ran{};    // by all its processes, as it was looked at last
+  std::unique_ptr<WorkerOutput> messages{};  // the worker's standard error; none: an older daemon's has ours
+  /// When to look again whether anything is left of a worker that has ended.
+  std::optional<std::chrono::steady_clock::time_point> clear_at{};
+  unsigned clear_looks = 0;  // so far
 
   EventLoop::Watch client_watch;
   EventLoop::Watch channel_watch;

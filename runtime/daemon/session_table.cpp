@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "runtime/daemon/admission.hpp"
+#include "runtime/daemon/close_aside.hpp"
+#include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
@@ -22,6 +24,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
+
+/// Before the second look at what is left of a worker that has ended. Each wait is twice the one before, up
+/// to so many times: processes take a moment to die, and only a broken driver keeps them.
+constexpr std::chrono::milliseconds kClearAgain{5};
+constexpr unsigned kMostDoublings = 8;
 
 constexpr const char* kNoCudaDriver =
     "there is no CUDA driver here, and this FairGV was built without its software one: install NVIDIA's, or "
@@ -89,7 +96,7 @@ Result<OutputPipe> make_output_pipe() {
 /// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
 /// and its end follows.
 std::optional<std::string> next_packet(const session::Socket& socket, EventLoop::Watch& watch) {
-  auto packet = socket.receive();
+  auto packet = socket.receive_text();
   if (packet && packet->kind == session::Packet::Kind::message) return std::move(packet->text);
   if (!packet || packet->kind == session::Packet::Kind::closed) watch.reset();
   return std::nullopt;
@@ -170,10 +177,12 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   auto channel = session::Socket::pair();
   if (!channel) return channel.error();
   auto& [ours, theirs] = channel.value();
+  ours.refuse_descriptors();
   if (auto done = ours.set_nonblocking(); !done) return done.error();
   auto ledger = session::Socket::pair();
   if (!ledger) return ledger.error();
   auto& [ledger_ours, ledger_theirs] = ledger.value();
+  ledger_ours.refuse_descriptors();
   if (auto done = ledger_ours.set_nonblocking(); !done) return done.error();
   OutputPipe output;
   if ((hello.features & session::kKernelOutput) != 0) {
@@ -181,6 +190,8 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
     if (!made) return made.error();
     output = std::move(made).value();
   }
+  auto messages = WorkerOutput::make();
+  if (!messages) return messages.error();
   ring::UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!knock) return system_error("cannot make an event descriptor");
 
@@ -205,6 +216,9 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .output = std::move(output.reader),
                                                .header = std::move(header).value(),
                                                .worker = {},
+                                               .messages = std::move(messages->first),
+                                               .clear_at = {},
+                                               .clear_looks = 0,
                                                .client_watch = {},
                                                .channel_watch = {},
                                                .ledger_watch = {},
@@ -222,6 +236,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
                        session->knock.get()};
   command.output = output.writer.get();
+  command.errors = messages->second.get();
   command.channel = theirs.fd();
   command.vendors = host_.vendors;
   command.run_as = identity.value();
@@ -229,7 +244,13 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                         {command.program, command.vendors, drivers, command.run_as, peer.pid});
   if (!cage) return cage.error();
   command.cage = std::move(cage).value();
-  auto worker = WorkerProcess::spawn(std::move(command));
+  std::optional<ControlGroup> group;
+  if (const auto& folder = control_group_folder()) {
+    auto made = ControlGroup::make(*folder, id.value);
+    if (!made) return made.error();
+    group = std::move(made).value();
+  }
+  auto worker = WorkerProcess::spawn(std::move(command), std::move(group));
   if (!worker) return worker.error();
   session->worker = std::move(worker).value();
   session->processor_clock.emplace(session->worker.pid());
@@ -246,7 +267,9 @@ Result<void> SessionTable::watch(Session& session) {
   auto worker = host_.events.watch(session.worker.pidfd(), [this, id = session.id] { on_worker_end(id); });
   if (!worker) return worker.error();
   session.worker_watch = std::move(worker).value();
-  return {};
+  if (!session.messages) return {};
+  return session.messages->relay(
+      host_.events, "session " + std::to_string(session.id.value) + " of tenant " + session.tenant_name);
 }
 
 Result<void> SessionTable::watch_client(Session& session) {
@@ -413,21 +436,41 @@ void SessionTable::on_worker_end(SessionId id) {
   // Why it has ended may still lie in its channel.
   while (session.stage != Session::Stage::ending && hear_worker(session)) {
   }
+  if (session.messages) session.messages->finish();
   const bool expected = session.stage == Session::Stage::ending;
-  const auto ran = session.processor_clock ? session.processor_clock->read() : std::nullopt;
-  const std::string how = session.worker.reap();
+  const std::string how = session.worker.ending();
   if (!expected) end(session, "its worker " + how + " (see the daemon's log)", Fault::crash);
+  session.worker_watch.reset();
+  remove_if_clear(id);
+}
+
+/// What its worker has started may use the device as long as it lives.
+void SessionTable::remove_if_clear(SessionId id) {
+  const auto found = sessions_.find(id);
+  Session& session = *found->second;
+  (void)look_at_processors(session);
+  if (!session.worker.clear()) {
+    const unsigned doublings = std::min(session.clear_looks++, kMostDoublings);
+    session.clear_at = Clock::now() + kClearAgain * (1U << doublings);
+    if (session.clear_looks == kMostDoublings) {
+      spdlog::warn("session {} of tenant {}: processes that its worker has started do not end", id.value,
+                   session.tenant_name);
+    }
+    return;
+  }
   if (host_.trace != nullptr) host_.trace->take_last(session);
-  host_.dispatch.remove_session(id, ran);
+  host_.dispatch.remove_session(id, session.ran);
   host_.memory.end(id);
   account_memory(session);
   const TenantId tenant = session.tenant;
+  ring::UniqueFd segment = std::move(session.segment_fd);  // often the last to hold it
   sessions_.erase(found);
+  close_aside(std::move(segment));
   leave_tenant(tenant);
 }
 
-/// The worker is killed now, and the session removed when it is dead: only then is the device free for the
-/// next.
+/// The worker is killed now, and the session removed when nothing of it is left: only then is the device free
+/// for the next.
 void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
   if (fault) host_.tenants.count_fault(session.tenant, *fault);
@@ -466,6 +509,7 @@ bool SessionTable::settled() const {
 std::vector<HandedSession> SessionTable::handed() const {
   std::vector<HandedSession> list;
   for (const auto& [id, session] : sessions_) {
+    if (session->messages) session->messages->tell_rest();
     list.push_back({.id = id.value,
                     .tenant = session->tenant_name,
                     .peer = session->peer,
@@ -475,13 +519,14 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .api = session->api,
                     .long_commands = session->long_commands.all(),
                     .devices = session->devices.all(),
-                    .worker = session->worker.pid(),
+                    .worker = session->worker.handed(),
                     .client = session->client.fd(),
                     .channel = session->channel.fd(),
                     .ledger = session->ledger.fd(),
                     .knock = session->knock.get(),
                     .turns = session->turns.fd(),
                     .segment = session->segment_fd.get(),
+                    .messages = session->messages ? session->messages->fd() : -1,
                     .books = host_.dispatch.session_books(id),
                     .memory = host_.memory.granted(id),
                     .paused = session->paused});
@@ -494,7 +539,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   auto worker = WorkerProcess::adopt(handed.worker);
   session::Socket client{ring::UniqueFd(handed.client)}, channel{ring::UniqueFd(handed.channel)},
       ledger{ring::UniqueFd(handed.ledger)};
-  ring::UniqueFd knock(handed.knock), segment(handed.segment);
+  ring::UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages);
   auto turns = session::TurnMemory::attach(ring::UniqueFd(handed.turns));
   auto header = ring::HeaderView::attach(segment.get());
   // A trace does not go on in the next daemon.
@@ -535,11 +580,15 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .output = {},
                                                .header = std::move(header).value(),
                                                .worker = std::move(worker).value(),
+                                               .messages = {},
+                                               .clear_at = {},
+                                               .clear_looks = 0,
                                                .client_watch = {},
                                                .channel_watch = {},
                                                .ledger_watch = {},
                                                .worker_watch = {}});
   session->processor_clock.emplace(session->worker.pid());
+  if (messages) session->messages = WorkerOutput::adopt(std::move(messages));
   auto done = watch(*session);
   if (done) done = watch_client(*session);
   if (done) {
@@ -577,6 +626,10 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   for (const auto& [id, session] : sessions_) {
     if (session->stage == Session::Stage::starting && (!first || session->give_up < *first))
       first = session->give_up;
+    const auto resume = session->messages ? session->messages->deadline() : std::nullopt;
+    for (const auto& other : {session->clear_at, resume}) {
+      if (other && (!first || *other < *first)) first = other;
+    }
   }
   const bool looks = std::any_of(sessions_.begin(), sessions_.end(), [](const auto& entry) {
     return entry.second->stage == Session::Stage::running;
@@ -586,26 +639,38 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   return first;
 }
 
+/// What its processes have used in their lives: of the control group, which misses none, where there is one.
+std::optional<std::chrono::nanoseconds> SessionTable::look_at_processors(Session& session) {
+  auto ran = session.worker.group_processor_time();
+  if (!ran && session.processor_clock) ran = session.processor_clock->read();
+  if (ran) session.ran = ran;
+  return ran;
+}
+
 void SessionTable::look_at_processors(Time now) {
   if (now < next_processor_look_ || !host_.dispatch.has_host_device()) return;
   next_processor_look_ = now + DispatchLoop::kProcessorLook;
   std::vector<ProcessorTime> times;
   for (auto& [id, session] : sessions_) {
-    if (session->stage != Session::Stage::running || !session->processor_clock) continue;
-    if (const auto ran = session->processor_clock->read()) times.push_back({id, *ran});
+    if (session->stage != Session::Stage::running) continue;
+    if (const auto ran = look_at_processors(*session)) times.push_back({id, *ran});
   }
   if (!times.empty()) host_.dispatch.account_processors(times);
 }
 
 void SessionTable::expire(Time now) {
   look_at_processors(now);
+  std::vector<SessionId> to_clear;
   for (auto& [id, session] : sessions_) {
+    if (session->messages) session->messages->expire(now);
+    if (session->clear_at && now >= *session->clear_at) to_clear.push_back(id);
     if (session->stage != Session::Stage::starting || now < session->give_up) continue;
     end(*session,
         "its worker was not ready within " + std::to_string(kWorkerPatience.count()) +
             " s: the device's driver may hang",
         Fault::watchdog);
   }
+  for (const SessionId id : to_clear) remove_if_clear(id);
 }
 
 }  // namespace fairgv::daemon

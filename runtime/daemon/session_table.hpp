@@ -86,12 +86,12 @@ class SessionTable {
 
   /// Ends sessions that broke the turn protocol.
   void end_broken();
-  /// Kills every worker; the table is empty when all are reaped.
+  /// Kills every worker; the table is empty when nothing is left of them.
   void end_all(const std::string& reason);
 
   /// When expire() wants to be called.
   std::optional<Time> deadline() const;
-  /// Ends sessions whose worker does not become ready.
+  /// Ends sessions whose worker does not become ready, and goes on with what takes its time.
   void expire(Time now);
 
   const std::map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
@@ -112,12 +112,14 @@ class SessionTable {
   void on_long_command(Session& session, const session::LongCommand& command);
   Result<void> see_devices(Session& session, const session::WorkerReady& ready);
   bool forget_devices();
+  std::optional<std::chrono::nanoseconds> look_at_processors(Session& session);
   void look_at_processors(Time now);
   Result<void> admit(Session& session);
   void tell_pause(const Session& session);
   /// What the dispatchers need of it, while it is in the table.
   DispatchedSession dispatched(Session& session) const;
   void on_worker_end(SessionId id);
+  void remove_if_clear(SessionId id);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {});
   void account_memory(const Session& session);
   void leave_tenant(TenantId id);

@@ -1,5 +1,6 @@
 #include "runtime/daemon/worker_cage.hpp"
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "runtime/daemon/process_namespace.hpp"
 #include "runtime/daemon/worker_cage_landlock.hpp"
 #include "runtime/daemon/worker_cage_mounts.hpp"
 
@@ -32,7 +34,8 @@ Result<void> plan_private_view(const WorkerRule& rule, const std::string& system
                     rule.readable,
                     {cage.cache},
                     look_up_user(uid, gid).home,
-                    place.client};
+                    place.client,
+                    cage.own_processes};
   // Who starts the daemon may have said where PoCL's cache is.
   if (const char* own = std::getenv("POCL_CACHE_DIR"); own != nullptr && *own == '/') {
     wishes.caches.emplace_back(own);
@@ -60,6 +63,7 @@ Result<WorkerCage> plan_cage(const WorkerRule& rule, const std::string& system_v
   if (!rule.private_view) return cage;
   cage.means = view_means();
   if (cage.means == ViewMeans::nothing) return cage;
+  cage.own_processes = cage.means == ViewMeans::mounts && may_separate_processes();
   if (auto planned = plan_private_view(rule, system_vendors, place, cage); !planned) return planned.error();
   return cage;
 }
@@ -82,8 +86,20 @@ std::optional<std::string> cage_weakness(const WorkerRule& rule) {
          "SECURITY.md)";
 }
 
-void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, pid_t daemon,
+namespace {
+
+/// `daemon`: a pidfd. If it died before, nobody sends the signal any more. Among process numbers of its own a
+/// process cannot see whether its parent has changed.
+void die_with(int daemon, const StartFailure& failure) {
+  pollfd died{daemon, POLLIN, 0};
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::poll(&died, 1, 0) != 0) failure.give_up("find its daemon");
+}
+
+}  // namespace
+
+void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon,
                 const StartFailure& failure) {
+  die_with(daemon, failure);
   // A terminal of the daemon's could otherwise be typed into.
   if (::setsid() < 0) failure.give_up("begin a session of its own");
   if (cage.means == ViewMeans::mounts) {
@@ -95,9 +111,9 @@ void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, pid_t daemo
   if (run_as) become(*run_as, failure);
   drop_capabilities(failure);
   limit_resources(cage.limits, failure);
-  // After the change of user, which would clear it. If the daemon died before, nobody sends the signal any
-  // more.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != daemon) failure.give_up("find its daemon");
+  die_with(daemon, failure);  // the change of user has cleared it
+  // What it starts stays below it while it lives. Number 1 has that without asking.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) failure.give_up("keep its orphans");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) failure.give_up("renounce further rights");
   if (cage.means == ViewMeans::landlock) {
     confine_to(cage.view, cage.program, failure);

@@ -18,6 +18,7 @@ namespace fairgv::daemon {
 struct WorkerCage {
   WorkerLimits limits;
   ViewMeans means = ViewMeans::nothing;  // by which `view` is made
+  bool own_processes = false;  // with process numbers and a /proc of its own (process_namespace.hpp)
   WorkerView view;
   std::filesystem::path cache;  // writable, the worker's HOME; empty: the user's own
   pid_t program = 0;            // the session's
@@ -41,9 +42,8 @@ Result<WorkerCage> plan_cage(const WorkerRule& rule, const std::string& system_v
 /// start. Nothing when all is well.
 std::optional<std::string> cage_weakness(const WorkerRule& rule);
 
-/// Takes the calling process, a child of `daemon`, into the cage. Async-signal-safe; ends the process if any
-/// part of the cage fails: a weaker one is not offered.
-void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, pid_t daemon,
-                const StartFailure& failure);
+/// Takes the calling process into the cage. `daemon`: a pidfd of its parent. Async-signal-safe; ends the
+/// process if any part of the cage fails: a weaker one is not offered.
+void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon, const StartFailure& failure);
 
 }  // namespace fairgv::daemon

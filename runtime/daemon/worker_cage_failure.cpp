@@ -43,11 +43,6 @@ void StartFailure::give_up(const char* what, const char* object) const {
                            reason == nullptr ? "unknown error" : reason}) {
     line.add_plain(part);
   }
-  Line log;
-  log.add("fairgvd: ");
-  log.add(line.text());
-  log.add("\n");
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, log.text().data(), log.text().size());
   Line packet;  // session::WorkerFailed as text
   packet.add(R"({"worker":"failed","reason":")");
   packet.add(line.text());
@@ -55,6 +50,9 @@ void StartFailure::give_up(const char* what, const char* object) const {
   if (channel_ >= 0) {
     [[maybe_unused]] const ssize_t sent =
         ::send(channel_, packet.text().data(), packet.text().size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  } else {
+    line.add("\n");
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.text().data(), line.text().size());
   }
   ::_exit(kExitStatus);
 }

@@ -1,5 +1,5 @@
-// Giving up between fork and exec: one line to the log, and the same as the worker's last word to the daemon,
-// which passes it on to the program that wanted a session.
+// Giving up between fork and exec: one line as the worker's last word to the daemon, which logs it and passes
+// it on to the program that wanted a session.
 #pragma once
 
 namespace fairgv::daemon {
@@ -9,7 +9,8 @@ class StartFailure {
  public:
   static constexpr int kExitStatus = 127;
 
-  /// `channel`: the worker's socket to the daemon (session/protocol.hpp); -1: none.
+  /// `channel`: the worker's socket to the daemon (session/protocol.hpp); -1: none, and the line
+  /// goes to standard error.
   explicit StartFailure(int channel) : channel_(channel) {}
 
   /// Tells that a worker cannot do `what` (with `object`), for the reason in errno, and ends the process.

@@ -77,8 +77,28 @@ bool make_mount_point(const Place& place) {
   return file >= 0;
 }
 
+/// Only number 1's threads can be written to: who names a thread writes there.
+bool put_processes(const Place& place) {
+  const char* const path = in_new_root(place);
+  if (::mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) return false;
+  const int proc = ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int threads = ::open_tree(proc, "self/task", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  mount_attr closed{};
+  closed.attr_set = MOUNT_ATTR_RDONLY;
+  const bool done = proc >= 0 && threads >= 0 &&
+                    ::mount_setattr(proc, "", AT_EMPTY_PATH, &closed, sizeof(closed)) == 0 &&
+                    ::move_mount(threads, "", proc, "self/task", MOVE_MOUNT_F_EMPTY_PATH) == 0;
+  const int code = errno;
+  if (proc >= 0) ::close(proc);
+  if (threads >= 0) ::close(threads);
+  errno = code;
+  return done;
+}
+
 bool put(const Place& place, int tree) {
   switch (place.kind) {
+    case Kind::processes:
+      return put_processes(place);
     case Kind::link:
       return ::symlink(place.target.c_str(), in_new_root(place)) == 0 || errno == EEXIST;
     case Kind::temporary:
@@ -140,7 +160,7 @@ void enter_view(const WorkerView& view, const User* user, pid_t program, const S
   std::array<int, kMostPlaces> trees{};
   for (std::size_t i = 0; i < view.size(); ++i) {
     const Place& place = view[i];
-    if (place.kind == Kind::link || place.kind == Kind::temporary) continue;
+    if (place.kind == Kind::link || place.kind == Kind::temporary || place.kind == Kind::processes) continue;
     trees.at(i) = place.kind == Kind::programs ? open_programs(place, user, program) : open_place(place);
     if (trees.at(i) < 0 && place.kind != Kind::programs) failure.give_up("be shown", place.path.c_str());
   }

@@ -1,8 +1,12 @@
 #include "runtime/daemon/worker_cage_syscalls.hpp"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -40,6 +44,9 @@ constexpr long kRefused[] = {
     SYS_process_madvise,
     SYS_process_mrelease,
     SYS_tkill,
+    // by which a worker's processes are known to be its own
+    SYS_setsid,
+    SYS_setpgid,
     // the kernel and the machine
     SYS_kexec_load,
     SYS_kexec_file_load,
@@ -163,6 +170,10 @@ void SyscallFilter::guard_arguments() {
   answer(SECCOMP_RET_ALLOW);
   answer(failure(EPERM));
 
+  refuse_if(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY});
+  refuse_if(SYS_ioctl, 1, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX});
+  refuse_if(SYS_prctl, 0, {PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER});
+
   // 0: its own process group, which is it and what it has started; for prlimit64, itself.
   for (const long call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_prlimit64}) {
     add(unless_skip(BPF_JEQ, call, 5));
@@ -173,6 +184,16 @@ void SyscallFilter::guard_arguments() {
     answer(SECCOMP_RET_ALLOW);
     answer(failure(EPERM));
   }
+}
+
+void SyscallFilter::refuse_if(long call, std::size_t argument, std::initializer_list<long> values) {
+  add(unless_skip(BPF_JEQ, call, static_cast<std::uint8_t>(2 + 2 * values.size())));
+  add(load_argument(argument));
+  for (const long value : values) {
+    add(unless_skip(BPF_JEQ, value, 1));
+    answer(failure(EPERM));
+  }
+  answer(SECCOMP_RET_ALLOW);
 }
 
 void SyscallFilter::answer(unsigned what) {

@@ -6,6 +6,8 @@
 
 #include <linux/filter.h>
 
+#include <cstddef>
+#include <initializer_list>
 #include <vector>
 
 namespace fairgv::daemon {
@@ -15,6 +17,9 @@ namespace fairgv::daemon {
 /// - what examines or changes other processes, the system, its mounts, namespaces, clocks, keys or kernel,
 ///   and interfaces of the kernel with a history of faults that no driver needs: EPERM;
 /// - signals and limits of other processes than the worker itself: EPERM;
+/// - what has the kernel send signals when a file changes, leases, input for terminals, and what binds a
+/// worker
+///   to its daemon and its descendants to it: EPERM;
 /// - sockets other than Unix ones: EAFNOSUPPORT;
 /// - clone3, whose flags a filter cannot read, and calls that are newer than this file: ENOSYS, upon which
 ///   libraries use the older way;
@@ -33,6 +38,8 @@ class SyscallFilter {
  private:
   void refuse_listed();
   void guard_arguments();
+  /// The call is refused when its argument of this index is one of the values.
+  void refuse_if(long call, std::size_t argument, std::initializer_list<long> values);
   void add(const sock_filter& instruction) { program_.push_back(instruction); }
   void answer(unsigned what);
 

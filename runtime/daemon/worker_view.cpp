@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSystemFolders[] = {
-    "/bin", "/sbin",      "/lib",       "/lib32", "/lib64", "/libx32",           "/usr",
-    "/opt", "/nix/store", "/gnu/store", "/proc",  "/sys",   "/run/opengl-driver"};
+constexpr const char* kSystemFolders[] = {"/bin",       "/sbin",      "/lib", "/lib32",
+                                          "/lib64",     "/libx32",    "/usr", "/opt",
+                                          "/nix/store", "/gnu/store", "/sys", "/run/opengl-driver"};
 
 /// Of /etc, what loaders, the C library and drivers read: not its secrets, which a worker of root could.
 constexpr const char* kSystemFiles[] = {
@@ -162,7 +162,12 @@ WorkerView plan_view(const ViewWishes& wishes) {
   for (const char* path : kDevices) plan.add(Place::Kind::device, path);
   add_accelerators(plan);
   for (const char* path : {"/tmp", "/dev/shm"}) plan.add(Place::Kind::temporary, path);
-  plan.add(Place::Kind::writable, kOwnThreads);
+  if (wishes.own_processes) {
+    plan.add(Place::Kind::processes, "/proc");
+  } else {
+    plan.add(Place::Kind::read_only, "/proc");
+    plan.add(Place::Kind::writable, kOwnThreads);
+  }
   plan.end_system();
   for (const fs::path& path : {wishes.worker_program, wishes.worker_vendors, wishes.system_vendors}) {
     plan.add(Place::Kind::read_only, path);

@@ -32,6 +32,7 @@ struct Place {
     writable,
     temporary,  // empty, in memory, gone with the worker; only where the means are mounts
     programs,   // read-only, and only if the session's program has the same folder at this path
+    processes,  // a /proc that shows the worker's own processes; only where it has numbers of its own
   };
   Kind kind;
   std::string path;    // absolute
@@ -53,6 +54,7 @@ struct ViewWishes {
   std::vector<std::filesystem::path> caches;  // writable
   std::filesystem::path home;                 // the user's
   pid_t program = 0;                          // the session's
+  bool own_processes = false;                 // has the worker a /proc of its own
 };
 
 /// Leaves out what this machine does not have.

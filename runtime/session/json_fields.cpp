@@ -5,6 +5,38 @@
 namespace fairgv::session {
 namespace {
 
+/// A character of UTF-8 and how many bytes it takes. What is none has the code of a control character.
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+};
+
+Character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (bytes == 0 || text.size() < bytes) return {};
+  char32_t code = lead & (0x7fU >> bytes);
+  for (std::size_t at = 1; at < bytes; ++at) {
+    if ((byte(at) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(at) & 0x3fU);
+  }
+  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x1'0000};
+  const bool half = code >= 0xd800 && code < 0xe000;  // of a pair in UTF-16
+  if (code < kSmallest[bytes] || code > 0x10'ffff || half) return {};
+  return {code, bytes};
+}
+
+/// Nothing that a terminal or the reader of a line obeys: control characters (some terminals obey those from
+/// 80 to 9F, too), ends of lines and paragraphs, changes of the direction of writing.
+bool is_plain(char32_t code) {
+  const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+  const bool layout = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+                      code == 0x200e || code == 0x200f || code == 0xfeff;
+  return !control && !layout;
+}
+
 /// No message of ours is nested deeper. Copying and destroying a value recurses, so the depth must be
 /// bounded.
 constexpr int kDeepest = 8;
@@ -137,14 +169,15 @@ std::string to_text(const nlohmann::json& json) {
 }
 
 std::string printable(std::string_view text, std::size_t longest) {
-  std::string result(text.substr(0, longest));
-  bool after_c2 = false;
-  for (char& character : result) {
-    const auto byte = static_cast<unsigned char>(character);
-    // C2 80 to C2 9F are UTF-8 for the control characters that some terminals obey, too.
-    const bool is_control = byte < 0x20 || byte == 0x7f || (after_c2 && byte < 0xa0);
-    after_c2 = byte == 0xc2;
-    if (is_control) character = '?';
+  std::string result;
+  result.reserve(std::min(text.size(), longest));
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    const std::string_view bytes =
+        is_plain(character.code) ? text.substr(0, character.bytes) : std::string_view("?");
+    if (result.size() + bytes.size() > longest) break;
+    result += bytes;
+    text.remove_prefix(character.bytes);
   }
   return result;
 }

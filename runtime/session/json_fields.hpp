@@ -60,7 +60,8 @@ class JsonFields {
 /// One line of JSON; text that is not UTF-8 is made so.
 std::string to_text(const nlohmann::json& json);
 
-/// `text` cut to `longest` bytes, with control characters shown as '?': safe for a terminal and a log.
+/// `text` cut to `longest` bytes, as UTF-8, with '?' for everything else, for control characters and for what
+/// changes the direction of writing: safe for a terminal and a log.
 std::string printable(std::string_view text, std::size_t longest);
 
 }  // namespace fairgv::session

@@ -27,6 +27,12 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+void refuse_descriptors_at(int fd) {
+  constexpr int kPassRights = 83;  // SO_PASSRIGHTS, younger than Debian 12's headers
+  constexpr int kNo = 0;
+  ::setsockopt(fd, SOL_SOCKET, kPassRights, &kNo, sizeof(kNo));
+}
+
 void take_descriptors(const msghdr& message, std::vector<ring::UniqueFd>& into) {
   for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
        control = CMSG_NXTHDR(const_cast<msghdr*>(&message), control)) {
@@ -88,6 +94,10 @@ Result<void> Socket::set_nonblocking() {
   return {};
 }
 
+void Socket::refuse_descriptors() const {
+  refuse_descriptors_at(fd_.get());
+}
+
 Result<PeerCredentials> Socket::peer() const {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
@@ -128,15 +138,23 @@ bool Socket::offer(std::string_view text) const {
 }
 
 Result<Packet> Socket::receive() const {
+  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> space{};
+  return receive(space);
+}
+
+Result<Packet> Socket::receive_text() const {
+  return receive(std::span<unsigned char>());
+}
+
+Result<Packet> Socket::receive(std::span<unsigned char> descriptors) const {
   Packet packet;
   packet.text.resize(kMaxPacket);
   iovec part{packet.text.data(), packet.text.size()};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  alignas(cmsghdr) std::array<unsigned char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> space{};
-  message.msg_control = space.data();
-  message.msg_controllen = space.size();
+  message.msg_control = descriptors.data();
+  message.msg_controllen = descriptors.size();
   ssize_t length = -1;
   do {
     length = ::recvmsg(fd_.get(), &message, MSG_CMSG_CLOEXEC);
@@ -178,6 +196,11 @@ Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
   if (::chmod(path.c_str(), mode) != 0) return system_error("cannot set the permissions of " + path);
   if (::listen(listener.fd(), SOMAXCONN) != 0) return system_error("cannot listen at " + path);
   return listener;
+}
+
+/// What is accepted begins with the listener's options, and whoever connects finds them at once.
+Listener::Listener(ring::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {
+  refuse_descriptors_at(fd_.get());
 }
 
 Listener::~Listener() {

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,8 @@ class Socket {
   void close() { fd_.reset(); }
 
   Result<void> set_nonblocking();
+  /// From now on nobody can send descriptors to this end (from Linux 6.16 on). See receive_text().
+  void refuse_descriptors() const;
   Result<PeerCredentials> peer() const;
 
   /// Sends one packet and copies of up to kMaxDescriptors descriptors with it. Fails if the packet is too
@@ -77,12 +80,17 @@ class Socket {
   bool offer(std::string_view text) const;
   /// Takes one packet. An Error is for a broken socket or a packet beyond the limits: hang up then.
   Result<Packet> receive() const;
+  /// The same from a peer that has no descriptors to give: a packet that has some is an Error. None of them
+  /// is ever this process' own, in which closing it could wait for a file system that the peer serves.
+  Result<Packet> receive_text() const;
 
  private:
+  Result<Packet> receive(std::span<unsigned char> descriptors) const;
   ring::UniqueFd fd_;
 };
 
-/// A socket that others connect to. Removes its path when it goes away, unless it is borrowed.
+/// A socket that others connect to, without descriptors (Socket::refuse_descriptors). Removes its path when
+/// it goes away, unless it is borrowed.
 class Listener {
  public:
   /// Replaces whatever socket file lies at `path`: make sure first that nobody serves it. Non-blocking.
@@ -102,7 +110,7 @@ class Listener {
   Result<Socket> accept() const;
 
  private:
-  Listener(ring::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  Listener(ring::UniqueFd fd, std::string path);
   ring::UniqueFd fd_;
   std::string path_;
 };

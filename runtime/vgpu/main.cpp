@@ -29,6 +29,7 @@
 #include "runtime/session/socket.hpp"
 #include "runtime/session/time_slice.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/aborts.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
 #include "runtime/vgpu/device_threads.hpp"
 #include "runtime/vgpu/long_commands.hpp"
@@ -249,7 +250,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
   const auto processors = device_processors(arguments);
   if (!processors) return processors.error();
-  StolenTime stolen(threads, arguments.client, HostSteal(processors.value()));
+  // Among process numbers of this worker's own, where its parent has none, the program's stands for nobody or
+  // somebody else.
+  const pid_t client = ::getppid() == 0 ? 0 : arguments.client;
+  StolenTime stolen(threads, client, HostSteal(processors.value()));
   const Processors commands_run_on = !drivers->has_host_device()       ? Processors::the_devices_own
                                      : !arguments.device_cores.empty() ? Processors::other_cpus
                                                                        : Processors::our_cpus;
@@ -331,8 +335,10 @@ int run(int argc, char** argv) {
     return 2;
   }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
+  spdlog::set_pattern("%l: %v");  // the daemon puts the time and the session before it
   std::signal(SIGPIPE, SIG_IGN);
   close_memory_to_others();
+  tell_of_aborts();
   // What kernels print must be in the pipe when their command is reported complete, or at least soon.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const session::Socket daemon{ring::UniqueFd(arguments.daemon_fd)};

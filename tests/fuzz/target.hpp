@@ -37,12 +37,15 @@ extern const Target kSources;
 extern const Target kImages;
 /// The daemon's socket, and what workers say to the daemon.
 extern const Target kDaemon;
+/// What workers print.
+extern const Target kOutput;
 /// What decides whom a client takes for its daemon.
 extern const Target kPeers;
 /// The worker's handlers, on the machine's real OpenCL driver.
 extern const Target kWorker;
 
-inline constexpr std::array kTargets{&kCodec, &kRing, &kSources, &kImages, &kDaemon, &kPeers, &kWorker};
+inline constexpr std::array kTargets{&kCodec, &kRing,   &kSources, &kImages,
+                                     &kDaemon, &kOutput, &kPeers,   &kWorker};
 
 /// Prints what must hold and does not, and aborts.
 void expect(bool so, std::string_view what);

@@ -1,5 +1,7 @@
 add_executable(opencl_calls opencl_calls.cpp)
 target_link_libraries(opencl_calls PRIVATE workload_support fairgv_warnings)
+add_executable(opencl_breakout opencl_breakout.cpp)
+target_link_libraries(opencl_breakout PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp)
@@ -14,7 +16,7 @@ target_link_libraries(opencl_loss PRIVATE workload_support fairgv_warnings Threa
 add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_doctor_test.cpp
+add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_kinship_test.cpp system_output_test.cpp system_doctor_test.cpp
   system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_hostile_test.cpp system_input_test.cpp
   system_life_test.cpp system_limits_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp
   system_readme_test.cpp system_reload_test.cpp system_restart_test.cpp system_top_test.cpp system_trace_test.cpp)
@@ -24,7 +26,7 @@ target_compile_definitions(system_test PRIVATE
   FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
   FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>
   FAIRGV_SANITIZED=$<BOOL:${FAIRGV_SANITIZE}>)
-add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_calls opencl_life opencl_limits opencl_loss
+add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_breakout opencl_calls opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
 if(FAIRGV_CUDA_INCLUDE)
   target_sources(system_test PRIVATE system_cuda_worker_test.cpp)

@@ -19,6 +19,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_matching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_output_lines_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_peer_process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_clock_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_use_test.cpp
@@ -35,6 +36,8 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_cage_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_descendants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_output_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_process_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)

@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
+#include <linux/sockios.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
@@ -43,6 +46,18 @@ long raw() {
 template <int kFamily>
 long make_socket() {
   return ::socket(kFamily, SOCK_STREAM, 0);
+}
+
+template <unsigned long kRequest>
+long control() {
+  return ::ioctl(0, kRequest, 0);
+}
+
+int waiting = 0;
+
+int make_pipe() {
+  int ends[2] = {-1, -1};
+  return ::pipe(ends) == 0 ? ends[0] : -1;
 }
 
 long run_program() {
@@ -89,9 +104,15 @@ constexpr Attempt kAttempts[] = {
     {"process_vm_writev", raw<SYS_process_vm_writev>},
     {"pidfd_getfd", raw<SYS_pidfd_getfd>},
     {"pidfd_send_signal", raw<SYS_pidfd_send_signal>},
-    {"signal_daemon", [] { return long{::kill(::getppid(), 0)}; }},
+    // Among process numbers of its own, a probe's parent has none.
+    {"signal_daemon", [] { return long{::kill(::getppid() == 0 ? 2 : ::getppid(), 0)}; }},
     {"signal_all", [] { return long{::kill(-1, 0)}; }},
-    {"limit_daemon", [] { return ::syscall(SYS_prlimit64, ::getppid(), RLIMIT_CORE, nullptr, nullptr); }},
+    {"limit_daemon",
+     [] {
+       return ::syscall(SYS_prlimit64, ::getppid() == 0 ? 2 : ::getppid(), RLIMIT_CORE, nullptr, nullptr);
+     }},
+    {"setsid", raw<SYS_setsid>},
+    {"setpgid", raw<SYS_setpgid>},
     {"kexec_load", raw<SYS_kexec_load>},
     {"init_module", raw<SYS_init_module>},
     {"finit_module", raw<SYS_finit_module>},
@@ -130,7 +151,25 @@ constexpr Attempt kAttempts[] = {
     {"socket_netlink", make_socket<AF_NETLINK>},
     {"socket_packet", make_socket<AF_PACKET>},
     {"setuid_root", [] { return long{::getuid() == 0 ? ::setuid(1) : ::setuid(0)}; }},
+    {"own_by_fcntl", [] { return long{::fcntl(0, F_SETOWN, ::getpid())}; }},
+    {"own_by_fcntl_ex",
+     [] {
+       f_owner_ex owner{F_OWNER_PID, ::getpid()};
+       return long{::fcntl(0, F_SETOWN_EX, &owner)};
+     }},
+    {"choose_signal", [] { return long{::fcntl(0, F_SETSIG, SIGKILL)}; }},
+    {"lease", [] { return long{::fcntl(0, F_SETLEASE, F_RDLCK)}; }},
+    {"notify", [] { return long{::fcntl(0, F_NOTIFY, DN_MODIFY)}; }},
+    {"own_by_ioctl", control<FIOSETOWN>},
+    {"own_group_by_ioctl", control<SIOCSPGRP>},
+    {"type_for_terminal", control<TIOCSTI>},
+    {"paste_for_terminal", control<TIOCLINUX>},
+    {"outlive_parent", [] { return long{::prctl(PR_SET_PDEATHSIG, 0)}; }},
+    {"give_up_orphans", [] { return long{::prctl(PR_SET_CHILD_SUBREAPER, 0)}; }},
     // What drivers and their compilers need.
+    {"file_flags", [] { return long{::fcntl(0, F_SETFL, 0)}; }},
+    {"waiting_bytes", [] { return long{::ioctl(make_pipe(), FIONREAD, &waiting)}; }},
+    {"name_itself", [] { return long{::prctl(PR_SET_NAME, "probe")}; }},
     {"socket_unix", make_socket<AF_UNIX>},
     {"ask_personality", [] { return long{::personality(0xFFFF'FFFF)}; }},
     {"signal_itself", [] { return long{::kill(::getpid(), 0)}; }},

@@ -55,13 +55,14 @@ Handover example() {
                         .slicing = "random:7",
                         .long_commands = {{0, "reduce", "it uses pipes", 3, 5, 9}},
                         .devices = {1, 0},
-                        .worker = 456,
+                        .worker = {456, false, 16, "/sys/fs/cgroup/fairgv-1-40"},
                         .client = 10,
                         .channel = 11,
                         .ledger = 15,
                         .knock = 12,
                         .turns = 13,
                         .segment = 14,
+                        .messages = 17,
                         .books = {.used_ns = {17, 0},
                                   .work = {{.commands = 5, .bytes = 6}, {}},
                                   .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
@@ -94,6 +95,11 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->sessions[0].books.work.at(0).bytes, 6u);
   EXPECT_EQ(read->tenants[1].set, 9u);
   EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
+  EXPECT_EQ(read->sessions[0].worker.pid, 456);
+  EXPECT_FALSE(read->sessions[0].worker.sweeps);
+  EXPECT_EQ(read->sessions[0].worker.group, 16);
+  EXPECT_EQ(read->sessions[0].worker.group_path, "/sys/fs/cgroup/fairgv-1-40");
+  EXPECT_EQ(read->sessions[0].messages, 17);
   EXPECT_EQ(read->sessions[0].long_commands[0].reason, "it uses pipes");
   EXPECT_EQ(read->sessions[0].books.used_ns, (std::vector<std::uint64_t>{17, 0}));
   EXPECT_EQ(read->sessions[0].memory, (std::vector<std::uint64_t>{~std::uint64_t{0}, 5}));
@@ -155,8 +161,8 @@ TEST(Handover, KeepsEveryDescriptorOverExecOrNone) {
   handover.listener = file();
   handover.lock = file();
   HandedSession& session = handover.sessions[0];
-  for (int* const each :
-       {&session.client, &session.channel, &session.ledger, &session.knock, &session.turns, &session.segment})
+  for (int* const each : {&session.client, &session.channel, &session.ledger, &session.knock, &session.turns,
+                          &session.segment, &session.messages, &session.worker.group})
     *each = file();
   ASSERT_TRUE(keep_over_exec(handover, true));
   for (const auto& each : files) EXPECT_EQ(::fcntl(each.get(), F_GETFD), 0);

@@ -1,9 +1,6 @@
 // Sessions whose worker is a script: what it says on its channel, and what becomes of the session.
-#include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-
 #include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
@@ -15,6 +12,7 @@
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 #include "tests/harness/temporary_folder.hpp"
+#include "tests/unit/daemon_log.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -27,28 +25,6 @@ const std::string kReady = to_text(WorkerReady{{{"Portable Computing Language", 
 LongCommand reduce(std::uint64_t count) {
   return {0, "reduce", "it uses pipes", count, 4'210'000'000, 4'210'000'000 * count};
 }
-
-/// What the daemon logs while it lives.
-class Log {
- public:
-  Log() : before_(spdlog::default_logger()) {
-    const auto sink = std::make_shared<spdlog::sinks::ostream_sink_st>(text_, true);
-    sink->set_pattern("%v");
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
-  }
-  ~Log() { spdlog::set_default_logger(before_); }
-
-  std::size_t count(const std::string& words) const {
-    const std::string text = text_.str();
-    std::size_t found = 0;
-    for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++found;
-    return found;
-  }
-
- private:
-  std::ostringstream text_;
-  std::shared_ptr<spdlog::logger> before_;
-};
 
 struct SessionTableTest : ::testing::Test {
   /// Begins bob's session with a worker that says these packets, and then does this.
@@ -69,7 +45,10 @@ struct SessionTableTest : ::testing::Test {
   void run_until(const std::function<bool()>& so) {
     // The bound only keeps a broken daemon from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!so() && std::chrono::steady_clock::now() < give_up) events->wait(give_up);
+    while (!so() && std::chrono::steady_clock::now() < give_up) {
+      events->wait(std::min(give_up, table.deadline().value_or(give_up)));
+      table.expire(std::chrono::steady_clock::now());
+    }
     ASSERT_TRUE(so());
   }
 
@@ -107,6 +86,21 @@ TEST_F(SessionTableTest, ALongCommandIsReportedWithItsSessionAndLoggedOnce) {
   EXPECT_EQ(log.count("ends"), 0u);
   EXPECT_EQ(counts().sessions, 1u);
   EXPECT_EQ(counts().violations, 0u);
+}
+
+TEST_F(SessionTableTest, TheLastWordsOfAWorkerAreLoggedBeforeItsEnd) {
+  start({kReady}, "echo 'the driver has lost its device' >&2; kill -9 $$; exit 3");
+  run_until([&] { return table.empty(); });
+  EXPECT_EQ(log.count("session 1 of tenant bob: its worker says: the driver has lost its device\n"), 1u);
+  EXPECT_EQ(
+      log.count("its worker says: the driver has lost its device\nsession 1 of tenant bob ends: its worker "),
+      1u);
+}
+
+TEST_F(SessionTableTest, ASessionIsThereUntilNothingOfItsWorkerIsLeft) {
+  start({kReady}, "(sleep 1000 &); exit 3");
+  run_until([&] { return table.empty(); });
+  EXPECT_EQ(log.count("session 1 of tenant bob ends: its worker ended with status 3"), 1u);
 }
 
 TEST_F(SessionTableTest, AWorkerThatIsNotReadyHasNoLongCommands) {

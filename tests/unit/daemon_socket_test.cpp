@@ -48,6 +48,25 @@ TEST_F(Pair, HandsOverADescriptorOfTheSameFile) {
   EXPECT_NE(::fcntl(packet->fds[0].get(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
+TEST_F(Pair, TakesNoDescriptorWhereItTakesTextOnly) {
+  const ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
+  ASSERT_TRUE(near.send("text"));
+  EXPECT_EQ(far.receive_text()->text, "text");
+  ASSERT_TRUE(near.send("here", {file.get()}));
+  const ring::UniqueFd before(::dup(file.get()));
+  EXPECT_FALSE(far.receive_text());
+  // It would have got the next number.
+  EXPECT_EQ(::fcntl(before.get() + 1, F_GETFD), -1);
+}
+
+TEST_F(Pair, ThatRefusesDescriptorsIsSentNone) {
+  far.refuse_descriptors();
+  const ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
+  if (near.send("here", {file.get()})) GTEST_SKIP() << "needs Linux 6.16";
+  ASSERT_TRUE(near.send("text"));
+  EXPECT_EQ(far.receive()->text, "text");
+}
+
 TEST_F(Pair, TellsWhoThePeerIs) {
   const auto peer = near.peer();
   ASSERT_TRUE(peer);

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "runtime/daemon/worker_cage_landlock.hpp"
 #include "runtime/daemon/worker_process.hpp"
@@ -136,6 +137,8 @@ TEST_F(Cage, RefusesEveryCallOfTheTableAndNoOther) {
       {"signal_daemon", "EPERM"},
       {"signal_all", "EPERM"},
       {"limit_daemon", "EPERM"},
+      {"setsid", "EPERM"},
+      {"setpgid", "EPERM"},
       {"kexec_load", "EPERM"},
       {"init_module", "EPERM"},
       {"finit_module", "EPERM"},
@@ -174,6 +177,20 @@ TEST_F(Cage, RefusesEveryCallOfTheTableAndNoOther) {
       {"socket_netlink", "EAFNOSUPPORT"},
       {"socket_packet", "EAFNOSUPPORT"},
       {"setuid_root", "EPERM"},
+      {"own_by_fcntl", "EPERM"},
+      {"own_by_fcntl_ex", "EPERM"},
+      {"choose_signal", "EPERM"},
+      {"lease", "EPERM"},
+      {"notify", "EPERM"},
+      {"own_by_ioctl", "EPERM"},
+      {"own_group_by_ioctl", "EPERM"},
+      {"type_for_terminal", "EPERM"},
+      {"paste_for_terminal", "EPERM"},
+      {"outlive_parent", "EPERM"},
+      {"give_up_orphans", "EPERM"},
+      {"file_flags", "allowed"},
+      {"waiting_bytes", "allowed"},
+      {"name_itself", "allowed"},
       {"socket_unix", "allowed"},
       {"ask_personality", "allowed"},
       {"signal_itself", "allowed"},
@@ -315,7 +332,8 @@ TEST_F(RootsCage, HasNoWayOutThroughOtherProcessesOfItsUser) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const Report report =
       probe({process + "/root/etc/hostname", process + "/cwd", process + "/environ", process + "/stat"});
-  EXPECT_EQ(only(report, process + "/stat"), "read");
+  // With process numbers of its own it does not even see them.
+  EXPECT_EQ(only(report, process + "/stat"), command.cage.own_processes ? "closed" : "read");
   expect_each(report, {process + "/root/etc/hostname", process + "/cwd", process + "/environ"}, "closed");
 }
 
@@ -384,6 +402,9 @@ TEST_F(Cage, ByLandlockClosesAllButItsView) {
   folder.write("secret", "");
   plan();
   command.cage.means = ViewMeans::landlock;
+  if (std::exchange(command.cage.own_processes, false)) {
+    command.cage.view.push_back({Place::Kind::writable, "/proc/self/task", {}, true});
+  }
   const std::string cache = folder / "caches" / std::to_string(::geteuid());
   const std::string secret = folder / "secret";
   const Report report =

@@ -1,0 +1,93 @@
+#include "runtime/daemon/worker_output.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace fairgv::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// As much as fits into a pipe that nobody has made larger.
+constexpr std::size_t kPiece = std::size_t{64} << 10;
+/// A worker may have made its pipe larger; of one that goes on writing, no more is read at its end.
+constexpr int kLastPieces = 32;
+
+constexpr std::chrono::milliseconds kRest{20};
+
+}  // namespace
+
+Result<std::pair<std::unique_ptr<WorkerOutput>, ring::UniqueFd>> WorkerOutput::make() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
+  ring::UniqueFd reader(ends[0]);
+  ring::UniqueFd writer(ends[1]);
+  // Of this end only: a pipe's ends are two open files, and the worker's driver expects to wait.
+  if (::fcntl(reader.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return system_error("cannot make a pipe non-blocking");
+  }
+  return std::pair(std::unique_ptr<WorkerOutput>(new WorkerOutput(std::move(reader))), std::move(writer));
+}
+
+std::unique_ptr<WorkerOutput> WorkerOutput::adopt(ring::UniqueFd fd) {
+  return std::unique_ptr<WorkerOutput>(new WorkerOutput(std::move(fd)));
+}
+
+Result<void> WorkerOutput::relay(EventLoop& events, std::string who) {
+  events_ = &events;
+  who_ = std::move(who);
+  return watch();
+}
+
+Result<void> WorkerOutput::watch() {
+  auto watch = events_->watch(fd_.get(), [this] { on_readable(); });
+  if (!watch) return watch.error();
+  watch_ = std::move(watch).value();
+  return {};
+}
+
+void WorkerOutput::on_readable() {
+  const Time now = Clock::now();
+  if (!read_piece()) return watch_.reset();
+  if (looks_.take(now)) return;
+  watch_.reset();
+  resume_at_ = now + kRest;
+}
+
+std::optional<std::size_t> WorkerOutput::read_piece() {
+  static std::array<char, kPiece> piece;  // too large for a stack, and one thread uses it
+  const ssize_t length = ::read(fd_.get(), piece.data(), piece.size());
+  if (length < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+  if (length <= 0) return std::nullopt;
+  log(lines_.take({piece.data(), static_cast<std::size_t>(length)}, Clock::now()));
+  return static_cast<std::size_t>(length);
+}
+
+void WorkerOutput::log(const std::vector<std::string>& lines) const {
+  for (const std::string& line : lines) spdlog::info("{}: its worker says: {}", who_, line);
+}
+
+void WorkerOutput::expire(Time now) {
+  if (!resume_at_ || now < *resume_at_) return;
+  resume_at_.reset();
+  // Without it the next rest is over at once, and it is tried again.
+  if (!watch()) resume_at_ = now + kRest;
+}
+
+void WorkerOutput::tell_rest() {
+  log(lines_.take_rest(Clock::now()));
+}
+
+void WorkerOutput::finish() {
+  watch_.reset();
+  resume_at_.reset();
+  for (int left = kLastPieces; left > 0 && read_piece().value_or(0) > 0; --left) {
+  }
+  log(lines_.finish(Clock::now()));
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,65 @@
+// What a worker and its driver print to standard error: a pipe of the session's own, whose other end the
+// daemon reads, and logs line by line with the session's name before each (output_lines.hpp). So a worker
+// reaches neither the daemon's terminal nor its log.
+//
+// It is read at all times, so that nobody waits for ever in a print; but only so often and so much at a time,
+// so that a flood costs little: the worker that makes it waits. Used by the event loop's thread only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/daemon/event_loop.hpp"
+#include "runtime/daemon/output_lines.hpp"
+#include "runtime/ring/handle.hpp"
+#include "runtime/ring/result.hpp"
+
+namespace fairgv::daemon {
+
+class WorkerOutput {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// The daemon's end, and the one that the worker writes to.
+  static Result<std::pair<std::unique_ptr<WorkerOutput>, ring::UniqueFd>> make();
+  /// The daemon's end, from the daemon before.
+  static std::unique_ptr<WorkerOutput> adopt(ring::UniqueFd fd);
+
+  /// Logs what comes from now on. `who` begins every line.
+  Result<void> relay(EventLoop& events, std::string who);
+  int fd() const { return fd_.get(); }
+
+  /// When expire() wants to be called: after a rest.
+  std::optional<Time> deadline() const { return resume_at_; }
+  void expire(Time now);
+
+  /// Logs a line that is not complete yet: a daemon after this one would not know of it.
+  void tell_rest();
+  /// Logs what is still in the pipe, the last words first of all, and reads no more.
+  void finish();
+
+ private:
+  explicit WorkerOutput(ring::UniqueFd fd) : fd_(std::move(fd)) {}
+  void on_readable();
+  /// Bytes read; 0: none now; nothing: there will be no more.
+  std::optional<std::size_t> read_piece();
+  void log(const std::vector<std::string>& lines) const;
+  Result<void> watch();
+
+  ring::UniqueFd fd_;
+  EventLoop* events_ = nullptr;
+  std::string who_;
+  OutputLines lines_;
+  TokenBucket looks_{kLooks, kLooks};
+  std::optional<Time> resume_at_;
+  EventLoop::Watch watch_;
+
+  static constexpr std::uint32_t kLooks = 50;  // a second
+};
+
+}  // namespace fairgv::daemon
