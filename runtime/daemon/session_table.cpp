@@ -51,6 +51,14 @@ std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device,
   return cores ? std::optional(cores.value()) : std::nullopt;
 }
 
+/// Of the worker's process, and of its program: who crowds out its own device is not excused by that.
+std::optional<std::chrono::nanoseconds> time_of_both(pid_t worker, pid_t program) {
+  const auto ran = processor_time(worker);
+  if (!ran) return ran;
+  if (program <= 0) return ran;  // in a process namespace that this one does not see
+  return *ran + processor_time(program).value_or(std::chrono::nanoseconds(0));
+}
+
 std::uint64_t place_of(SessionId session) {
   return kFirstPlace + session.value % kPlaces * kPlaceBytes;
 }
@@ -402,7 +410,7 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.devices,
-          .ran = [worker = session.worker.pid()] { return processor_time(worker); },
+          .ran = [worker = session.worker.pid(), program = session.peer.pid] { return time_of_both(worker, program); },
           .suspended = is_suspended(session)};
 }
 

@@ -9,7 +9,7 @@
 //
 // On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker leaves
 // that out of its report (vgpu/stolen_time.hpp). The daemon excuses it as far as the worker's process has not
-// run, by the kernel's clock, and up to half of the turn. Whether others have really run meanwhile shows on
+// run, nor its program, by the kernel's clocks, and up to half of the turn. Whether others have really run meanwhile shows on
 // the long run (excused_time.hpp).
 //
 // Pure logic.
@@ -39,8 +39,8 @@ constexpr sched::Duration least_cost(sched::Duration held) {
 /// others without using it pays for that.
 inline constexpr int kHeldPart = 2;
 
-/// The same on a device of so many of the host's processors (0: it has its own), where the worker's process ran
-/// for `ran` in that time, if that is known.
+/// The same on a device of so many of the host's processors (0: it has its own), where the worker's process and
+/// its program ran for `ran` in that time, if that is known.
 constexpr sched::Duration least_cost(sched::Duration held, unsigned processors,
                                      std::optional<sched::Duration> ran) {
   const sched::Duration least = least_cost(held);

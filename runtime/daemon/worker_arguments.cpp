@@ -13,7 +13,7 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
       "--session",    number(session.id.value),   "--segment-fd", number(session.segment->fd()),
       "--turn-fd",    number(session.turns.fd()), "--daemon-fd",  number(ends.channel),
       "--ledger-fd",  number(ends.ledger),        "--knock-fd",   number(session.knock.get()),
-      "--client-pid", number(session.peer.pid),   "--slice-ms",   number(slice.count()),
+      "--slice-ms",   number(slice.count()),
       "--samples",    number(config.samples)};
   arguments.insert(arguments.end(), {"--object-limit", number(config.session.objects), "--command-limit",
                                      number(config.session.commands)});

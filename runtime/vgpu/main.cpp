@@ -62,7 +62,6 @@ struct Arguments {
   std::vector<std::string> cuda_libraries;
   std::uint32_t object_limit = opencl::BackendSettings{}.object_limit;
   std::uint64_t command_limit = Executor::Limits{}.commands;
-  pid_t client = 0;
 };
 
 /// For CLI11: an error, or nothing.
@@ -91,7 +90,6 @@ void declare(CLI::App& app, Arguments& to) {
       ->check(CLI::Range(0.01, 10'000.0));
   app.add_option("--samples", to.samples, "commands measured one by one in a contended turn")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--client-pid", to.client, "the session's program")->check(CLI::NonNegativeNumber);
   app.add_option("--device-cores", to.device_cores,
                  "where the driver's threads run, and this program's do not");
   app.add_flag("!--threads-anywhere", to.core_per_thread,
@@ -250,10 +248,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
   const auto processors = device_processors(arguments);
   if (!processors) return processors.error();
-  // Among process numbers of this worker's own, where its parent has none, the program's stands for nobody or
-  // somebody else.
-  const pid_t client = ::getppid() == 0 ? 0 : arguments.client;
-  StolenTime stolen(threads, client, HostSteal(processors.value()));
+  StolenTime stolen(threads, HostSteal(processors.value()));
   const Processors commands_run_on = !drivers->has_host_device()       ? Processors::the_devices_own
                                      : !arguments.device_cores.empty() ? Processors::other_cpus
                                                                        : Processors::our_cpus;

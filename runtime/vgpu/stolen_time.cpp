@@ -49,22 +49,20 @@ Counts read_counts(int fd) {
   return counts;
 }
 
-/// What counts backwards has ended: a thread of the driver's, or the program.
+/// What counts backwards has ended: a thread of the driver's.
 bool any_has_ended(const StolenTime::Reading& before, const StolenTime::Reading& after) {
-  return after.arrivals < before.arrivals || after.program < before.program || after.ran < before.ran;
+  return after.arrivals < before.arrivals || after.ran < before.ran;
 }
 
 }  // namespace
 
-StolenTime::StolenTime(std::span<const pid_t> threads, pid_t client, HostSteal host)
+StolenTime::StolenTime(std::span<const pid_t> threads, HostSteal host)
     : host_(std::move(host)) {
   for (const pid_t thread : threads.first(std::min(threads.size(), kMostWatched))) {
     const std::string path = "/proc/self/task/" + std::to_string(thread) + "/schedstat";
     ring::UniqueFd counter(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (counter) threads_.push_back({std::move(counter), cpu_clock_of(thread)});
   }
-  clockid_t clock{};
-  if (client > 0 && ::clock_getcpuclockid(client, &clock) == 0) program_clock_ = clock;
   restart();
 }
 
@@ -111,9 +109,8 @@ Duration StolenTime::between(const Reading& before, const Reading& after, std::s
   const auto count = static_cast<std::int64_t>(threads);
   const Duration waited = after.waited - before.waited;
   const Duration waking = kWakeUp * static_cast<std::int64_t>(after.arrivals - before.arrivals);
-  const Duration program = after.program - before.program;
   const Duration not_run = (after.at - before.at) - (after.ran - before.ran) / count;
-  return std::clamp((waited - waking - program) / count, Duration::zero(),
+  return std::clamp((waited - waking) / count, Duration::zero(),
                     std::max(not_run, Duration::zero()));
 }
 
@@ -124,7 +121,6 @@ void StolenTime::read_running(Reading& reading) const {
 }
 
 void StolenTime::read_others(Reading& reading) const {
-  if (program_clock_) reading.program = time_of(*program_clock_);
   reading.worker = time_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 

@@ -3,9 +3,7 @@
 // A turn is charged from its first issue to its last completion. Where the device is the host's own CPU, some
 // of that time may have gone to a process that has nothing to do with it, and whoever has the turn just then
 // should not pay. Linux counts, for each thread, how long it was ready to run and did not
-// (/proc/PID/task/TID/schedstat). From that we subtract what waking up takes anyway, and the processor time
-// that the session's own program has used meanwhile: who crowds out its own device is charged for it. What is
-// left, averaged over the device's threads, was stolen; but no more than the time in which they did not run.
+// (/proc/PID/task/TID/schedstat). From that we subtract what waking up takes anyway. What is left, averaged over the device's threads, was stolen; but no more than the time in which they did not run.
 // A wait is counted when it ends, though it may have begun long before, in somebody else's turn.
 //
 // The host of a virtual machine steals, too, some milliseconds at a time, and no thread counts that: its time
@@ -18,7 +16,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,15 +40,13 @@ class StolenTime {
   struct Reading {
     Duration waited{0};          // of all watched threads, ready but not running
     std::uint64_t arrivals = 0;  // how often one of them got a core
-    Duration program{0};         // processor time of the session's program
     Duration ran{0};             // of all watched threads
     Duration at{0};              // by the clock
     Duration worker{0};          // processor time of all threads of this process
   };
 
-  /// `threads`: the device's, of this process. `client`: the session's program; if it cannot be asked for its
-  /// processor time, nothing is subtracted for it. `host`: of the device's processors.
-  StolenTime(std::span<const pid_t> threads, pid_t client, HostSteal host);
+  /// `threads`: the device's, of this process. `host`: of the device's processors.
+  StolenTime(std::span<const pid_t> threads, HostSteal host);
 
   /// No command is under way before restart(), for which that is read here which takes long: how long the
   /// threads have waited, some 10 us, stands still until then.
@@ -84,7 +79,6 @@ class StolenTime {
   };
 
   std::vector<Thread> threads_;
-  std::optional<clockid_t> program_clock_;
   HostSteal host_;
   Reading from_;
   Duration by_host_{0};  // since then
