@@ -105,7 +105,7 @@ struct ProcessLeftBehind : ::testing::Test {
                  "--tenant", "alice", "--", harness::beside("opencl_breakout"), "daemonize"}));
     ASSERT_TRUE(started);
     program_.emplace(std::move(started).value());
-    ASSERT_TRUE(System::progresses(*program_) || worker_processes().size() == 2);
+    ASSERT_TRUE(System::progresses(*program_));
     ASSERT_EQ(worker_processes().size(), 2u) << "the kernel has left no process behind";
     memory_ = memory_files_of(worker_processes());
     ASSERT_FALSE(memory_.empty());
