@@ -55,7 +55,8 @@ struct TenantRules {
   std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
   std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
   session::MemorySize default_memory = session::kWholeDevice;  // of tenants of whom nothing is said
-  bool free_names = true;                       // else only the user's own and those that are reserved
+  bool free_names = true;            // else only the user's own and those that are reserved
+  bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant
   std::map<std::string, TenantRule> by_name;
   std::map<std::string, TenantRule> classes;  // without users and classes of their own

@@ -267,6 +267,11 @@ ConfigOptions<Config> tenants_options() {
         "it "
         "(see Names)."},
        within(&Config::tenants, words_field(&TenantRules::free_names, "free", "own"))},
+      {{"subordinate_ids", ChoiceType{{"owner", "own"}}, "", Applies::new_programs, "",
+        "For whom subordinate user ids (`/etc/subuid`, rootless containers) count in names, limits and "
+        "usage: "
+        "the user who has them, or each for itself (see Subordinate ids)."},
+       within(&Config::tenants, words_field(&TenantRules::subordinate_to_owner, "owner", "own"))},
       {{"session_limit", kSessions, "", Applies::new_programs, "", "Programs at a time of each tenant."},
        in(&TenantRules::session_limit)},
   };

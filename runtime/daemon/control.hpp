@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/usage_keeper.hpp"
@@ -21,7 +22,7 @@ namespace fairgv::daemon {
 struct ControlPeer {
   const session::PeerCredentials& credentials;
   int socket;  // the connection
-  bool administrator;
+  Account account;
   std::uint64_t token;            // names the connection in answers that come later
   std::unique_ptr<Trace>& trace;  // the connection's: what it records, if anything, until it is gone
 };
@@ -44,14 +45,12 @@ class Control {
   bool take_restart_request() { return std::exchange(restart_requested_, false); }
 
  private:
-  std::string set_weight(const session::ControlRequest& request, uid_t by, bool administrator);
-  std::string set_memory(const session::ControlRequest& request, uid_t by, bool administrator);
-  std::string set_policy(const session::ControlRequest& request, uid_t by);
-  std::string read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
-                         std::unique_ptr<Trace>& trace);
-  std::string reload(uid_t by);
-  std::string whoami(const session::ControlRequest& request, const session::PeerCredentials& peer,
-                     int peer_socket, bool administrator) const;
+  std::string set_weight(const session::ControlRequest& request, const ControlPeer& by);
+  std::string set_memory(const session::ControlRequest& request, const ControlPeer& by);
+  std::string set_policy(const session::ControlRequest& request, const ControlPeer& by);
+  std::string read_trace(const session::ControlRequest& request, const ControlPeer& by);
+  std::string reload(const ControlPeer& by);
+  std::string whoami(const session::ControlRequest& request, const ControlPeer& peer) const;
 
   Host& host_;
   const SessionTable& sessions_;

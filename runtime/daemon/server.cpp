@@ -201,26 +201,26 @@ void Server::accept_all() {
 void Server::add_connection(session::Socket socket) {
   const auto peer = socket.peer();
   if (!peer) return;
-  if (has_too_many_connections(peer->uid)) {
+  const Account account = account_of(peer.value(), socket.fd(), host_.config, host_.owners);
+  if (!is_administrator(peer->uid) && has_too_many_connections(account.owner)) {
     const std::string reason =
-        "user " + std::to_string(peer->uid) + " has too many connections to fairgvd that are no sessions";
-    tell_refused(peer.value(), reason);
+        "user " + std::to_string(account.owner) + " has too many connections to fairgvd that are no sessions";
+    tell_refused(peer.value(), account, reason);
     (void)socket.send(to_text(session::Refused{reason}));
     return;
   }
   const std::uint64_t key = ++last_connection_;
   auto watch = events_->watch(socket.fd(), [this, key] { on_connection(key); });
   if (!watch) return;
-  connections_.emplace(key, Connection{std::move(socket), peer.value(), Clock::now() + kHelloPatience,
-                                       std::move(watch).value()});
+  connections_.emplace(key, Connection{std::move(socket), peer.value(), account,
+                                       Clock::now() + kHelloPatience, std::move(watch).value()});
   // Its hello may be there: then it takes no room in the crowd of a program start.
   on_connection(key);
 }
 
-bool Server::has_too_many_connections(uid_t uid) const {
-  if (is_administrator(uid)) return false;
+bool Server::has_too_many_connections(uid_t owner) const {
   const auto has = std::count_if(connections_.begin(), connections_.end(),
-                                 [&](const auto& entry) { return entry.second.peer.uid == uid; });
+                                 [&](const auto& entry) { return entry.second.account.owner == owner; });
   return static_cast<std::uint64_t>(has) >= host_.config.user_connection_limit;
 }
 
@@ -235,11 +235,8 @@ void Server::on_connection(std::uint64_t key) {
   } else if (connection.hello_by) {
     greet(key, packet->text);
   } else {
-    const bool administrator =
-        is_administrator(connection.peer.uid) ||
-        (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
     const auto answer = control_.answer(
-        packet->text, {connection.peer, connection.socket.fd(), administrator, key, connection.trace});
+        packet->text, {connection.peer, connection.socket.fd(), connection.account, key, connection.trace});
     if (answer && !session::send_answer(connection.socket, *answer)) connections_.erase(found);
   }
 }
@@ -289,17 +286,18 @@ void Server::greet(std::uint64_t key, const std::string& text) {
 
 void Server::refuse(std::uint64_t key, const std::string& reason) {
   const Connection& connection = connections_.at(key);
-  tell_refused(connection.peer, reason);
+  tell_refused(connection.peer, connection.account, reason);
   (void)connection.socket.send(to_text(session::Refused{reason}));
   connections_.erase(key);
 }
 
 /// A program that tries again and again does not fill the log.
-void Server::tell_refused(const session::PeerCredentials& peer, const std::string& reason) {
+void Server::tell_refused(const session::PeerCredentials& peer, const Account& account,
+                          const std::string& reason) {
   if (last_refusals_.size() >= kRememberedRefusals) last_refusals_.clear();
-  const bool again = std::exchange(last_refusals_[peer.uid], reason) == reason;
-  spdlog::log(again ? spdlog::level::debug : spdlog::level::warn, "refused process {} of user {}: {}",
-              peer.pid, peer.uid, reason);
+  const bool again = std::exchange(last_refusals_[account.owner], reason) == reason;
+  spdlog::log(again ? spdlog::level::debug : spdlog::level::warn, "refused process {} of {}: {}", peer.pid,
+              account_text(peer.uid, account.owner), reason);
 }
 
 void Server::on_signal() {
@@ -347,6 +345,7 @@ void Server::apply(Config config, session::ReloadReport& report) {
   };
   const bool other_group = host_.config.group != config.group;
   host_.config = std::move(config);
+  host_.owners.refresh();
   // A service manager's socket is its own to open.
   if (other_group && !listener_.is_borrowed()) warn_of(open_socket_to(settings_.socket_path, host_.config));
   apply_log_level();

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/control.hpp"
 #include "runtime/daemon/metrics_server.hpp"
 #include "runtime/daemon/service_manager.hpp"
@@ -52,6 +53,7 @@ class Server {
   struct Connection {
     session::Socket socket;
     session::PeerCredentials peer;
+    Account account;
     std::optional<Time> hello_by;  // none: it is a control connection
     EventLoop::Watch watch;
     std::unique_ptr<Trace> trace{};  // that it records
@@ -65,9 +67,9 @@ class Server {
   void add_connection(session::Socket socket);
   void on_connection(std::uint64_t key);
   void greet(std::uint64_t key, const std::string& text);
-  bool has_too_many_connections(uid_t uid) const;
+  bool has_too_many_connections(uid_t owner) const;
   void refuse(std::uint64_t key, const std::string& reason);
-  void tell_refused(const session::PeerCredentials& peer, const std::string& reason);
+  void tell_refused(const session::PeerCredentials& peer, const Account& account, const std::string& reason);
   void on_signal();
   void reload_on_signal();
   /// Reads the configuration again and has everything go by it. On an Error (a line for each mistake) all is

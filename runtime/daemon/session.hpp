@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/long_command_book.hpp"
@@ -32,6 +33,7 @@ struct Session {
   TenantId tenant;
   std::string tenant_name;
   session::PeerCredentials peer;
+  Account account{};
   std::string program;
   std::uint64_t features = 0;  // that the client has named
   session::SlicingWish slicing;

@@ -100,14 +100,16 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
     return Error{"the daemon already serves " + std::to_string(sessions_.size()) +
                  " sessions: wait for one to end, or raise session_limit in its configuration"};
   }
-  if (auto allowed = may_have_another(peer.uid); !allowed) return allowed;
-  const auto admission = find_admission(host_.config.tenants, client.fd(), peer, hello.tenant);
+  const Account account = account_of(peer, client.fd(), host_.config, host_.owners);
+  if (auto allowed = may_have_another(account, peer.uid); !allowed) return allowed;
+  const auto admission =
+      find_admission(host_.config.tenants, host_.owners, {peer, account, client.fd(), hello.tenant});
   if (!admission) return admission.error();
   const std::string& name = admission->tenant;
   const auto tenant = host_.tenants.join(name, admission->applicant, hello.weight, hello.memory);
   if (!tenant) return tenant.error();
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  auto session = prepare(tenant.value(), peer, hello);
+  auto session = prepare(tenant.value(), peer, account, hello);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();
   }
@@ -139,19 +141,20 @@ void SessionTable::apply_configuration() {
   for (auto& [id, session] : sessions_) tell_slicing_floor(*session);
 }
 
-Result<void> SessionTable::may_have_another(uid_t uid) const {
+Result<void> SessionTable::may_have_another(const Account& account, uid_t uid) const {
   if (is_administrator(uid)) return {};
-  const auto has = std::count_if(sessions_.begin(), sessions_.end(),
-                                 [&](const auto& entry) { return entry.second->peer.uid == uid; });
+  const auto has = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second->account.owner == account.owner;
+  });
   if (static_cast<std::uint64_t>(has) < host_.config.user_session_limit) return {};
-  return Error{"user " + std::to_string(uid) + " already has " + std::to_string(has) +
+  return Error{"user " + std::to_string(account.owner) + " already has " + std::to_string(has) +
                " sessions: wait for one to end, or ask for a higher user_session_limit"};
 }
 
 /// Everything that the worker inherits, and the worker.
 Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                        const session::PeerCredentials& peer,
-                                                       const session::Hello& hello) {
+                                                       const Account& account, const session::Hello& hello) {
   auto identity = identity_for(peer);
   if (!identity) return identity.error();
   const SessionId id{++last_id_};
@@ -185,6 +188,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .tenant = tenant.id,
                                                .tenant_name = tenant.name,
                                                .peer = peer,
+                                               .account = account,
                                                .program = hello.program,
                                                .features = hello.features,
                                                .slicing = hello.slicing,
@@ -478,8 +482,9 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   // A trace does not go on in the next daemon.
   if (turns && header) stop_recording(turns->page(), header->header());
   auto slicing = session::parse_slicing_wish(handed.slicing, "the session's slicing");
+  const Account account = account_of(handed.peer, client.fd(), host_.config, host_.owners);
   const auto tenant = host_.tenants.join(
-      handed.tenant, {.uid = handed.peer.uid, .administrator = true, .runs_already = true}, std::nullopt);
+      handed.tenant, {.uid = account.owner, .administrator = true, .runs_already = true}, std::nullopt);
   if (!tenant) return tenant.error();
   auto usable = worker ? Result<void>() : Result<void>(worker.error());
   if (usable && !turns) usable = turns.error();
@@ -494,6 +499,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .tenant = tenant->id,
                                                .tenant_name = handed.tenant,
                                                .peer = handed.peer,
+                                               .account = account,
                                                .program = handed.program,
                                                .features = handed.features,
                                                .slicing = slicing.value(),

@@ -16,6 +16,7 @@
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/handover.hpp"
 #include "runtime/daemon/memory_book.hpp"
+#include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/session.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/session/protocol.hpp"
@@ -39,6 +40,7 @@ struct Host {
   /// Called before totals are forgotten: whoever keeps them looks once more.
   std::function<void()> before_forgetting = [] {};
   Trace* trace = nullptr;      // that is being recorded, if any
+  Owners owners{};             // of subordinate user ids
   std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
   std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };
@@ -84,10 +86,10 @@ class SessionTable {
   bool empty() const { return sessions_.empty(); }
 
  private:
-  Result<void> may_have_another(uid_t uid) const;
+  Result<void> may_have_another(const Account& account, uid_t uid) const;
   void tell_slicing_floor(Session& session) const;
   Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
-                                           const session::Hello& hello);
+                                           const Account& account, const session::Hello& hello);
   Result<void> watch(Session& session);
   Result<void> watch_client(Session& session);
   void on_worker_message(SessionId id);

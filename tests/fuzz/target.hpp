@@ -37,10 +37,12 @@ extern const Target kSources;
 extern const Target kImages;
 /// The daemon's socket, and what workers say to the daemon.
 extern const Target kDaemon;
+/// The file of subordinate user ids.
+extern const Target kOwners;
 /// The worker's handlers, on the machine's real OpenCL driver.
 extern const Target kWorker;
 
-inline constexpr std::array kTargets{&kCodec, &kRing, &kSources, &kImages, &kDaemon, &kWorker};
+inline constexpr std::array kTargets{&kCodec, &kRing, &kSources, &kImages, &kDaemon, &kOwners, &kWorker};
 
 /// Prints what must hold and does not, and aborts.
 void expect(bool so, std::string_view what);

@@ -17,6 +17,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_matching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_owners_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_peer_process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
@@ -24,6 +25,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_service_manager_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_test.cpp
