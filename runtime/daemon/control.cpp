@@ -1,6 +1,5 @@
 #include "runtime/daemon/control.hpp"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "runtime/daemon/admission.hpp"
@@ -29,7 +28,7 @@ Control::Control(Host& host, const SessionTable& sessions, UsageKeeper& usage, s
       reload_(std::move(reload)),
       started_(std::chrono::steady_clock::now()) {}
 
-std::optional<std::string> Control::answer(const std::string& text, const ControlPeer& from) {
+ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) {
   const bool administrator = from.account.administrator;
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
@@ -47,7 +46,7 @@ std::optional<std::string> Control::answer(const std::string& text, const Contro
       }
       usage_.ask(from.token, request->usage,
                  administrator ? std::nullopt : std::optional(from.account.owner));
-      return std::nullopt;
+      return {std::nullopt, true};
     case session::ControlRequest::Command::trace:
       return read_trace(request.value(), from);
     case session::ControlRequest::Command::reload:
@@ -64,11 +63,11 @@ std::optional<std::string> Control::answer(const std::string& text, const Contro
   const bool restart = request->command == session::ControlRequest::Command::restart;
   if (!administrator) return only_administrators(restart ? "restart it" : "stop it");
   (restart ? restart_requested_ : stop_requested_) = true;
-  return session::success_text();
+  return {session::success_text(), true};
 }
 
 std::string Control::reload(const ControlPeer& by) {
-  spdlog::info("{} has the configuration read again", text_of(by));
+  host_.log.info(by.account, "{} has the configuration read again", text_of(by));
   const auto report = reload_();
   return report ? to_text(report.value()) : session::refusal_text(lines_of(report.error()));
 }
@@ -91,7 +90,7 @@ std::string Control::set_weight(const session::ControlRequest& request, const Co
       host_.tenants.set_weight(request.tenant, request.weight, by.account.owner, by.account.administrator);
   if (!tenant) return session::failure_text(tenant.error().message);
   host_.dispatch.set_weight(tenant->id, tenant->weight);
-  spdlog::info("tenant {}: weight {}, set by {}", tenant->name, tenant->weight, text_of(by));
+  host_.log.info(by.account, "tenant {}: weight {}, set by {}", tenant->name, tenant->weight, text_of(by));
   return session::success_text();
 }
 
@@ -100,7 +99,8 @@ std::string Control::set_memory(const session::ControlRequest& request, const Co
                                                by.account.administrator, host_.memory.capacities());
   if (!tenant) return session::failure_text(tenant.error().message);
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  spdlog::info("tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory), text_of(by));
+  host_.log.info(by.account, "tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory),
+                 text_of(by));
   return session::success_text();
 }
 
@@ -115,22 +115,19 @@ std::string Control::set_policy(const session::ControlRequest& request, const Co
   }
   host_.dispatch.set_policy(request.policy, request.device);
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
-  spdlog::info("{}: policy {}, set by {}", where, request.policy, text_of(by));
+  host_.log.info(by.account, "{}: policy {}, set by {}", where, request.policy, text_of(by));
   return session::success_text();
 }
 
 std::string Control::read_trace(const session::ControlRequest& request, const ControlPeer& by) {
-  if (by.trace == nullptr) {
-    if (host_.trace != nullptr) {
-      return session::failure_text("somebody else traces: one trace is recorded at a time; try again later");
-    }
+  const auto begin = [&] {
     std::optional<uid_t> only_of;
     if (!by.account.administrator) only_of = by.account.owner;
-    by.trace =
-        std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
-    spdlog::info("{} traces", text_of(by));
-  }
-  return session::pack(by.trace->take());
+    host_.log.info(by.account, "{} traces", text_of(by));
+    return std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
+  };
+  const auto trace = traces_.ask(by.token, by.account, std::chrono::steady_clock::now(), begin);
+  return trace ? session::pack(trace.value()->take()) : session::failure_text(trace.error().message);
 }
 
 }  // namespace fairgv::daemon

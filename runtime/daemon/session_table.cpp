@@ -9,6 +9,7 @@
 
 #include "runtime/daemon/admission.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
+#include "runtime/daemon/places.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
 
@@ -96,12 +97,10 @@ std::optional<std::string> next_packet(const session::Socket& socket, EventLoop:
 
 Result<void> SessionTable::start(const session::Hello& hello, const session::PeerCredentials& peer,
                                  session::Socket& client) {
-  if (sessions_.size() >= host_.config.session_limit) {
-    return Error{"the daemon already serves " + std::to_string(sessions_.size()) +
-                 " sessions: wait for one to end, or raise session_limit in its configuration"};
-  }
   const Account account = account_of(peer, client.fd(), host_.config, host_.owners);
-  if (auto allowed = may_have_another(account, peer.uid); !allowed) return allowed;
+  auto allowed = may_begin({sessions_.size(), sessions_of(account.owner)}, account, peer.uid, host_.config,
+                           host_.descriptors.sessions);
+  if (!allowed) return allowed;
   const auto admission =
       find_admission(host_.config.tenants, host_.owners, {peer, account, client.fd(), hello.tenant});
   if (!admission) return admission.error();
@@ -124,8 +123,8 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
   tell_slicing_floor(started);
   // A program that asked for a new weight asked for its whole tenant.
   host_.dispatch.set_weight(tenant->id, tenant->weight);
-  spdlog::info("session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value, name,
-               tenant->weight, started.program, peer.pid, started.worker.pid());
+  host_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
+                 name, tenant->weight, started.program, peer.pid, started.worker.pid());
   sessions_.emplace(started.id, std::move(session).value());
   return {};
 }
@@ -141,14 +140,10 @@ void SessionTable::apply_configuration() {
   for (auto& [id, session] : sessions_) tell_slicing_floor(*session);
 }
 
-Result<void> SessionTable::may_have_another(const Account& account, uid_t uid) const {
-  if (is_administrator(uid)) return {};
-  const auto has = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
-    return entry.second->account.owner == account.owner;
-  });
-  if (static_cast<std::uint64_t>(has) < host_.config.user_session_limit) return {};
-  return Error{"user " + std::to_string(account.owner) + " already has " + std::to_string(has) +
-               " sessions: wait for one to end, or ask for a higher user_session_limit"};
+std::size_t SessionTable::sessions_of(uid_t owner) const {
+  return static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second->account.owner == owner;
+  }));
 }
 
 /// Everything that the worker inherits, and the worker.
@@ -322,9 +317,10 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
   const auto first = session.long_commands.take(command, host_.devices.size());
   if (!first) return end(session, first.error().message, Fault::violation);
   if (!first.value()) return;
-  spdlog::info("session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
-               session.id.value, session.tenant_name, command.name, command.device,
-               static_cast<double>(command.longest_ns) / 1e6, command.reason);
+  host_.log.info(session.account,
+                 "session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
+                 session.id.value, session.tenant_name, command.name, command.device,
+                 static_cast<double>(command.longest_ns) / 1e6, command.reason);
 }
 
 Result<void> SessionTable::agree_on_devices(const session::WorkerReady& ready) {
@@ -418,7 +414,8 @@ void SessionTable::on_worker_end(SessionId id) {
 void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
   if (fault) host_.tenants.count_fault(session.tenant, *fault);
-  spdlog::info("session {} of tenant {} ends: {}", session.id.value, session.tenant_name, reason);
+  host_.log.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
+                 reason);
   if (session.stage == Session::Stage::starting) {
     // The client may be gone already.
     (void)session.client.send(to_text(session::Refused{reason}));

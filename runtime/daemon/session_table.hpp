@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/daemon/config.hpp"
+#include "runtime/daemon/descriptor_plan.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/handover.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/session.hpp"
 #include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/user_log.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
@@ -39,8 +41,10 @@ struct Host {
   MemoryBook memory{};
   /// Called before totals are forgotten: whoever keeps them looks once more.
   std::function<void()> before_forgetting = [] {};
-  Trace* trace = nullptr;      // that is being recorded, if any
-  Owners owners{};             // of subordinate user ids
+  Trace* trace = nullptr;  // that is being recorded, if any
+  Owners owners{};         // of subordinate user ids
+  UserLog log{};           // for lines that users cause
+  DescriptorPlan descriptors{};
   std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
   std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };
@@ -86,7 +90,7 @@ class SessionTable {
   bool empty() const { return sessions_.empty(); }
 
  private:
-  Result<void> may_have_another(const Account& account, uid_t uid) const;
+  std::size_t sessions_of(uid_t owner) const;
   void tell_slicing_floor(Session& session) const;
   Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
                                            const Account& account, const session::Hello& hello);

@@ -13,6 +13,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_handover_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_hold_watchdog_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_matching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
@@ -22,6 +23,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_reception_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_service_manager_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <sched.h>
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <functional>
@@ -36,9 +37,17 @@ inline constexpr const char* kChangePolicy = R"({"command":"policy","policy":"fi
 inline constexpr uid_t kUser = 65'534;
 
 struct Access : ::testing::Test {
+  static constexpr rlim_t kDescriptors = 4'096;
+
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become other users";
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+    // Crowds are in the test's own hands.
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, kDescriptors));
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (limit.rlim_cur < kDescriptors) GTEST_SKIP() << "too few descriptors may be open here";
   }
 
   /// `before` is run in the daemon's process first; nothing is served if it returns false.
