@@ -10,6 +10,7 @@
 #include "runtime/daemon/admission.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
 #include "runtime/daemon/places.hpp"
+#include "runtime/daemon/remembered_tenants.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
 
@@ -17,9 +18,6 @@ namespace fairgv::daemon {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Departed tenants are remembered up to this many; beyond it those without debt are forgotten.
-constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
 
@@ -431,11 +429,11 @@ void SessionTable::end(Session& session, const std::string& reason, std::optiona
 void SessionTable::leave_tenant(TenantId id) {
   host_.tenants.leave(id);
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  const std::vector<Tenant> tenants = host_.tenants.all();
-  if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
+  const std::vector<TenantId> departed = tenants_to_forget(host_.tenants.all());
+  if (departed.empty()) return;
   host_.before_forgetting();
-  for (const Tenant& tenant : tenants) {
-    if (tenant.sessions == 0 && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
+  for (const TenantId each : departed) {
+    if (host_.dispatch.forget_if_clear(each)) host_.tenants.forget(each);
   }
 }
 

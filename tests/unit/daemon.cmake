@@ -30,6 +30,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_trace_slot_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_worker_arguments_test.cpp

@@ -25,6 +25,7 @@
 #include "runtime/daemon/server.hpp"
 #include "runtime/session/control_answers.hpp"
 #include "runtime/session/control_protocol.hpp"
+#include "tests/harness/crowd.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
@@ -88,11 +89,7 @@ struct Access : ::testing::Test {
     EXPECT_EQ(status, 0);
   }
 
-  static std::string hello_of_control() {
-    session::Hello hello;
-    hello.role = session::Hello::Role::control;
-    return to_text(hello);
-  }
+  static std::string hello_of_control() { return harness::hello_of_control(); }
   static std::string hello_of_tenant(const std::optional<std::string>& tenant) {
     session::Hello hello;
     hello.tenant = tenant;
@@ -129,35 +126,9 @@ struct Access : ::testing::Test {
 
   /// Connections that this user has made, and said this on, in the test's hands.
   std::vector<session::Socket> connections_of(uid_t uid, std::size_t count, const std::string& hello = "") {
-    auto ends = session::Socket::pair();
-    EXPECT_TRUE(ends);
-    std::vector<session::Socket> made;
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const bool became = ::setgroups(0, nullptr) == 0 && ::setgid(uid) == 0 && ::setuid(uid) == 0;
-      ::_exit(became && hand_over(ends->second, count, hello) ? 0 : 1);
-    }
-    ends->second.close();
-    for (std::size_t i = 0; i < count; ++i) {
-      auto packet = ends->first.receive();
-      if (!packet || packet->fds.size() != 1) break;
-      made.emplace_back(std::move(packet->fds.front()));
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0) << "user " << uid << " could not connect";
+    auto made = harness::connections_of(socket, uid, count, hello);
+    EXPECT_EQ(made.size(), count) << "user " << uid << " could not connect";
     return made;
-  }
-
-  bool hand_over(const session::Socket& to, std::size_t count, const std::string& hello) const {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto connected = session::Socket::connect(socket);
-      if (!connected) return false;
-      // A daemon that has refused is gone, and what it has said is there to be read.
-      if (!hello.empty()) (void)connected->send(hello);
-      if (!to.send("one", {connected->fd()})) return false;
-    }
-    return true;
   }
 
   /// What the daemon says next; empty when it has hung up.

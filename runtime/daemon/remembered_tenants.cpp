@@ -1,0 +1,26 @@
+#include "runtime/daemon/remembered_tenants.hpp"
+
+#include <unordered_map>
+
+#include "runtime/daemon/user.hpp"
+
+namespace fairgv::daemon {
+
+std::vector<TenantId> tenants_to_forget(const std::vector<Tenant>& tenants) {
+  std::unordered_map<uid_t, std::size_t> departed;
+  std::size_t all = 0;
+  for (const Tenant& tenant : tenants) {
+    if (tenant.sessions != 0) continue;
+    ++departed[tenant.uid];
+    ++all;
+  }
+  std::vector<TenantId> list;
+  for (const Tenant& tenant : tenants) {
+    if (tenant.sessions != 0) continue;
+    const bool too_many = !is_administrator(tenant.uid) && departed.at(tenant.uid) > kRememberedOfEach;
+    if (too_many || all > kRememberedOfAll) list.push_back(tenant.id);
+  }
+  return list;
+}
+
+}  // namespace fairgv::daemon
