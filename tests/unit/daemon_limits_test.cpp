@@ -273,8 +273,8 @@ TEST(Descriptors, AreSharedOutSoThatSomeAreLeftWhereThereAreFew) {
     EXPECT_GE(plan.connections, 16U);
     EXPECT_LE(plan.sessions * 10 + plan.connections, limit) << limit;
   }
-  EXPECT_EQ(plan_descriptors(1'024, 256).connections, 256U);
-  EXPECT_EQ(plan_descriptors(1'024, 256).sessions, 64U);
+  EXPECT_EQ(plan_descriptors(1'024, 256).connections, 128U);
+  EXPECT_EQ(plan_descriptors(1'024, 256).sessions, 80U);
 }
 
 }  // namespace
