@@ -134,9 +134,10 @@ struct Config {
   std::uint32_t user_connection_limit = 64;      // the same, of connections that are no sessions
   std::optional<std::uint32_t> kept_sessions{};  // of session_limit, for administrators; none: a part of it
   std::chrono::duration<double> hello_timeout{10};  // until a connection says what it is
-  std::chrono::duration<double> idle_timeout{60};   // of a control connection without requests; 0: never
-  std::optional<gid_t> group;                       // who may connect; none: root's daemon serves everybody
-  std::optional<gid_t> admin_group;                 // who may do what root may by `fairgv`
+  std::chrono::duration<double> idle_timeout{
+      60};                           // of a user's control connection without requests; 0: never
+  std::optional<gid_t> group;        // who may connect; none: root's daemon serves everybody
+  std::optional<gid_t> admin_group;  // who may do what root may by `fairgv`
   // [device]
   DeviceRules devices;
   std::uint32_t samples = 5;    // commands measured one by one after a switch

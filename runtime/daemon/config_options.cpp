@@ -178,7 +178,8 @@ ConfigOptions<Config> daemon_options() {
         "Hang up on a connection that does not say within this time what it is for."},
        time_field<Seconds>(&Config::hello_timeout)},
       {{"idle_timeout_s", NumberType{0, kLongestTimeout}, "seconds", Applies::at_once, "",
-        "Hang up on a connection of `fairgv` that has asked for nothing for so long; 0: never (see Limits)."},
+        "Hang up on a user's connection of `fairgv` that has asked for nothing for so long; 0: never (see "
+        "Limits)."},
        time_field<Seconds>(&Config::idle_timeout)},
       {{"group", TextType{}, "", Applies::at_once, "root's daemon serves everybody, another its own user",
         "The group whose members may connect, and nobody else but root."},

@@ -217,10 +217,12 @@ bool Reception::expects_hello() const {
                      [](const auto& entry) { return entry.second.hello_by.has_value(); });
 }
 
-/// When the connection has been silent for too long; nothing while it waits for us.
+/// When the connection has been silent for too long; nothing while it waits for us. `fairgv run` keeps a
+/// daemon that would end without connections by one over which it says nothing.
 std::optional<Reception::Time> Reception::time_of_end(const Connection& connection) const {
   if (connection.awaits || connection.queued) return std::nullopt;
   if (connection.hello_by) return connection.hello_by;
+  if (connection.account.administrator || host_.ends_when_idle) return std::nullopt;
   const auto timeout = host_.config.idle_timeout;
   return timeout.count() <= 0 ? std::nullopt : std::optional(connection.heard + rounded(timeout));
 }

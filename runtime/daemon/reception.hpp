@@ -3,9 +3,10 @@
 //
 // Nobody can keep others out by coming often, staying or saying nothing. Each user has a limit of
 // connections; some places are kept for administrators; when all others are taken, the user who has the most
-// gives one up. A connection that does not say what it is for, asks for nothing for long or does not read its
-// answers is hung up on. Requests of users wait in a queue of which each user has a turn (request_queue.hpp),
-// those of administrators are answered at once. Used by the server's thread only.
+// gives one up. A connection that does not say what it is for, asks for nothing for long
+// (unless an administrator's) or does not read its answers is hung up on. Requests of users wait in a queue
+// of which each user has a turn (request_queue.hpp), those of administrators are answered at once. Used by
+// the server's thread only.
 #pragma once
 
 #include <chrono>

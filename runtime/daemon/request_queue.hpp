@@ -24,7 +24,7 @@ class RequestQueue {
   using Time = TokenBucket::Time;
 
   /// Of one owner, in seconds of the thread.
-  static constexpr TokenBucket::Rate kTimeOfEach{1, 0.2};
+  static constexpr TokenBucket::Rate kTimeOfEach{2, 0.5};
 
   void add(uid_t owner, std::uint64_t key);
   /// Its connection is gone.

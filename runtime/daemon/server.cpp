@@ -148,6 +148,7 @@ void Server::count_descriptors() {
 void Server::run() {
   apply_log_level();
   count_descriptors();
+  host_.ends_when_idle = exit_idle().count() > 0;
   place_dispatcher();
   start_services();
   spdlog::info("fairgvd {} serves {}", FAIRGV_VERSION, settings_.socket_path);
@@ -239,6 +240,7 @@ void Server::apply(Config config, session::ReloadReport& report) {
   apply_log_level();
   place_dispatcher();
   count_descriptors();
+  host_.ends_when_idle = exit_idle().count() > 0;
   dispatch_->set_rules(host_.config.devices);
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
@@ -304,12 +306,11 @@ std::optional<Server::Time> Server::next_deadline() {
   keep_earlier(first, control_.deadline());
   keep_earlier(first, host_.log.deadline());
   keep_earlier(first, watchdog_.deadline());
-  const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
-  if (!sessions_.empty() || !reception_->empty() || exit_idle.count() <= 0) {
+  if (!sessions_.empty() || !reception_->empty() || exit_idle().count() <= 0) {
     idle_since_.reset();
   } else {
     if (!idle_since_) idle_since_ = Clock::now();
-    keep_earlier(first, std::optional(*idle_since_ + std::chrono::ceil<Clock::duration>(exit_idle)));
+    keep_earlier(first, std::optional(*idle_since_ + std::chrono::ceil<Clock::duration>(exit_idle())));
   }
   return first;
 }
@@ -339,8 +340,11 @@ void Server::tell_sessions() {
 }
 
 bool Server::idle_for_too_long(Time now) {
-  const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
-  return idle_since_ && sessions_.empty() && reception_->empty() && now - *idle_since_ >= exit_idle;
+  return idle_since_ && sessions_.empty() && reception_->empty() && now - *idle_since_ >= exit_idle();
+}
+
+std::chrono::duration<double> Server::exit_idle() const {
+  return settings_.exit_idle.value_or(host_.config.exit_idle);
 }
 
 void Server::shut_down() {

@@ -70,6 +70,7 @@ class Server {
   std::optional<Time> next_deadline();
   void expire(Time now);
   bool idle_for_too_long(Time now);
+  std::chrono::duration<double> exit_idle() const;
   void tell_sessions();
   void shut_down();
 

@@ -134,7 +134,7 @@ TEST(RequestQueueTest, GivesEachOwnerATurnHoweverManyRequestsWait) {
 TEST(RequestQueueTest, LetsWhoHasUsedTheThreadWait) {
   RequestQueue queue;
   queue.add(kAlice, 1);
-  queue.charge(kAlice, 3s, kBegin);
+  queue.charge(kAlice, 7s, kBegin);
   EXPECT_FALSE(queue.has_time(kAlice, kBegin));
   EXPECT_FALSE(queue.next(kBegin));
   ASSERT_TRUE(queue.deadline());

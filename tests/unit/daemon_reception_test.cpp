@@ -151,6 +151,30 @@ TEST_F(ReceptionTest, ConnectionsStayForEverWhereTheConfigurationSaysSo) {
   EXPECT_FALSE(answer_of(idle, kLook).empty());
 }
 
+TEST_F(ReceptionTest, ConnectionsThatKeepADaemonMayBeSilent) {
+  // As `fairgv run` does: the daemon would end without it.
+  Config config;
+  config.hello_timeout = std::chrono::seconds(1);
+  config.idle_timeout = std::chrono::milliseconds(100);
+  config.exit_idle = std::chrono::hours(1);
+  serve(config);
+  const auto idle = let_in(kFirst);
+  flood(1, 1);  // silent, and gone later than the idle one would be
+  EXPECT_FALSE(last_words(crowd.at(0)).empty());
+  EXPECT_FALSE(answer_of(idle, kLook).empty());
+}
+
+TEST_F(ReceptionTest, ConnectionsOfAdministratorsMayBeSilent) {
+  Config config;
+  config.hello_timeout = std::chrono::seconds(1);
+  config.idle_timeout = std::chrono::milliseconds(100);
+  serve(config);
+  const auto idle = let_in(0);
+  flood(1, 1);
+  EXPECT_FALSE(last_words(crowd.at(0)).empty());
+  EXPECT_FALSE(answer_of(idle, kLook).empty());
+}
+
 TEST_F(ReceptionTest, RequestsWithoutEndAreAnsweredBetweenAnAdministratorsAndNotBefore) {
   serve({});
   // Each has a hundred requests in its socket, and reads no answer.
