@@ -1,5 +1,5 @@
-// Connections that other users have made to a daemon, in the test's hands: a child becomes the user,
-// connects, and passes on what it has. The kernel goes on telling the daemon that they are that user's.
+// Connections that other users have made, in the test's hands: a child becomes the user, connects, and passes
+// on what it has. The kernel goes on telling whoever serves them that they are that user's.
 //
 // For root, and for tests with one thread: what another one had locked at the moment of a fork would stay
 // locked in the child.
@@ -10,10 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/ring/handle.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/socket.hpp"
 
@@ -29,21 +32,18 @@ inline bool become(uid_t uid) {
   return ::setgroups(0, nullptr) == 0 && ::setgid(uid) == 0 && ::setuid(uid) == 0;
 }
 
-/// `said`: what the user says on each, nothing if it is empty. Fewer than `count` if there could be no more.
-inline std::vector<session::Socket> connections_of(const std::string& socket, uid_t uid, std::size_t count,
-                                                   const std::string& said) {
-  std::vector<session::Socket> made;
+/// What `make` has made as this user, so many times or until it makes none.
+inline std::vector<ring::UniqueFd> descriptors_of(uid_t uid, std::size_t count,
+                                                  const std::function<ring::UniqueFd()>& make) {
+  std::vector<ring::UniqueFd> made;
   auto ends = session::Socket::pair();
   if (!ends) return made;
   auto& [ours, theirs] = ends.value();
   const pid_t child = ::fork();
   if (child == 0) {
     for (std::size_t i = 0; (i != 0 || become(uid)) && i < count; ++i) {
-      const auto connected = session::Socket::connect(socket);
-      if (!connected) break;
-      // A daemon that has refused is gone, and what it has said is there to be read.
-      if (!said.empty()) (void)connected->send(said);
-      if (!theirs.send("one", {connected->fd()})) break;
+      const ring::UniqueFd fd = make();
+      if (!fd || !theirs.send("one", {fd.get()})) break;
     }
     ::_exit(0);
   }
@@ -51,9 +51,23 @@ inline std::vector<session::Socket> connections_of(const std::string& socket, ui
   for (;;) {
     auto packet = ours.receive();
     if (!packet || packet->fds.size() != 1) break;
-    made.emplace_back(std::move(packet->fds.front()));
+    made.push_back(std::move(packet->fds.front()));
   }
   ::waitpid(child, nullptr, 0);
+  return made;
+}
+
+/// Connections to a daemon. `said`: what the user says on each, nothing if it is empty.
+inline std::vector<session::Socket> connections_of(const std::string& socket, uid_t uid, std::size_t count,
+                                                   const std::string& said) {
+  auto fds = descriptors_of(uid, count, [&] {
+    auto connected = session::Socket::connect(socket);
+    // A daemon that has refused is gone, and what it has said is there to be read.
+    if (connected && !said.empty()) (void)connected->send(said);
+    return connected ? connected->release() : ring::UniqueFd();
+  });
+  std::vector<session::Socket> made;
+  for (ring::UniqueFd& fd : fds) made.emplace_back(std::move(fd));
   return made;
 }
 

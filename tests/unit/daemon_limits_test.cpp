@@ -2,6 +2,7 @@
 // descriptors. Time is an argument everywhere.
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <map>
 #include <sstream>

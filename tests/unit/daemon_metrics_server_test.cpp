@@ -117,7 +117,7 @@ TEST_F(Metrics, WhoIsSlowIsDropped) {
 }
 
 TEST_F(Metrics, ClientsThatStayKeepNobodyOut) {
-  page = std::string(std::size_t{32} << 20, 'x') + "\nup 1\n";  // more than a socket takes
+  page = std::string(std::size_t{8} << 20, 'x') + "\nup 1\n";  // more than a socket takes
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
   for (const char* const said : {"", "GET /metrics HTTP/1.1\r\n", "GET /metrics HTTP/1.1\r\n\r\n"}) {
     std::deque<ring::UniqueFd> crowd;

@@ -2,6 +2,8 @@
 // not by asking without end. Users are real: children of the test that have become them, and their
 // connections stay as long as the test holds them.
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <fstream>
 
@@ -230,6 +232,39 @@ TEST_F(ReceptionTest, AUsersTraceIsNobodysForEver) {
       << "and whoever had to go hears why";
   EXPECT_NE(answer_of(bob, kTrace).find("\"ok\":true"), std::string::npos)
       << "root's ended with its connection";
+}
+
+/// Connected to a socket of streams.
+ring::UniqueFd stream_to(const std::string& path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  const void* const address = &name;
+  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const bool connected = ::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)) == 0;
+  return connected ? std::move(fd) : ring::UniqueFd();
+}
+
+TEST_F(ReceptionTest, MetricsClientsThatStayKeepNoScraperOut) {
+  Config config;
+  const std::string place = folder / "metrics.sock";
+  config.metrics.listen = "unix:" + place;
+  serve(config);
+  ASSERT_TRUE(works_for_root()) << "it serves metrics when this is answered";
+  std::vector<ring::UniqueFd> held;
+  for (uid_t user = kFirst; user < kFirst + 5; ++user) {
+    for (auto& each : harness::descriptors_of(user, 100, [&] { return stream_to(place); })) {
+      held.push_back(std::move(each));
+    }
+  }
+  ASSERT_EQ(held.size(), 500U);
+  const auto scraper = stream_to(place);
+  const std::string request = "GET /metrics HTTP/1.1\r\n\r\n";
+  ASSERT_EQ(::send(scraper.get(), request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  std::array<char, 4'096> answer{};
+  EXPECT_GT(::recv(scraper.get(), answer.data(), answer.size() - 1, 0), 0);
+  EXPECT_NE(std::string(answer.data()).find("200 OK"), std::string::npos);
 }
 
 TEST_F(ReceptionTest, AnAdministratorFindsADescriptorWhereThereAreFew) {
