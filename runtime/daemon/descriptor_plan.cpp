@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kOfASession = 10;
 /// The daemon's own: sockets, signals, event loop, metrics and their clients, the usage store, and what a
 /// worker that is being started needs for a moment.
-constexpr std::uint64_t kOwn = 96;
+constexpr std::uint64_t kOwn = 64;
 /// Of a low limit, connections get one in so many.
 constexpr std::uint64_t kPartOfConnections = 8;
 constexpr std::uint64_t kFewestConnections = 16;

@@ -29,7 +29,7 @@ class MetricsServer {
  public:
   using Time = EventLoop::Time;
 
-  static constexpr std::size_t kMostClients = 32;
+  static constexpr std::size_t kMostClients = 16;
   static constexpr std::size_t kLongestRequest = 8'192;
   static constexpr std::chrono::seconds kPatience{5};
 

@@ -275,7 +275,7 @@ TEST(Descriptors, AreSharedOutSoThatSomeAreLeftWhereThereAreFew) {
     EXPECT_LE(plan.sessions * 10 + plan.connections, limit) << limit;
   }
   EXPECT_EQ(plan_descriptors(1'024, 256).connections, 128U);
-  EXPECT_EQ(plan_descriptors(1'024, 256).sessions, 80U);
+  EXPECT_EQ(plan_descriptors(1'024, 256).sessions, 83U);
 }
 
 }  // namespace

@@ -14,10 +14,10 @@ TEST_F(LimitChecks, AreContentWithTheMachineAsItIsPrepared) {
 }
 
 TEST_F(LimitChecks, DescriptorsMustSufficeForAllSessions) {
-  write("/proc/self/limits", limits("0", "0", "3136", "0"));  // 256 * 8 + 1088
-  expect(check_descriptors, Level::ok, "3136");
-  write("/proc/self/limits", limits("0", "0", "3135", "0"));
-  expect(check_descriptors, Level::wrong, "LimitNOFILE=3136");
+  write("/proc/self/limits", limits("0", "0", "3648", "0"));  // 256 * 10 + 1088
+  expect(check_descriptors, Level::ok, "3648");
+  write("/proc/self/limits", limits("0", "0", "3647", "0"));
+  expect(check_descriptors, Level::wrong, "LimitNOFILE=3648");
   expect(check_descriptors, Level::wrong, "session_limit = 255");
   examination.settings.session_limit = 255;
   expect(check_descriptors, Level::ok, "255 sessions");
