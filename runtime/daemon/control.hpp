@@ -25,7 +25,7 @@ struct ControlPeer {
   std::uint64_t token;  // names the connection, in answers that come later and for what it has begun
 };
 
-/// What is to be said to whoever asked.
+/// An answer to a request.
 struct ControlAnswer {
   ControlAnswer(std::string text_now) : text(std::move(text_now)) {}  // NOLINT: an answer is a text as a rule
   ControlAnswer(std::optional<std::string> text_now, bool awaits)

@@ -1,4 +1,4 @@
-// How many sessions and connections the daemon has descriptors for. What is left for neither is its own: the
+// How many sessions and connections the daemon has descriptors for. The others are its own: the
 // log, the listening sockets, starting a worker, answering an administrator.
 //
 // Pure logic, but for the functions that ask the system.
@@ -22,8 +22,8 @@ struct DescriptorPlan {
 /// Descriptors that so many sessions and all connections need.
 std::uint64_t descriptors_for(std::size_t sessions);
 
-/// What there is room for within a limit of descriptors. If it is too low for so many sessions, connections
-/// are fewer, too, and sessions get what they leave.
+/// How many there is room for within a limit of descriptors. If it is too low for so many sessions,
+/// connections are fewer, too, and sessions get what they leave.
 DescriptorPlan plan_descriptors(std::uint64_t limit, std::size_t sessions);
 
 /// Raises this process' limit to what so many sessions need, as far as the system lets it. The plan is of the

@@ -1,9 +1,9 @@
 // How many lines of the daemon's log one user can cause: so many at once and so many a second, and all users
-// together some more. What is beyond is counted and left out, and one line says how many.
+// together some more. Lines beyond it are counted and left out, and one line says how many.
 //
-// Whoever has run dry is left out until a part of the budget has come in again: a flood then shows a row of
-// whole lines now and then, and not one in a thousand. An administrator's lines are never left out. Memory is
-// bounded, however many users there are. Pure logic, time is an argument.
+// A user who has run dry is left out until a part of the budget has come in again: a flood then shows a row
+// of whole lines now and then, and not one in a thousand. An administrator's lines are never left out. Memory
+// is bounded, however many users there are. Pure logic, time is an argument.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class LogBudget {
     std::optional<uid_t> owner;  // none: of several users
     std::uint64_t lines = 0;
   };
-  /// What was left out of those whose lines are written again from now on.
+  /// Lines that were left out, of users whose lines are written again from now on.
   std::vector<LeftOut> take_left_out(Time now);
   /// When there is something to take.
   std::optional<Time> deadline() const;

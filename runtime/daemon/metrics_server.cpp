@@ -31,7 +31,7 @@ std::string response_of(std::string_view status, std::string_view type, const st
   return with_body ? text + body : text;
 }
 
-/// Who connected, of a unix socket.
+/// The user who connected, of a unix socket.
 std::optional<uid_t> user_behind(int fd) {
   ucred peer{};
   socklen_t bytes = sizeof(peer);
@@ -122,7 +122,7 @@ void MetricsServer::accept_all() {
 }
 
 /// Drops a client of the user who has the most: the oldest that has not asked, or else the oldest that does
-/// not read. Whoever waits for us stays.
+/// not read. Clients that wait for us stay.
 void MetricsServer::make_room() {
   std::map<std::optional<uid_t>, std::size_t> held;
   for (const auto& [key, client] : clients_) ++held[client.user];

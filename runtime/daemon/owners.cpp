@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 constexpr std::size_t kMostKnown = 4'096;
-/// Whoever owns ids may have them as subordinate ids himself; nobody nests them deeper.
+/// An owner may be a subordinate id, too; nobody nests them deeper.
 constexpr int kDeepest = 4;
 /// Ids of a block that are looked at for one that is no user's.
 constexpr uid_t kMostTried = 64;

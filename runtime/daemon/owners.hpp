@@ -1,4 +1,4 @@
-// Who stands behind a user id: a user with subordinate ids (subuid(5), for rootless containers) is one person
+// The person behind a user id: a user with subordinate ids (subuid(5), for rootless containers) is one person
 // with all of them, and would otherwise have the names, shares and limits of 65,536.
 //
 // An id that the system's user database knows is itself, whatever the file says. Any other id counts for the

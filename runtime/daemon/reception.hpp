@@ -1,4 +1,4 @@
-// Where everybody comes in: connections from being accepted until they are sessions, and those of the
+// The door: connections from being accepted until they are sessions, and those of the
 // `fairgv` command until they end.
 //
 // Nobody can keep others out by coming often, staying or saying nothing. Each user has a limit of
@@ -36,7 +36,7 @@ class Reception {
 
   /// Lets people in from now on. An Error: it cannot, for now.
   Result<void> open();
-  /// Lets nobody in until it is opened again. Who is in stays.
+  /// Lets nobody in until it is opened again. Everybody who is in stays.
   void close();
   /// Hangs up on everybody who is in.
   void hang_up();

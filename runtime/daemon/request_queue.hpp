@@ -1,8 +1,8 @@
-// Whose request the server's thread answers next, of those that users have made.
+// The order in which the server's thread answers the requests of users.
 //
 // Owners take turns, one request each, and an owner has a budget of the thread's time: so much at once, and
-// then a part of it. Whoever asks without end, over however many connections, waits for the budget and not
-// others for him. Administrators do not wait here at all.
+// then a part of it. A user who asks without end, over however many connections, waits for the budget; others
+// do not. Administrators do not wait here at all.
 //
 // Requests are named by a key. Memory is bounded by the requests that wait. Pure logic, time is an argument.
 #pragma once
@@ -32,7 +32,7 @@ class RequestQueue {
 
   /// Takes the next request of whose turn it is; nothing if nobody waits who has time left.
   std::optional<std::uint64_t> next(Time now);
-  /// What it took to answer, or anything else that was done for this owner.
+  /// Counts the time of an answer, or of anything else that was done for this owner.
   void charge(uid_t owner, std::chrono::nanoseconds took, Time now);
   bool has_time(uid_t owner, Time now) const;
 

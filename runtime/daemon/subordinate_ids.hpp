@@ -14,7 +14,7 @@
 
 namespace fairgv::daemon {
 
-/// What is read of a file at most; beyond it the rest counts as malformed.
+/// The most that is read of a file: the rest counts as malformed.
 inline constexpr std::size_t kMostSubordinateRanges = 100'000;
 inline constexpr std::size_t kLongestOwnerName = 256;
 /// Of the owners of one id; whether there are more makes no difference.

@@ -1,4 +1,5 @@
-// Who traces: one control connection at a time (trace.hpp), and nobody for longer than others should wait.
+// The one place of a trace's reader (trace.hpp): one control connection at a time, and none for longer than
+// others should wait.
 //
 // A trace ends when its connection is gone or has asked for nothing for a while; at once when an
 // administrator wants to trace and its reader is none; and, unless an administrator reads it, when it has

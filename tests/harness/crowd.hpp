@@ -32,7 +32,7 @@ inline bool become(uid_t uid) {
   return ::setgroups(0, nullptr) == 0 && ::setgid(uid) == 0 && ::setuid(uid) == 0;
 }
 
-/// What `make` has made as this user, so many times or until it makes none.
+/// Descriptors that `make` has made as this user, so many times or until it makes none.
 inline std::vector<ring::UniqueFd> descriptors_of(uid_t uid, std::size_t count,
                                                   const std::function<ring::UniqueFd()>& make) {
   std::vector<ring::UniqueFd> made;

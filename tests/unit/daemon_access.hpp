@@ -34,7 +34,7 @@ inline constexpr const char* kLook = R"({"command":"ps"})";
 inline constexpr const char* kStop = R"({"command":"stop"})";
 inline constexpr const char* kChangePolicy = R"({"command":"policy","policy":"fifo"})";
 
-/// Who comes to the daemon. The user is nobody's login on any system, or has no rights.
+/// A user without rights.
 inline constexpr uid_t kUser = 65'534;
 
 struct Access : ::testing::Test {
@@ -131,7 +131,7 @@ struct Access : ::testing::Test {
     return made;
   }
 
-  /// What the daemon says next; empty when it has hung up.
+  /// The daemon's next words; empty when it has hung up.
   static std::string heard(const session::Socket& from) {
     const auto packet = from.receive();
     return packet && packet->kind == session::Packet::Kind::message ? packet->text : "";

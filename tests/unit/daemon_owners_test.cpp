@@ -1,4 +1,4 @@
-// Whose a user id is: the text of /etc/subuid, and what is made of it.
+// The owners of user ids: the text of /etc/subuid, and how it is read.
 #include <gtest/gtest.h>
 
 #include <map>
