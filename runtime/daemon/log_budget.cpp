@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace fairgv::daemon {
+namespace {
+
+/// Looking through all purses for those that are as good as new takes longer than a line.
+constexpr std::chrono::seconds kSweepEvery{1};
+
+}  // namespace
 
 bool LogBudget::take(const Account& account, Time now) {
   if (account.administrator) return true;
@@ -58,7 +64,8 @@ LogBudget::Time LogBudget::resumes_at(const Purse& purse, const TokenBucket::Rat
 
 LogBudget::Purse& LogBudget::purse_of(uid_t owner, Time now) {
   if (const auto found = purses_.find(owner); found != purses_.end()) return found->second;
-  if (purses_.size() >= kMostOwners) {
+  if (purses_.size() >= kMostOwners && now >= next_sweep_) {
+    next_sweep_ = now + kSweepEvery;
     std::erase_if(purses_, [&](const auto& entry) {
       return entry.second.left_out == 0 && entry.second.bucket.is_full(kOfEach, now);
     });

@@ -53,6 +53,7 @@ class LogBudget {
   Purse others_{{kOfEach, {}}};  // of those beyond kMostOwners
   Purse all_{{kOfAll, {}}};
   std::size_t dry_ = 0;  // of all of them
+  Time next_sweep_{};
 };
 
 }  // namespace fairgv::daemon
