@@ -86,6 +86,17 @@ TEST_F(ReceptionTest, NeitherDoThoseWhoHaveSaidHello) {
       << "and whoever had to go hears why";
 }
 
+TEST_F(ReceptionTest, ACrowdOfOneUsersProgramsIsLetInAtOnce) {
+  use_sleeping_workers();
+  serve({});
+  flood(1, Config().user_session_limit, hello_of_tenant("crowd"));
+  EXPECT_TRUE(works_for_root());
+  for (const auto& program : crowd) {
+    pollfd refusal{program.fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&refusal, 1, 0), 0) << heard(program);
+  }
+}
+
 TEST_F(ReceptionTest, PlacesAreKeptForAdministratorsWhereNobodyHasMoreThanOthers) {
   constexpr std::size_t kAll = 32;
   Config config;
