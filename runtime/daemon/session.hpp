@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/ids.hpp"
@@ -38,6 +39,7 @@ struct Session {
   TenantId tenant;
   std::string tenant_name;
   session::PeerCredentials peer;
+  Account account{};
   std::string program;
   std::uint64_t features = 0;  // that the client has named
   session::SlicingWish slicing;

@@ -70,16 +70,20 @@ class TenantRegistry {
 
   /// Who wants to join a tenant.
   struct Applicant {
-    uid_t uid = 0;
+    uid_t uid = 0;  // for a subordinate id, its owner's
     /// Root or the daemon's own user, who may take any name that is not reserved.
     bool administrator = false;
-    /// The user whose default tenant the name is, if there is one.
+    /// The user after whom the tenant is named, if it is after one (user.hpp).
     std::optional<uid_t> namesake{};
     /// Its session comes from the daemon before this one, which has let it in.
     bool runs_already = false;
     /// A [[match]] rule gives it this tenant (matching.hpp), and this class if there is one.
     bool assigned = false;
     std::string class_name{};
+    /// The subordinate id of `uid` that its process runs as, if it does: a name may be reserved for it alone.
+    std::optional<uid_t> subordinate{};
+    /// The name is the one that its programs have when they ask for none.
+    bool by_default = false;
   };
 
   /// One more session for this name. What no rule assigns is refused if the name is another user's, by the

@@ -359,14 +359,14 @@ struct Interventions : SessionTableTest {
     session::ControlRequest request;
     request.command = command;
     request.session = session;
-    const auto done = intervene(host, table, request, by, administrator);
+    const auto done = intervene(host, table, request, {by, administrator});
     return done ? "" : done.error().message;
   }
   std::string on(const std::string& tenant, Command command, uid_t by, bool administrator = false) {
     session::ControlRequest request;
     request.command = command;
     request.tenant = tenant;
-    const auto done = intervene(host, table, request, by, administrator);
+    const auto done = intervene(host, table, request, {by, administrator});
     return done ? "" : done.error().message;
   }
   bool suspended(std::uint32_t session) { return table.is_suspended(*table.all().at(SessionId{session})); }
