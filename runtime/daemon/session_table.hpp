@@ -46,7 +46,7 @@ struct Host {
   UserLog log{};           // for lines that users cause
   DescriptorPlan descriptors{};
   bool ends_when_idle = false;  // the daemon, without any connection
-  std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
+  std::uint64_t restarts = 0;   // since the first daemon of this process began to serve
   std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };
 
