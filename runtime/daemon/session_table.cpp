@@ -413,6 +413,7 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
 }
 
 Result<void> SessionTable::admit(Session& session) {
+  hold_back(session, Clock::now());
   if (auto added = host_.dispatch.add_session(dispatched(session)); !added) return added;
   host_.memory.begin(session.id, session.tenant_name);
   session::Welcome welcome;
@@ -480,6 +481,7 @@ void SessionTable::remove_if_clear(SessionId id) {
 void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
   if (fault) host_.tenants.count_fault(session.tenant, *fault);
+  if (session.stage == Session::Stage::running) judge(session, fault);
   host_.log.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
                  reason);
   if (session.stage == Session::Stage::starting) {
@@ -492,6 +494,15 @@ void SessionTable::end(Session& session, const std::string& reason, std::optiona
   session.client_watch.reset();
   session.client.close();
   session.worker.kill();
+}
+
+/// What the session's end says of its tenant's conduct: whether it was killed for what it did to others.
+void SessionTable::judge(const Session& session, std::optional<Fault> fault) {
+  if (fault == Fault::watchdog || fault == Fault::violation) {
+    host_.tenants.note_kill(session.tenant, Clock::now());
+  } else if (!fault && host_.dispatch.has_used_a_device(session.id)) {
+    host_.tenants.note_good_conduct(session.tenant);
+  }
 }
 
 void SessionTable::leave_tenant(TenantId id) {
@@ -533,7 +544,8 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .messages = session->messages ? session->messages->fd() : -1,
                     .books = host_.dispatch.session_books(id),
                     .memory = host_.memory.granted(id),
-                    .paused = session->paused});
+                    .paused = session->paused,
+                    .held_back_until = session->held_back_until});
   }
   return list;
 }
@@ -574,6 +586,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .long_commands = LongCommandBook(handed.long_commands),
                                                .devices = DeviceView(handed.devices),
                                                .paused = handed.paused,
+                                               .held_back_until = handed.held_back_until,
                                                .stage = Session::Stage::running,
                                                .give_up = {},
                                                .client = std::move(client),
@@ -633,7 +646,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
     if (session->stage == Session::Stage::starting && (!first || session->give_up < *first))
       first = session->give_up;
     const auto resume = session->messages ? session->messages->deadline() : std::nullopt;
-    for (const auto& other : {session->clear_at, resume}) {
+    for (const auto& other : {session->clear_at, resume, session->held_back_until}) {
       if (other && (!first || *other < *first)) first = other;
     }
   }
@@ -665,6 +678,7 @@ void SessionTable::look_at_processors(Time now) {
 }
 
 void SessionTable::expire(Time now) {
+  let_go_on(now);
   look_at_processors(now);
   std::vector<SessionId> to_clear;
   for (auto& [id, session] : sessions_) {

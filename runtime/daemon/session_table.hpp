@@ -129,7 +129,10 @@ class SessionTable {
   void remove_if_clear(SessionId id);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {});
   void account_memory(const Session& session);
+  void judge(const Session& session, std::optional<Fault> fault);
   void leave_tenant(TenantId id);
+  void hold_back(Session& session, Time now);
+  void let_go_on(Time now);
 
   Host& host_;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;

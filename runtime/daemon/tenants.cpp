@@ -125,6 +125,18 @@ void TenantRegistry::count_fault(TenantId id, Fault fault) {
   }
 }
 
+void TenantRegistry::note_kill(TenantId id, Probation::Time now) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.probation.killed(now);
+  }
+}
+
+void TenantRegistry::note_good_conduct(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.probation.behaved();
+  }
+}
+
 void TenantRegistry::leave(TenantId id) {
   for (auto& [name, tenant] : tenants_) {
     if (tenant.id != id || tenant.ending == 0) continue;

@@ -22,6 +22,7 @@
 
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/probation.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/memory_size.hpp"
 #include "runtime/session/pause.hpp"
@@ -59,6 +60,7 @@ struct Tenant {
   std::string class_name{};
   bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
   std::optional<session::Pause> paused{};  // with all its sessions, also those to come
+  Probation probation{};
   TenantCounts counts{};
 
   bool runs() const { return sessions > ending; }
@@ -97,6 +99,9 @@ class TenantRegistry {
   /// comes next starts afresh, also beside workers that take their time to die.
   void retire(TenantId id);
   void count_fault(TenantId id, Fault fault);
+  /// One of its sessions was killed for what it did to others; or has used a device and was ended by its program.
+  void note_kill(TenantId id, Probation::Time now);
+  void note_good_conduct(TenantId id);
   /// One session less, which has been retired.
   void leave(TenantId id);
 

@@ -23,6 +23,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_output_lines_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_owners_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_peer_process_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_probation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_clock_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_use_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
