@@ -48,9 +48,9 @@ class DeviceView {
   std::vector<std::uint32_t> host_;
 };
 
-/// Where the devices that a worker sees have their places in the host's table: those that are there already by
-/// what identifies them (several that nothing tells apart, in order), the others behind them, where the caller
-/// must append them. An Error if the table has no room for them.
+/// Where the devices that a worker sees have their places in the host's table: those that are there already
+/// by what identifies them (several that nothing tells apart, in order), the others behind them, where the
+/// caller must append them. An Error if the table has no room for them.
 struct PlacedDevices {
   DeviceView view;
   std::vector<session::DeviceDescription> added;

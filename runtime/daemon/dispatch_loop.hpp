@@ -2,9 +2,9 @@
 // microseconds, whatever the sockets' thread is doing.
 //
 // One Dispatcher per device, all under one mutex that is held for microseconds. Each session brings an
-// eventfd that its worker knocks on (session::knock()). The worker shares that open file, and with it the flag
-// that says whether a read blocks and the counter that there is to read: so the loop never reads it. epoll
-// reports every write as an edge; a worker that writes nonsense wakes us for its own session only. When
+// eventfd that its worker knocks on (session::knock()). The worker shares that open file, and with it the
+// flag that says whether a read blocks and the counter that there is to read: so the loop never reads it.
+// epoll reports every write as an edge; a worker that writes nonsense wakes us for its own session only. When
 // nothing happens, the thread sleeps without a timeout; it polls where it expects a turn to end
 // (Dispatcher::end_expected()).
 //
@@ -56,8 +56,8 @@ struct TenantUsage {
 
 /// What is known of a session that goes on under another dispatcher, by the host's devices.
 struct SessionBooks {
-  std::vector<std::uint64_t> used_ns;              // that was charged
-  std::vector<WorkCounters> work;                  // that was believed
+  std::vector<std::uint64_t> used_ns;             // that was charged
+  std::vector<WorkCounters> work;                 // that was believed
   std::vector<std::optional<TurnBooks>> turns{};  // that it has
 };
 
@@ -88,8 +88,8 @@ class DispatchLoop {
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device);
   /// Forgets everything, tenants too. Only without sessions.
   void reset_devices();
-  /// One more device, behind the others, for sessions to come. `processors`: those of the host that the device
-  /// is; none: it has its own.
+  /// One more device, behind the others, for sessions to come. `processors`: those of the host that the
+  /// device is; none: it has its own.
   void add_device(const std::optional<cpu_set_t>& processors = {});
 
   Result<void> add_session(const DispatchedSession& session);
@@ -109,15 +109,15 @@ class DispatchLoop {
   std::chrono::nanoseconds entitled(TenantId id);
   SessionBooks session_books(SessionId id);
 
-  /// The session's worker is dead; its processes have run for `ran` in their lives, if that is known. Its turn,
-  /// if it had one, is the next one's when this returns.
+  /// The session's worker is dead; its processes have run for `ran` in their lives, if that is known. Its
+  /// turn, if it had one, is the next one's when this returns.
   void remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran = {});
   /// Whether any device runs on the host's processors: then sessions' use of those is to be looked at, about
   /// every kProcessorLook, by account_processors().
   bool has_host_device();
-  /// Charges what was used of the processors outside of turns (ProcessorUse), and what turns were excused from
-  /// paying though nobody else had the processors (ExcusedTime). Sessions of tenants that use them beyond their
-  /// share for longer than the device's hold limit count as broken.
+  /// Charges what was used of the processors outside of turns (ProcessorUse), and what turns were excused
+  /// from paying though nobody else had the processors (ExcusedTime). Sessions of tenants that use them
+  /// beyond their share for longer than the device's hold limit count as broken.
   void account_processors(const std::vector<ProcessorTime>& times);
   static constexpr std::chrono::seconds kProcessorLook{1};
   void set_weight(TenantId id, std::uint32_t weight);
@@ -165,7 +165,8 @@ class DispatchLoop {
   bool owes_nothing(TenantId id) const;
   std::optional<ProcessorBook::Reading> reading_of(const ProcessorTime& time, Time now);
   std::optional<std::uint32_t> host_device_of(SessionId id, Time now);
-  void look_at_processors(const std::vector<ProcessorBook::Reading>& readings, std::uint32_t device, Time now);
+  void look_at_processors(const std::vector<ProcessorBook::Reading>& readings, std::uint32_t device,
+                          Time now);
   void look_at_excuses(std::uint32_t device, const session::ProcessorTicks& ticks, Time now);
   Result<void> watch_knocks(const DispatchedSession& session);
   void run();

@@ -18,9 +18,9 @@
 // A session may be suspended: it gets no turn until it may go on.
 //
 // Nothing that a worker writes decides alone: a state that the protocol does not allow makes the session
-// broken; the time it reports may not go backwards, and lies between what the turn costs at least while others
-// wait (turn_cost.hpp) and the time that it had the turn. A session that ends in the midst of a command is
-// charged up to its end.
+// broken; the time it reports may not go backwards, and lies between what the turn costs at least while
+// others wait (turn_cost.hpp) and the time that it had the turn. A session that ends in the midst of a
+// command is charged up to its end.
 //
 // A device cannot be taken from a command that runs. Whoever holds it for longer than the hold limit while
 // somebody else wants it counts as broken, too, so that its worker is killed: one kernel that never ends must
@@ -56,8 +56,8 @@ namespace fairgv::daemon {
 struct TenantBooks {
   std::chrono::nanoseconds device_time{0};
   std::chrono::nanoseconds outside{0};  // of it
-  WorkCounters ended{};   // of its sessions that are gone
-  WaitHistogram waits{};  // for a turn
+  WorkCounters ended{};                 // of its sessions that are gone
+  WaitHistogram waits{};                // for a turn
 };
 
 /// A tenant's use of one device, in its life if nothing else is said.
@@ -65,8 +65,8 @@ struct DeviceUse {
   std::chrono::nanoseconds device_time{0};
   std::chrono::nanoseconds outside{0};  // of it, what was charged for processors used outside of turns
   std::chrono::nanoseconds recent{0};   // of it, as UsageWindow has it
-  WorkCounters work;                   // as far as workers can be believed
-  WaitHistogram waits;                 // of its sessions, for a turn: from asking to being granted it
+  WorkCounters work;                    // as far as workers can be believed
+  WaitHistogram waits;                  // of its sessions, for a turn: from asking to being granted it
   std::chrono::nanoseconds wait_p50{0}, wait_p99{0};  // of late, as Waits has it
   std::uint32_t queue = 0;                            // sessions with work now: they wait, or use the device
   std::uint32_t interactive = 0;                      // sessions of interactive programs now
@@ -149,8 +149,8 @@ class Dispatcher {
   void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
                    Time now, ProcessorTimer ran = {});
   /// The same for a session that a dispatcher before this one has served, with whatever turn it has now;
-  /// `used_ns` of what its worker has counted is charged, and `work` believed; `books` are of the turn that it
-  /// had then. After the last one, call resume().
+  /// `used_ns` of what its worker has counted is charged, and `work` believed; `books` are of the turn that
+  /// it had then. After the last one, call resume().
   void adopt_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
                      std::uint64_t used_ns, Time now, const WorkCounters& work = {},
                      const std::optional<TurnBooks>& books = {}, ProcessorTimer ran = {});

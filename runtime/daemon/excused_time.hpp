@@ -1,10 +1,10 @@
-// Time for which turns on a CPU device were not charged because others had the processors, held against whether
-// others can have had them.
+// Time for which turns on a CPU device were not charged because others had the processors, held against
+// whether others can have had them.
 //
-// One turn cannot tell: its worker's process did not run, which is so when another process took the processors,
-// and also when the tenant's own code keeps the device and sleeps. But all that the turns were excused from is
-// processor time that somebody else used. So it is no more than the time for which the device's processors were
-// busy, without what the turns themselves ran.
+// One turn cannot tell: its worker's process did not run, which is so when another process took the
+// processors, and also when the tenant's own code keeps the device and sleeps. But all that the turns were
+// excused from is processor time that somebody else used. So it is no more than the time for which the
+// device's processors were busy, without what the turns themselves ran.
 //
 // Pure logic.
 #pragma once
@@ -21,8 +21,8 @@ class ExcusedTime {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  /// A turn was not charged for `excused` of the device's time, if that is positive; its worker ran for `ran` of
-  /// processor time that was charged.
+  /// A turn was not charged for `excused` of the device's time, if that is positive; its worker ran for `ran`
+  /// of processor time that was charged.
   void add(TenantId tenant, Duration excused, Duration ran) {
     ran_ += ran;
     if (excused <= Duration(0)) return;
@@ -30,8 +30,8 @@ class ExcusedTime {
     excused_ += excused;
   }
 
-  /// Which part of it others cannot have used, 0 to 1: the device's processors were busy for `busy` of processor
-  /// time in all, give or take `doubt`.
+  /// Which part of it others cannot have used, 0 to 1: the device's processors were busy for `busy` of
+  /// processor time in all, give or take `doubt`.
   double unfounded(Duration busy, Duration doubt, unsigned processors) const {
     const Duration claimed = excused_ * processors;
     const Duration possible = std::max(busy - ran_, Duration(0)) + doubt;

@@ -92,7 +92,8 @@ class Intervention {
   std::string reason() const { return "ended by user " + std::to_string(by_); }
   Pause pause() const { return {by_, administrator_}; }
   void tell(const std::string& what) const {
-    host_.log.info(account_, "{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed", by_);
+    host_.log.info(account_, "{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed",
+                   by_);
   }
 
   Host& host_;
@@ -105,8 +106,7 @@ class Intervention {
 
 }  // namespace
 
-Result<void> intervene(Host& host, SessionTable& sessions, const ControlRequest& request,
-                       const Account& by) {
+Result<void> intervene(Host& host, SessionTable& sessions, const ControlRequest& request, const Account& by) {
   Intervention intervention(host, sessions, request.command, by);
   return request.session ? intervention.on_session(SessionId{*request.session})
                          : intervention.on_tenant(request.tenant);

@@ -1,12 +1,12 @@
-// How long a tenant waits whose sessions are killed again and again: by the watchdog, for using a device without
-// a turn, or for breaking a protocol.
+// How long a tenant waits whose sessions are killed again and again: by the watchdog, for using a device
+// without a turn, or for breaking a protocol.
 //
 //   strikes        1    2    3    4   ...
 //   next session   now  1 s  2 s  4 s ...  kLongest after the last kill
 //
 // A kill is a strike. A session that has used a device and is ended by its program takes one back, and after
-// kForgotten without a kill all are forgotten. Sessions that run already are left alone, and so are tenants whose
-// workers crash: that is a fault, and harms nobody else.
+// kForgotten without a kill all are forgotten. Sessions that run already are left alone, and so are tenants
+// whose workers crash: that is a fault, and harms nobody else.
 //
 // Pure logic; time is an argument.
 #pragma once

@@ -11,7 +11,8 @@
 
 namespace fairgv::daemon {
 
-/// Of one process and all its threads, in its life; nothing if it has been reaped. One system call; any thread.
+/// Of one process and all its threads, in its life; nothing if it has been reaped. One system call; any
+/// thread.
 std::optional<std::chrono::nanoseconds> processor_time(pid_t process);
 
 class ProcessorClock {

@@ -15,7 +15,6 @@
 #include "runtime/daemon/remembered_tenants.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
-#include "runtime/session/core_set.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -40,15 +39,6 @@ constexpr const char* kNoCudaDriver =
 constexpr std::uint64_t kFirstPlace = 0x7e80'0000'0000;
 constexpr std::uint64_t kPlaceBytes = std::uint64_t{72} << 30;  // a segment is a bit over 64 GiB
 constexpr std::uint64_t kPlaces = 6;
-
-/// Of a device that is the host's own processors, those; none: it has its own.
-std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device, const Config& config) {
-  constexpr std::uint64_t kCpu = 1U << 1;  // CL_DEVICE_TYPE_CPU
-  if ((device.type & kCpu) == 0) return std::nullopt;
-  const auto cores =
-      config.device_cores.empty() ? session::allowed_cores() : session::parse_core_set(config.device_cores);
-  return cores ? std::optional(cores.value()) : std::nullopt;
-}
 
 /// Of the worker's process, and of its program: who crowds out its own device is not excused by that.
 std::optional<std::chrono::nanoseconds> time_of_both(pid_t worker, pid_t program) {
@@ -356,50 +346,6 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
                  static_cast<double>(command.longest_ns) / 1e6, command.reason);
 }
 
-/// A worker sees what its user may open. Its devices that nobody has seen before go behind the others.
-Result<void> SessionTable::see_devices(Session& session, const session::WorkerReady& ready) {
-  if (ready.devices.empty()) {
-    return Error{
-        "the worker found no device: install an OpenCL driver (for instance pocl-opencl-icd) and see that " +
-        host_.config.vendors + " names it"};
-  }
-  auto placed = place_devices(host_.devices, ready.devices);
-  if (!placed || !placed->added.empty()) {
-    // Nobody is the worse for it if the table begins anew: it may name drivers that have been replaced.
-    if (forget_devices()) placed = place_devices(host_.devices, ready.devices);
-  }
-  if (!placed) return placed.error();
-  for (const session::DeviceDescription& device : placed->added) add_device(device);
-  if (!placed->added.empty()) host_.memory.refresh(host_.config.devices, host_.tenants);
-  session.devices = std::move(placed->view);
-  return {};
-}
-
-void SessionTable::add_device(const session::DeviceDescription& device) {
-  host_.devices.push_back(device);
-  host_.dispatch.add_device(processors_of(device, host_.config));
-  host_.memory.add_device(device);
-  spdlog::info("device: {} ({})", device.name, device.platform);
-}
-
-/// Only while no session runs, and nobody owes anything: what is known of the devices goes with them.
-bool SessionTable::forget_devices() {
-  if (host_.devices.empty()) return false;
-  for (const auto& [id, session] : sessions_) {
-    if (session->stage != Session::Stage::starting) return false;
-  }
-  const std::vector<Tenant> tenants = host_.tenants.all();
-  const bool clear = std::all_of(tenants.begin(), tenants.end(), [this](const Tenant& tenant) {
-    return host_.dispatch.may_forget(tenant.id);
-  });
-  if (!clear) return false;
-  host_.before_forgetting();
-  host_.devices.clear();
-  host_.dispatch.reset_devices();
-  host_.memory.set_devices({});
-  return true;
-}
-
 DispatchedSession SessionTable::dispatched(Session& session) const {
   return {.id = session.id,
           .tenant = session.tenant,
@@ -408,7 +354,8 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.devices,
-          .ran = [worker = session.worker.pid(), program = session.peer.pid] { return time_of_both(worker, program); },
+          .ran = [worker = session.worker.pid(),
+                  program = session.peer.pid] { return time_of_both(worker, program); },
           .suspended = is_suspended(session)};
 }
 
@@ -656,25 +603,6 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   if (looks && host_.dispatch.has_host_device() && (!first || next_processor_look_ < *first))
     first = next_processor_look_;
   return first;
-}
-
-/// What its processes have used in their lives: of the control group, which misses none, where there is one.
-std::optional<std::chrono::nanoseconds> SessionTable::look_at_processors(Session& session) {
-  auto ran = session.worker.group_processor_time();
-  if (!ran && session.processor_clock) ran = session.processor_clock->read();
-  if (ran) session.ran = ran;
-  return ran;
-}
-
-void SessionTable::look_at_processors(Time now) {
-  if (now < next_processor_look_ || !host_.dispatch.has_host_device()) return;
-  next_processor_look_ = now + DispatchLoop::kProcessorLook;
-  std::vector<ProcessorTime> times;
-  for (auto& [id, session] : sessions_) {
-    if (session->stage != Session::Stage::running) continue;
-    if (const auto ran = look_at_processors(*session)) times.push_back({id, *ran});
-  }
-  if (!times.empty()) host_.dispatch.account_processors(times);
 }
 
 void SessionTable::expire(Time now) {

@@ -34,10 +34,9 @@ struct Host {
   DispatchLoop& dispatch;
   TenantRegistry tenants;
   std::filesystem::path worker_program;
-  std::filesystem::path vendors;  // the workers' OCL_ICD_VENDORS
-  std::vector<session::DeviceDescription>
-      devices;                         // that any worker has seen; each sees some (DeviceView)
-  std::vector<std::string> drivers{};  // that the vendor files name
+  std::filesystem::path vendors;                    // the workers' OCL_ICD_VENDORS
+  std::vector<session::DeviceDescription> devices;  // that any worker has seen; each sees some (DeviceView)
+  std::vector<std::string> drivers{};               // that the vendor files name
   MemoryBook memory{};
   /// Called before totals are forgotten: whoever keeps them looks once more.
   std::function<void()> before_forgetting = [] {};

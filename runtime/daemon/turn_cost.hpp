@@ -3,14 +3,14 @@
 // A worker measures what it has used of the device. On a CPU device its tenant's code runs in the same
 // process and can write anything into the turn page, so the report alone must not decide what a turn costs.
 // The daemon knows for how long the turn kept the device from others. Between that and an honest report lie
-// only the ways in and out of a turn: the worker wakes up after the grant, waits in vain for more to do at the
-// end (at most TurnKeeper::kLongestLinger), and the dispatcher wakes up. These are left to the report; what
-// goes beyond them is charged.
+// only the ways in and out of a turn: the worker wakes up after the grant, waits in vain for more to do at
+// the end (at most TurnKeeper::kLongestLinger), and the dispatcher wakes up. These are left to the report;
+// what goes beyond them is charged.
 //
-// On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker leaves
-// that out of its report (vgpu/stolen_time.hpp). The daemon excuses it as far as the worker's process has not
-// run, nor its program, by the kernel's clocks, and up to half of the turn. Whether others have really run meanwhile shows on
-// the long run (excused_time.hpp).
+// On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker
+// leaves that out of its report (vgpu/stolen_time.hpp). The daemon excuses it as far as the worker's process
+// has not run, nor its program, by the kernel's clocks, and up to half of the turn. Whether others have
+// really run meanwhile shows on the long run (excused_time.hpp).
 //
 // Pure logic.
 #pragma once
@@ -39,8 +39,8 @@ constexpr sched::Duration least_cost(sched::Duration held) {
 /// others without using it pays for that.
 inline constexpr int kHeldPart = 2;
 
-/// The same on a device of so many of the host's processors (0: it has its own), where the worker's process and
-/// its program ran for `ran` in that time, if that is known.
+/// The same on a device of so many of the host's processors (0: it has its own), where the worker's process
+/// and its program ran for `ran` in that time, if that is known.
 constexpr sched::Duration least_cost(sched::Duration held, unsigned processors,
                                      std::optional<sched::Duration> ran) {
   const sched::Duration least = least_cost(held);

@@ -10,11 +10,10 @@ std::vector<std::string> worker_arguments(const Session& session, const WorkerEn
   const auto number = [](auto value) { return std::to_string(value); };
   const std::chrono::duration<double, std::milli> slice = config.devices.common.slices.alone();
   std::vector<std::string> arguments{
-      "--session",    number(session.id.value),   "--segment-fd", number(session.segment->fd()),
-      "--turn-fd",    number(session.turns.fd()), "--daemon-fd",  number(ends.channel),
-      "--ledger-fd",  number(ends.ledger),        "--knock-fd",   number(session.knock.get()),
-      "--slice-ms",   number(slice.count()),
-      "--samples",    number(config.samples)};
+      "--session",   number(session.id.value),   "--segment-fd", number(session.segment->fd()),
+      "--turn-fd",   number(session.turns.fd()), "--daemon-fd",  number(ends.channel),
+      "--ledger-fd", number(ends.ledger),        "--knock-fd",   number(session.knock.get()),
+      "--slice-ms",  number(slice.count()),      "--samples",    number(config.samples)};
   arguments.insert(arguments.end(), {"--object-limit", number(config.session.objects), "--command-limit",
                                      number(config.session.commands)});
   if (!config.device_cores.empty()) {

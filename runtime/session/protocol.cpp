@@ -193,8 +193,9 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
     ready.devices.push_back({printable(device.string("platform", kLongestDeviceName), kLongestDeviceName),
                              printable(device.string("name", kLongestDeviceName), kLongestDeviceName),
                              device.integer("type"), device.has("memory") ? device.integer("memory") : 0,
-                             device.has("id") ? printable(device.string("id", kLongestDeviceId), kLongestDeviceId)
-                                              : std::string()});
+                             device.has("id")
+                                 ? printable(device.string("id", kLongestDeviceId), kLongestDeviceId)
+                                 : std::string()});
     if (!device.ok()) return device.error();
   }
   if (!fields.ok()) return fields.error();

@@ -66,9 +66,9 @@ struct alignas(64) DeviceTurn {
   // Dispatcher writes, ordered by `state` becoming held: how many commands a turn of slice 0 may have in
   // flight, however long they are; 0: about as many as fill a slice.
   std::atomic<std::uint32_t> depth{0};
-  // Worker writes: since when commands have been under way whose time is not in used_ns yet, in nanoseconds of
-  // CLOCK_MONOTONIC, or 0; in turns of slice 0 only. Charged if the session ends before they do, and believed
-  // within the turn. Relaxed.
+  // Worker writes: since when commands have been under way whose time is not in used_ns yet, in nanoseconds
+  // of CLOCK_MONOTONIC, or 0; in turns of slice 0 only. Charged if the session ends before they do, and
+  // believed within the turn. Relaxed.
   std::atomic<std::uint64_t> under_way_since_ns{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it

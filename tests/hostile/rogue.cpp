@@ -109,8 +109,8 @@ kernel void run(global uint* out, const uint milliseconds) {
 }
 )cl";
 
-/// One work-item knocks, and reads away what it has knocked between the dispatcher's wait and its look: after 0 to
-/// 100 us. If the dispatcher comes first, the work-item hangs in its read, until another one knocks.
+/// One work-item knocks, and reads away what it has knocked between the dispatcher's wait and its look: after
+/// 0 to 100 us. If the dispatcher comes first, the work-item hangs in its read, until another one knocks.
 constexpr const char* kFreeze = R"cl(
 kernel void run(volatile global uint* out, const uint milliseconds) {
   const long end = now_ns() + milliseconds * 1000000l;

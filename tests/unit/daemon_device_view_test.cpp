@@ -62,7 +62,8 @@ TEST(PlaceDevices, NoTwoOfAWorkersDevicesShareAPlaceWhateverItSees) {
     const auto some = [&] {
       Devices list;
       for (unsigned left = random() % 8; left > 0; --left) {
-        list.push_back(gpu(std::to_string(random() % 3), random() % 2 == 0 ? "" : std::to_string(random() % 3)));
+        list.push_back(
+            gpu(std::to_string(random() % 3), random() % 2 == 0 ? "" : std::to_string(random() % 3)));
       }
       return list;
     };

@@ -42,9 +42,7 @@ struct Member {
     return turn(device).state.compare_exchange_strong(expected, static_cast<std::uint32_t>(to),
                                                       std::memory_order_acq_rel);
   }
-  void knock(std::uint32_t device = 0) {
-    EXPECT_TRUE(session::knock(knock_fd.get())) << device;
-  }
+  void knock(std::uint32_t device = 0) { EXPECT_TRUE(session::knock(knock_fd.get())) << device; }
   void want(std::uint32_t device = 0) {
     EXPECT_TRUE(move(State::idle, State::wanting, device));
     knock(device);
@@ -316,8 +314,8 @@ void play(Member& member, std::uint32_t seed, int turns, std::atomic<int>& in_us
   }
 }
 
-// A read of what the worker shares is as long as the worker likes: it can let reads block, and read the knock away
-// between the loop's wait and the loop's read.
+// A read of what the worker shares is as long as the worker likes: it can let reads block, and read the knock
+// away between the loop's wait and the loop's read.
 TEST(DispatchLoop, NeverReadsWhatAWorkerKnocks) {
   const auto loop = start_loop();
   Member member(1, 1);
@@ -346,7 +344,8 @@ TEST(DispatchLoop, AWorkerThatReadsItsKnocksAwayFreezesNobody) {
   });
   std::thread reads([&] {
     std::uint64_t away = 0;
-    while (!done) EXPECT_EQ(::read(hostile.knock_fd.get(), &away, sizeof(away)), static_cast<ssize_t>(sizeof(away)));
+    while (!done)
+      EXPECT_EQ(::read(hostile.knock_fd.get(), &away, sizeof(away)), static_cast<ssize_t>(sizeof(away)));
   });
   std::atomic<int> in_use{0};
   play(victim, 1, 2'000, in_use);

@@ -128,9 +128,10 @@ TEST(Handover, OfADaemonThatKnewNoViewsHasAllDevicesInTheirOrder) {
 }
 
 TEST(Handover, OfADeviceOrTurnThatThereIsNotIsRefused) {
-  for (const char* const broken : {R"({"devices": [0, 0]})", R"({"devices": [2]})",
-                                   R"({"turns_in_progress": [{"device": 2, "granted": 1, "charged": 1, "before": 1}]})",
-                                   R"({"turns_in_progress": [{"device": 0}]})"}) {
+  for (const char* const broken :
+       {R"({"devices": [0, 0]})", R"({"devices": [2]})",
+        R"({"turns_in_progress": [{"device": 2, "granted": 1, "charged": 1, "before": 1}]})",
+        R"({"turns_in_progress": [{"device": 0}]})"}) {
     auto object = nlohmann::json::parse(to_text(example()));
     object["sessions"][0].update(nlohmann::json::parse(broken));
     EXPECT_FALSE(parse_handover(object.dump())) << broken;

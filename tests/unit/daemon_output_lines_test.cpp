@@ -109,8 +109,8 @@ TEST(OutputLines, OfAnyBytesArePlainBoundedAndCounted) {
     for (std::string& line : output.finish(now)) lines.push_back(std::move(line));
     const double seconds = std::chrono::duration<double>(now - kStart).count();
     // Each line that tells how many were left out comes with one that was not.
-    const double most =
-        2 * (OutputLines::kBudget.burst + seconds * OutputLines::kBudget.per_second + static_cast<double>(OutputLines::kLastWords) + 2);
+    const double most = 2 * (OutputLines::kBudget.burst + seconds * OutputLines::kBudget.per_second +
+                             static_cast<double>(OutputLines::kLastWords) + 2);
     EXPECT_LE(static_cast<double>(lines.size()), most);
     for (const std::string& line : lines) {
       EXPECT_LE(line.size(), OutputLines::kLongestLine + OutputLines::kCut.size());

@@ -130,7 +130,9 @@ TEST(ProcessorClock, NeverGoesDownWhenAChildEndsUnwaitedFor) {
 
 TEST(ProcessorClock, HasNothingToSayOfAProcessThatIsGone) {
   pid_t gone = -1;
-  { gone = BusyChild([] {}).pid(); }
+  {
+    gone = BusyChild([] {}).pid();
+  }
   EXPECT_EQ(ProcessorClock(gone).read(), std::nullopt);
   EXPECT_EQ(processor_time(gone), std::nullopt);
 }

@@ -78,7 +78,8 @@ TEST(ProcessorUse, CannotBeHiddenBetweenLooks) {
       paid += turn;
       EXPECT_LE(charged * processors, ran);
     }
-    const auto allowed = Duration(static_cast<std::int64_t>(ProcessorUse::kAllowance * static_cast<double>(passed.count())));
+    const auto allowed =
+        Duration(static_cast<std::int64_t>(ProcessorUse::kAllowance * static_cast<double>(passed.count())));
     EXPECT_GE(paid * processors + charged * processors + allowed + ProcessorUse::kBurst + 1us, ran);
   }
 }
@@ -86,7 +87,8 @@ TEST(ProcessorUse, CannotBeHiddenBetweenLooks) {
 struct ProcessorBooks : ::testing::Test {
   std::vector<ProcessorBook::Finding> look(std::vector<ProcessorBook::Reading> readings) {
     now += 1s;
-    return book.look(readings, [](TenantId) { return 0.5; }, 2, now);
+    return book.look(
+        readings, [](TenantId) { return 0.5; }, 2, now);
   }
   ProcessorBook book;
   ProcessorBook::Time now{1'000s};

@@ -206,7 +206,8 @@ TEST_F(DeviceViews, WhatAWorkerSaysOfItsDevicesIsOfTheHosts) {
   EXPECT_EQ(reported().at(0).device, 1U) << "its first device is the host's second";
   const auto welcome = session::parse_hello_answer(clients.back().receive()->text);
   ASSERT_TRUE(welcome);
-  EXPECT_EQ(std::get<session::Welcome>(welcome.value()).memory_limits, (std::vector<std::uint64_t>{2'000, 1'000}));
+  EXPECT_EQ(std::get<session::Welcome>(welcome.value()).memory_limits,
+            (std::vector<std::uint64_t>{2'000, 1'000}));
 }
 
 TEST_F(DeviceViews, AWorkerThatTellsOfADeviceThatItDoesNotSeeEndsItsSession) {
@@ -235,7 +236,8 @@ TEST_F(DeviceViews, NobodysDebtIsForgottenBecauseAnotherSeesOtherDevices) {
   const Session& carols = *table.all().rbegin()->second;
   wants_the_device(bobs);
   wants_the_device(carols);
-  // Bob is charged for processors that he uses without a turn, and leaves; carol, who has used none, after him.
+  // Bob is charged for processors that he uses without a turn, and leaves; carol, who has used none, after
+  // him.
   dispatch->account_processors({{bobs.id, std::chrono::seconds(100)}});
   const TenantId debtor = bobs.tenant;
   for (session::Socket& each : clients) {

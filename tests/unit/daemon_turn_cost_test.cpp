@@ -91,7 +91,8 @@ TEST_F(TurnCosts, TurnsThatAreGivenStraightBackCostTheHandOver) {
   }
   const auto handed_over = static_cast<double>(time_of(2).count());
   EXPECT_GT(handed_over, 0);
-  EXPECT_NEAR(handed_over / static_cast<double>(time_of(1).count()), 1, 0.05) << "equal weights, equal charges";
+  EXPECT_NEAR(handed_over / static_cast<double>(time_of(1).count()), 1, 0.05)
+      << "equal weights, equal charges";
 }
 
 TEST_F(TurnCosts, ASessionThatEndsInTheMidstOfItsCommandIsChargedUpToItsEnd) {
@@ -177,9 +178,10 @@ TEST_F(TurnCosts, ATurnThatOutlivesItsDaemonIsChargedAsAWhole) {
   Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
   next.add_tenant(TenantId{1}, 1, now);
   next.add_tenant(TenantId{2}, 1, now);
-  next.adopt_session(SessionId{1}, TenantId{1}, honest.turn, honest.header, dispatcher.charged_ns(SessionId{1}), now);
-  next.adopt_session(SessionId{2}, TenantId{2}, forger.turn, forger.header, dispatcher.charged_ns(SessionId{2}), now,
-                     {}, books);
+  next.adopt_session(SessionId{1}, TenantId{1}, honest.turn, honest.header,
+                     dispatcher.charged_ns(SessionId{1}), now);
+  next.adopt_session(SessionId{2}, TenantId{2}, forger.turn, forger.header,
+                     dispatcher.charged_ns(SessionId{2}), now, {}, books);
   next.resume(now);
   now += 1s;
   forger.give_back(false);
@@ -231,7 +233,8 @@ TEST_F(CpuTurnCosts, ASleeperThatKeepsTheDeviceHasNoExcuseWhileNobodyElseRuns) {
   EXPECT_EQ(cost, 5ms);
   const ExcusedTime excused = dispatcher.take_excused();
   EXPECT_EQ(excused.unfounded(0ms, 0ms, 2), 1) << "no processor was busy";
-  for (const auto& [tenant, time] : excused.by_tenant()) dispatcher.charge_later(tenant, time, now - 10ms, now);
+  for (const auto& [tenant, time] : excused.by_tenant())
+    dispatcher.charge_later(tenant, time, now - 10ms, now);
   EXPECT_EQ(time_of(5), least_cost(10ms));
 }
 

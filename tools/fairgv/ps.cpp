@@ -77,9 +77,10 @@ void print_kills(const Report& report) {
   bool first = true;
   for (const Report::Tenant& tenant : report.tenants) {
     if (tenant.faults.watchdog + tenant.faults.violations == 0) continue;
-    fmt::print("{}  {}: {} of its sessions were killed for holding a device too long, {} for breaking the rules\n",
-               std::exchange(first, false) ? "\n" : "", tenant.tenant, tenant.faults.watchdog,
-               tenant.faults.violations);
+    fmt::print(
+        "{}  {}: {} of its sessions were killed for holding a device too long, {} for breaking the rules\n",
+        std::exchange(first, false) ? "\n" : "", tenant.tenant, tenant.faults.watchdog,
+        tenant.faults.violations);
   }
 }
 
