@@ -113,7 +113,12 @@ void Dispatcher::charge_outside(TenantId id, Duration used, Time from, Time now)
 }
 
 std::unordered_map<TenantId, double> Dispatcher::shares() const {
-  const auto user = turn_ ? std::optional(sessions_.at(turn_->session).tenant) : std::nullopt;
+  std::optional<TenantId> user;
+  if (turn_) {
+    const Session& holder = sessions_.at(turn_->session);
+    const State state = load(holder);
+    if (state == State::busy || state == State::busy_asked) user = holder.tenant;
+  }
   const auto uses = [&](TenantId id, const Tenant& tenant) {
     return tenant.in_turns > Duration(0) || !tenant.waiting.empty() || user == id;
   };

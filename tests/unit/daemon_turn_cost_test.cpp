@@ -189,6 +189,24 @@ TEST_F(TurnCosts, ATurnThatOutlivesItsDaemonIsChargedAsAWhole) {
   EXPECT_EQ(next.device_time(TenantId{2}), least_cost(4s));
 }
 
+TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
+  dispatcher.set_weight(TenantId{1}, 3, now);
+  const auto share = [&](std::uint32_t tenant) { return dispatcher.shares().at(TenantId{tenant}); };
+  EXPECT_EQ(share(1), 1) << "nobody uses it";
+  want(1, honest);
+  EXPECT_EQ(share(2), 1) << "an unused turn keeps nobody from anything";
+  honest.begin();
+  EXPECT_EQ(share(1), 1);
+  EXPECT_EQ(share(2), 0.25) << "its share, if it used it, too";
+  honest.use(1ms);
+  now += 1ms;
+  honest.give_back(false);
+  look(1);
+  EXPECT_EQ(share(2), 0.25) << "it was used since the last look";
+  dispatcher.begin_activity();
+  EXPECT_EQ(share(2), 1);
+}
+
 /// A CPU device of two processors; the workers' clocks are the test's.
 struct CpuTurnCosts : TurnCosts {
   CpuTurnCosts() { dispatcher.set_processors(2); }
