@@ -8,9 +8,6 @@
 
 #include <sys/types.h>
 
-#include <optional>
-#include <string_view>
-
 namespace fairgv::daemon {
 
 /// Has orphans of workers come to this process when the worker that they came to before has ended, so that
@@ -23,14 +20,5 @@ void receive_orphans();
 /// First its leader's process group, at once: nobody forks in between. That are all of them where a filter
 /// keeps them in it; others are killed one by one.
 bool end_process_session(pid_t leader);
-
-/// What /proc/PID/stat says.
-struct ProcessStat {
-  bool runs = false;  // a thread of it, if not the first
-  pid_t parent = 0;
-  pid_t session = 0;
-};
-/// Nothing for a text of another form. A process chooses its name, which is a part of it.
-std::optional<ProcessStat> parse_process_stat(std::string_view text);
 
 }  // namespace fairgv::daemon

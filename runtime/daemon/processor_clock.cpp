@@ -1,14 +1,14 @@
 #include "runtime/daemon/processor_clock.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "runtime/daemon/process_stat.hpp"
+#include "runtime/session/processor_ticks.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -19,20 +19,10 @@ std::filesystem::path folder_of(pid_t process) {
   return "/proc/" + std::to_string(process);
 }
 
-/// What the process has waited for: children that have ended, with theirs (proc(5), cutime and cstime).
+/// What the process has waited for: children that have ended, with theirs.
 Duration waited_for(pid_t process) {
-  std::ifstream file(folder_of(process) / "stat");
-  std::string line;
-  std::getline(file, line);
-  const auto name_ends = line.rfind(')');  // the name may hold anything
-  if (name_ends == std::string::npos) return {};
-  std::istringstream fields(line.substr(name_ends + 1));
-  constexpr int kBetween = 13;  // state to stime
-  std::string skipped;
-  for (int i = 0; i < kBetween; ++i) fields >> skipped;
-  std::int64_t user = 0, system = 0;
-  if (!(fields >> user >> system)) return {};
-  return std::chrono::nanoseconds(std::chrono::seconds(1)) * (user + system) / ::sysconf(_SC_CLK_TCK);
+  const auto stat = process_stat(std::to_string(process));
+  return stat ? session::ProcessorStat::tick() * stat->waited_ticks : Duration(0);
 }
 
 std::vector<pid_t> children_of(pid_t process) {

@@ -10,6 +10,7 @@
 #include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/process_namespace.hpp"
 #include "runtime/daemon/process_session.hpp"
+#include "runtime/daemon/process_stat.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
