@@ -88,7 +88,7 @@ struct Tally {
       shares;  // of the heavier steady tenant over that of the lighter, half of it; for each rest
   std::vector<double> paid;  // of each kernel in which a program was killed, over the time it was seen to run
   double charged = 0;        // all tenants of all devices' time, over the time that passed
-  double entitled = 0;       // the steady tenants, over what they were entitled to
+  double steady = 0;         // the steady tenants, over what they were entitled to
 };
 
 fs::path log_of(const Tenancy& tenancy) {
@@ -401,7 +401,7 @@ class Storm {
   void check_entitlement() {
     const auto all = charged();
     if (!all) return complain(all.error().message);
-    tally_.entitled = (all->light + all->heavy) / all->entitled;
+    tally_.steady = (all->light + all->heavy) / all->entitled;
   }
 
   /// By the usage store, which also has the tenants that the daemon has forgotten.
@@ -476,7 +476,8 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     row("the same, the least", fmt::format("{:.3f}", smallest(tally.shares)));
     row("the same, the most", fmt::format("{:.3f}", largest(tally.shares)));
   }
-  row("device time of the steady tenants over their share", fmt::format("{:.3f}", tally.entitled));
+  row("what the steady tenants had of what was charged, over their share",
+      fmt::format("{:.3f}", tally.steady / tally.charged));
   if (!tally.paid.empty()) {
     row("paid for kernels killed in their midst, the least", fmt::format("{:.3f}", smallest(tally.paid)));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "tests/hostile/kernel_calls.hpp"
 
@@ -148,9 +149,9 @@ bool runs_on_the_host(const workloads::Device& device) {
   return (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-DeedRunner::DeedRunner(const Deed& deed, std::chrono::milliseconds each)
+DeedRunner::DeedRunner(const Deed& deed, std::chrono::milliseconds each, workloads::Device device)
     : work_groups_(deed.work_groups),
-      device_("0", "0"),
+      device_(std::move(device)),
       program_(device_.build(std::string(kKernelCalls) + kProtocol + deed.definition + deed.kernel)),
       kernel_(device_.kernel(program_, "run")),
       out_(device_.buffer<cl_uint>(deed.work_groups)) {

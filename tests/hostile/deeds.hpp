@@ -36,8 +36,8 @@ bool runs_on_the_host(const workloads::Device& device);
 
 class DeedRunner {
  public:
-  /// Builds the deed for the first device, so that each kernel takes so long. Throws ClError.
-  DeedRunner(const Deed& deed, std::chrono::milliseconds each);
+  /// Builds the deed so that each kernel takes so long. Throws ClError.
+  DeedRunner(const Deed& deed, std::chrono::milliseconds each, workloads::Device device);
 
   /// Launches the kernel and waits for it. Throws ClError, as when the session is lost.
   void commit();

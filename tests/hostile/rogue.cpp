@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/hostile/deeds.hpp"
@@ -23,11 +24,12 @@ void tell(unsigned rounds) {
 }
 
 int commit(const Deed& deed, std::chrono::milliseconds each, unsigned rounds) {
-  if (!runs_on_the_host(workloads::Device("0", "0"))) {
+  workloads::Device device("0", "0");
+  if (!runs_on_the_host(device)) {
     std::fprintf(stderr, "rogue: the device does not run on the host's processors\n");
     return kNotOnTheHost;
   }
-  DeedRunner runner(deed, each);
+  DeedRunner runner(deed, each, std::move(device));
   tell(0);
   for (unsigned done = 1; rounds == 0 || done <= rounds; ++done) {
     runner.commit();
