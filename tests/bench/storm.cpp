@@ -22,6 +22,7 @@
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/holdings.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
@@ -466,7 +467,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   Findings found{"what,number", {}};
   const auto row = [&](const std::string& what, const std::string& number) {
     fmt::print("{:<66}{:>10}\n", what, number);
-    found.rows.push_back(what + ',' + number);
+    found.rows.push_back(csv_cell(what) + ',' + number);
   };
   for (const auto& [what, count] : tally.counts) row(what, std::to_string(count));
   row("sessions that the watchdog ended",
