@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/matching.hpp"
+#include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/control_answers.hpp"
@@ -19,13 +21,19 @@ struct Admission {
   TenantRegistry::Applicant applicant;
 };
 
-/// The tenant of the process that connected `socket`, and asked for that one or for none. An Error if the
-/// rules forbid it; whether the tenant takes it, only the registry knows.
-Result<Admission> find_admission(const TenantRules& rules, int socket, const session::PeerCredentials& peer,
-                                 const std::optional<std::string>& asked);
+/// A process that connected, and what it asks for.
+struct Guest {
+  const session::PeerCredentials& peer;
+  Account account;
+  int socket;                        // of the connection
+  std::optional<std::string> asked;  // the tenant; none: its own
+};
 
-/// All that there is to say of the process, but for the limits on memory, which are a matter of devices.
-session::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, int socket,
-                        const session::PeerCredentials& peer, const std::optional<std::string>& asked);
+/// The guest's tenant. An Error if the rules forbid it; whether the tenant takes it, only the registry knows.
+Result<Admission> find_admission(const TenantRules& rules, Owners& owners, const Guest& guest);
+
+/// All that there is to say of the guest, but for the limits on memory, which are a matter of devices.
+session::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, Owners& owners,
+                        const Guest& guest);
 
 }  // namespace fairgv::daemon

@@ -55,7 +55,8 @@ struct TenantRules {
   std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
   std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
   session::MemorySize default_memory = session::kWholeDevice;  // of tenants of whom nothing is said
-  bool free_names = true;                       // else only the user's own and those that are reserved
+  bool free_names = true;            // else only the user's own and those that are reserved
+  bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant
   std::map<std::string, TenantRule> by_name;
   std::map<std::string, TenantRule> classes;  // without users and classes of their own
@@ -129,10 +130,14 @@ struct Config {
   std::string log_level = "info";
   std::chrono::duration<double> exit_idle{0};  // 0: never
   std::uint32_t session_limit = 256;
-  std::uint32_t user_session_limit = 64;     // of each user but root and the daemon's own
-  std::uint32_t user_connection_limit = 64;  // the same, of connections that are no sessions
-  std::optional<gid_t> group;                // who may connect; none: root's daemon serves everybody
-  std::optional<gid_t> admin_group;          // who may do what root may by `fairgv`
+  std::uint32_t user_session_limit = 64;         // of each user but root and the daemon's own
+  std::uint32_t user_connection_limit = 64;      // the same, of connections that are no sessions
+  std::optional<std::uint32_t> kept_sessions{};  // of session_limit, for administrators; none: a part of it
+  std::chrono::duration<double> hello_timeout{10};  // until a connection says what it is
+  std::chrono::duration<double> idle_timeout{
+      60};                           // of a user's control connection without requests; 0: never
+  std::optional<gid_t> group;        // who may connect; none: root's daemon serves everybody
+  std::optional<gid_t> admin_group;  // who may do what root may by `fairgv`
   // [device]
   DeviceRules devices;
   std::uint32_t samples = 5;    // commands measured one by one after a switch

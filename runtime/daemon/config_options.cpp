@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/daemon/descriptor_plan.hpp"
 #include "runtime/daemon/matching.hpp"
 #include "runtime/daemon/metrics_address.hpp"
 #include "runtime/daemon/user.hpp"
@@ -22,7 +23,8 @@ constexpr double kShortestSlice = 0.1;       // milliseconds; below it switching
 constexpr double kLongestSlice = 1'000;
 constexpr double kLongestHold = 1'000'000;               // seconds
 constexpr std::int64_t kLongestWakeLatency = 1'000'000;  // microseconds
-constexpr std::int64_t kMostConnections = 1'024;
+constexpr double kShortestTimeout = 0.1;                 // seconds
+constexpr double kLongestTimeout = 86'400;
 constexpr std::int64_t kMostSamples = 1'000;
 constexpr std::int64_t kLargestFloor = 1'000'000'000;  // work-groups
 constexpr std::size_t kMostNeverSliced = 1'000;
@@ -165,9 +167,20 @@ ConfigOptions<Config> daemon_options() {
       {{"user_session_limit", kSessions, "", Applies::new_programs, "",
         "Programs at a time of each user but root and the daemon's own."},
        field(&Config::user_session_limit)},
-      {{"user_connection_limit", IntegerType{1, kMostConnections}, "", Applies::new_programs, "",
-        "Connections at a time that are no programs' sessions, of each such user."},
+      {{"user_connection_limit", IntegerType{1, std::int64_t{kMostConnections}}, "", Applies::new_programs,
+        "", "Connections at a time that are no programs' sessions, of each such user."},
        field(&Config::user_connection_limit)},
+      {{"kept_sessions", IntegerType{0, kMostSessions}, "", Applies::new_programs,
+        "a sixteenth of `session_limit`",
+        "Of `session_limit`, places that only root, the daemon's own user and `admin_group` can take."},
+       field(&Config::kept_sessions)},
+      {{"hello_timeout_s", NumberType{kShortestTimeout, kLongestTimeout}, "seconds", Applies::at_once, "",
+        "Hang up on a connection that does not say within this time what it is for."},
+       time_field<Seconds>(&Config::hello_timeout)},
+      {{"idle_timeout_s", NumberType{0, kLongestTimeout}, "seconds", Applies::at_once, "",
+        "Hang up on a user's connection of `fairgv` that has asked for nothing for so long; 0: never (see "
+        "Limits)."},
+       time_field<Seconds>(&Config::idle_timeout)},
       {{"group", TextType{}, "", Applies::at_once, "root's daemon serves everybody, another its own user",
         "The group whose members may connect, and nobody else but root."},
        group_field(&Config::group)},
@@ -267,6 +280,11 @@ ConfigOptions<Config> tenants_options() {
         "it "
         "(see Names)."},
        within(&Config::tenants, words_field(&TenantRules::free_names, "free", "own"))},
+      {{"subordinate_ids", ChoiceType{{"owner", "own"}}, "", Applies::new_programs, "",
+        "For whom subordinate user ids (`/etc/subuid`, rootless containers) count in names, limits and "
+        "usage: "
+        "the user who has them, or each for itself (see Subordinate ids)."},
+       within(&Config::tenants, words_field(&TenantRules::subordinate_to_owner, "owner", "own"))},
       {{"session_limit", kSessions, "", Applies::new_programs, "", "Programs at a time of each tenant."},
        in(&TenantRules::session_limit)},
   };

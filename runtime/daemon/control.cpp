@@ -1,6 +1,5 @@
 #include "runtime/daemon/control.hpp"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "runtime/daemon/admission.hpp"
@@ -10,6 +9,10 @@
 
 namespace fairgv::daemon {
 namespace {
+
+std::string text_of(const ControlPeer& peer) {
+  return account_text(peer.credentials.uid, peer.account.owner);
+}
 
 std::string only_administrators(const std::string& what) {
   return session::failure_text("only root, the user that runs the daemon and its admin_group may " + what);
@@ -26,38 +29,38 @@ Control::Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::st
       reload_(std::move(reload)),
       started_(std::chrono::steady_clock::now()) {}
 
-std::optional<std::string> Control::answer(const std::string& text, const ControlPeer& from) {
-  const auto& [peer, peer_socket, administrator, token, trace] = from;
+ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) {
+  const bool administrator = from.account.administrator;
   const auto request = session::parse_control_request(text);
   if (!request) return session::failure_text(request.error().message);
   switch (request->command) {
     case session::ControlRequest::Command::ps:
       return to_text(make_report(host_, sessions_, socket_, started_));
     case session::ControlRequest::Command::set:
-      return request->memory ? set_memory(request.value(), peer.uid, administrator)
-                             : set_weight(request.value(), peer.uid, administrator);
+      return request->memory ? set_memory(request.value(), from) : set_weight(request.value(), from);
     case session::ControlRequest::Command::set_policy:
-      return administrator ? set_policy(request.value(), peer.uid) : only_administrators("choose a policy");
+      return administrator ? set_policy(request.value(), from) : only_administrators("choose a policy");
     case session::ControlRequest::Command::usage:
       if (!usage_.on()) {
         return session::failure_text(
             "the daemon keeps no record of usage: name a file by store in [usage] of its configuration");
       }
-      usage_.ask(token, request->usage, administrator ? std::nullopt : std::optional(peer.uid));
-      return std::nullopt;
+      usage_.ask(from.token, request->usage,
+                 administrator ? std::nullopt : std::optional(from.account.owner));
+      return {std::nullopt, true};
     case session::ControlRequest::Command::trace:
-      return read_trace(request.value(), peer.uid, administrator, trace);
+      return read_trace(request.value(), from);
     case session::ControlRequest::Command::reload:
-      return administrator ? reload(peer.uid) : only_administrators("have it read its configuration again");
+      return administrator ? reload(from) : only_administrators("have it read its configuration again");
     case session::ControlRequest::Command::config:
       return administrator ? session::config_text(to_toml(host_.config))
                            : only_administrators("see its configuration");
     case session::ControlRequest::Command::whoami:
-      return whoami(request.value(), peer, peer_socket, administrator);
+      return whoami(request.value(), from);
     case session::ControlRequest::Command::kill:
     case session::ControlRequest::Command::pause:
     case session::ControlRequest::Command::resume:
-      return intervene(request.value(), peer.uid, administrator);
+      return intervene(request.value(), from);
     case session::ControlRequest::Command::stop:
     case session::ControlRequest::Command::restart:
       break;
@@ -65,25 +68,24 @@ std::optional<std::string> Control::answer(const std::string& text, const Contro
   const bool restart = request->command == session::ControlRequest::Command::restart;
   if (!administrator) return only_administrators(restart ? "restart it" : "stop it");
   (restart ? restart_requested_ : stop_requested_) = true;
-  return session::success_text();
+  return {session::success_text(), true};
 }
 
-std::string Control::intervene(const session::ControlRequest& request, uid_t by, bool administrator) {
-  const auto done = daemon::intervene(host_, sessions_, request, by, administrator);
+std::string Control::intervene(const session::ControlRequest& request, const ControlPeer& by) {
+  const auto done = daemon::intervene(host_, sessions_, request, by.account);
   return done ? session::success_text() : session::failure_text(done.error().message);
 }
 
-std::string Control::reload(uid_t by) {
-  spdlog::info("user {} has the configuration read again", by);
+std::string Control::reload(const ControlPeer& by) {
+  host_.log.info(by.account, "{} has the configuration read again", text_of(by));
   const auto report = reload_();
   return report ? to_text(report.value()) : session::refusal_text(lines_of(report.error()));
 }
 
-std::string Control::whoami(const session::ControlRequest& request, const session::PeerCredentials& peer,
-                            int peer_socket, bool administrator) const {
+std::string Control::whoami(const session::ControlRequest& request, const ControlPeer& peer) const {
   const auto asked = request.tenant.empty() ? std::nullopt : std::optional(request.tenant);
-  session::WhoAmI who = look_at(host_.config.tenants, host_.tenants, peer_socket, peer, asked);
-  who.administrator = administrator;
+  session::WhoAmI who = look_at(host_.config.tenants, host_.tenants, host_.owners,
+                                {peer.credentials, peer.account, peer.socket, asked});
   // By its own class, which a tenant that is not there yet has not got.
   const TenantRule rule = host_.tenants.rule_of(who.tenant, who.class_name.value_or(""));
   for (const std::uint64_t capacity : host_.memory.capacities()) {
@@ -93,24 +95,26 @@ std::string Control::whoami(const session::ControlRequest& request, const sessio
   return to_text(who);
 }
 
-std::string Control::set_weight(const session::ControlRequest& request, uid_t by, bool administrator) {
-  const auto tenant = host_.tenants.set_weight(request.tenant, request.weight, by, administrator);
+std::string Control::set_weight(const session::ControlRequest& request, const ControlPeer& by) {
+  const auto tenant =
+      host_.tenants.set_weight(request.tenant, request.weight, by.account.owner, by.account.administrator);
   if (!tenant) return session::failure_text(tenant.error().message);
   host_.dispatch.set_weight(tenant->id, tenant->weight);
-  spdlog::info("tenant {}: weight {}, set by user {}", tenant->name, tenant->weight, by);
+  host_.log.info(by.account, "tenant {}: weight {}, set by {}", tenant->name, tenant->weight, text_of(by));
   return session::success_text();
 }
 
-std::string Control::set_memory(const session::ControlRequest& request, uid_t by, bool administrator) {
-  const auto tenant =
-      host_.tenants.set_memory(request.tenant, *request.memory, by, administrator, host_.memory.capacities());
+std::string Control::set_memory(const session::ControlRequest& request, const ControlPeer& by) {
+  const auto tenant = host_.tenants.set_memory(request.tenant, *request.memory, by.account.owner,
+                                               by.account.administrator, host_.memory.capacities());
   if (!tenant) return session::failure_text(tenant.error().message);
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  spdlog::info("tenant {}: memory {}, set by user {}", tenant->name, to_text(*request.memory), by);
+  host_.log.info(by.account, "tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory),
+                 text_of(by));
   return session::success_text();
 }
 
-std::string Control::set_policy(const session::ControlRequest& request, uid_t by) {
+std::string Control::set_policy(const session::ControlRequest& request, const ControlPeer& by) {
   if (sched::find_policy(request.policy) == nullptr) {
     return session::failure_text("there is no policy '" + request.policy + "': there are " +
                                  sched::policy_names());
@@ -121,22 +125,19 @@ std::string Control::set_policy(const session::ControlRequest& request, uid_t by
   }
   host_.dispatch.set_policy(request.policy, request.device);
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
-  spdlog::info("{}: policy {}, set by user {}", where, request.policy, by);
+  host_.log.info(by.account, "{}: policy {}, set by {}", where, request.policy, text_of(by));
   return session::success_text();
 }
 
-std::string Control::read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
-                                std::unique_ptr<Trace>& trace) {
-  if (trace == nullptr) {
-    if (host_.trace != nullptr) {
-      return session::failure_text("somebody else traces: one trace is recorded at a time; try again later");
-    }
+std::string Control::read_trace(const session::ControlRequest& request, const ControlPeer& by) {
+  const auto begin = [&] {
     std::optional<uid_t> only_of;
-    if (!administrator) only_of = by;
-    trace = std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
-    spdlog::info("user {} traces", by);
-  }
-  return session::pack(trace->take());
+    if (!by.account.administrator) only_of = by.account.owner;
+    host_.log.info(by.account, "{} traces", text_of(by));
+    return std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
+  };
+  const auto trace = traces_.ask(by.token, by.account, std::chrono::steady_clock::now(), begin);
+  return trace ? session::pack(trace.value()->take()) : session::failure_text(trace.error().message);
 }
 
 }  // namespace fairgv::daemon

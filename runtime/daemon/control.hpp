@@ -4,13 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/daemon/trace.hpp"
+#include "runtime/daemon/trace_slot.hpp"
 #include "runtime/daemon/usage_keeper.hpp"
 #include "runtime/session/control_answers.hpp"
 #include "runtime/session/control_protocol.hpp"
@@ -21,9 +21,18 @@ namespace fairgv::daemon {
 struct ControlPeer {
   const session::PeerCredentials& credentials;
   int socket;  // the connection
-  bool administrator;
-  std::uint64_t token;            // names the connection in answers that come later
-  std::unique_ptr<Trace>& trace;  // the connection's: what it records, if anything, until it is gone
+  Account account;
+  std::uint64_t token;  // names the connection, in answers that come later and for what it has begun
+};
+
+/// An answer to a request.
+struct ControlAnswer {
+  ControlAnswer(std::string text_now) : text(std::move(text_now)) {}  // NOLINT: an answer is a text as a rule
+  ControlAnswer(std::optional<std::string> text_now, bool awaits)
+      : text(std::move(text_now)), awaits_more(awaits) {}
+
+  std::optional<std::string> text;  // none: it comes later, from the usage keeper and with the peer's token
+  bool awaits_more = false;         // the peer waits for that, or for the daemon to end
 };
 
 class Control {
@@ -32,11 +41,16 @@ class Control {
   Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::string socket,
           std::function<Result<session::ReloadReport>()> reload);
 
-  /// The answer's text; nothing if it comes later, from the usage keeper and with the peer's token.
   /// Administrators may do everything: root, the daemon's own user, and whoever was in its admin_group when
   /// connecting. Others may look (at the past: at their own tenants'), set their own tenants' weights within
   /// the rules, and trace, end, pause and resume their own sessions.
-  std::optional<std::string> answer(const std::string& request, const ControlPeer& from);
+  ControlAnswer answer(const std::string& request, const ControlPeer& from);
+  /// The connection is gone: what it has begun ends.
+  void leave(std::uint64_t token) { traces_.leave(token); }
+
+  /// When expire() wants to be called.
+  std::optional<std::chrono::steady_clock::time_point> deadline() const { return traces_.deadline(); }
+  void expire(std::chrono::steady_clock::time_point now) { traces_.expire(now); }
 
   /// Somebody who may has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
@@ -44,21 +58,20 @@ class Control {
   bool take_restart_request() { return std::exchange(restart_requested_, false); }
 
  private:
-  std::string set_weight(const session::ControlRequest& request, uid_t by, bool administrator);
-  std::string set_memory(const session::ControlRequest& request, uid_t by, bool administrator);
-  std::string set_policy(const session::ControlRequest& request, uid_t by);
-  std::string read_trace(const session::ControlRequest& request, uid_t by, bool administrator,
-                         std::unique_ptr<Trace>& trace);
-  std::string intervene(const session::ControlRequest& request, uid_t by, bool administrator);
-  std::string reload(uid_t by);
-  std::string whoami(const session::ControlRequest& request, const session::PeerCredentials& peer,
-                     int peer_socket, bool administrator) const;
+  std::string set_weight(const session::ControlRequest& request, const ControlPeer& by);
+  std::string set_memory(const session::ControlRequest& request, const ControlPeer& by);
+  std::string set_policy(const session::ControlRequest& request, const ControlPeer& by);
+  std::string read_trace(const session::ControlRequest& request, const ControlPeer& by);
+  std::string intervene(const session::ControlRequest& request, const ControlPeer& by);
+  std::string reload(const ControlPeer& by);
+  std::string whoami(const session::ControlRequest& request, const ControlPeer& peer) const;
 
   Host& host_;
   SessionTable& sessions_;
   UsageKeeper& usage_;
   const std::string socket_;
   const std::function<Result<session::ReloadReport>()> reload_;
+  TraceSlot traces_;
   const std::chrono::steady_clock::time_point started_;
   bool stop_requested_ = false;
   bool restart_requested_ = false;

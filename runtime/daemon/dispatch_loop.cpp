@@ -382,6 +382,12 @@ session::TurnState DispatchLoop::state(SessionId id) {
   return most;
 }
 
+bool DispatchLoop::has_used_a_device(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(dispatchers_.begin(), dispatchers_.end(),
+                     [id](const Dispatcher& dispatcher) { return dispatcher.charged_ns(id) > 0; });
+}
+
 bool DispatchLoop::interactive(SessionId id) {
   const std::lock_guard lock(mutex_);
   return std::any_of(dispatchers_.begin(), dispatchers_.end(),

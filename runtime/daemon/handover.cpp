@@ -57,6 +57,10 @@ json to_json(const HandedTenant& tenant) {
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
   if (tenant.assigned) object["assigned"] = true;
   if (tenant.paused) object["paused"] = session::to_json(tenant.paused);
+  if (const std::uint32_t strikes = tenant.probation.strikes(tenant.probation.last()); strikes > 0) {
+    object["strikes"] = strikes;
+    object["last_kill"] = number_of(tenant.probation.last().time_since_epoch());
+  }
   for (const TenantBooks& books : tenant.books) object["books"].push_back(to_json(books));
   object["counts"] = {{"sessions", tenant.counts.sessions},
                       {"crashes", tenant.counts.crashes},
@@ -111,6 +115,8 @@ json to_json(const HandedSession& session) {
   if (session.messages >= 0) object["messages"] = session.messages;
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
   if (session.paused) object["paused"] = session::to_json(session.paused);
+  if (session.held_back_until)
+    object["held_back_until"] = number_of(session.held_back_until->time_since_epoch());
   for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
   for (std::uint32_t device = 0; device < session.books.turns.size(); ++device) {
     const auto& turn = session.books.turns[device];
@@ -198,6 +204,9 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);
   if (fields.has("assigned")) tenant.assigned = fields.boolean("assigned");
   tenant.paused = session::pause_from(fields);
+  if (fields.has("strikes")) {
+    tenant.probation = Probation(fields.integer32("strikes"), Probation::Time(time(fields, "last_kill")));
+  }
   for (json& books : fields.list("books", session::kMaxDevices)) {
     tenant.books.push_back(books_from(JsonFields::nested(std::move(books), "books"), whole));
   }
@@ -275,6 +284,9 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   }
   session.memory = fields.integers("memory", session::kMaxDevices);
   session.paused = session::pause_from(fields);
+  if (fields.has("held_back_until")) {
+    session.held_back_until = std::chrono::steady_clock::time_point(time(fields, "held_back_until"));
+  }
   if (!fields.ok()) whole.fail("has a session that cannot be read: " + fields.error().message);
   return session;
 }

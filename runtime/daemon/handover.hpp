@@ -45,6 +45,7 @@ struct HandedTenant {
   std::string class_name{};
   bool assigned = false;
   std::optional<session::Pause> paused{};
+  Probation probation{};
 };
 
 /// A session that was running. The descriptors are those of Session.
@@ -64,6 +65,7 @@ struct HandedSession {
   SessionBooks books;
   std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
   std::optional<session::Pause> paused{};
+  std::optional<std::chrono::steady_clock::time_point> held_back_until{};
 };
 
 struct Handover {

@@ -1,7 +1,5 @@
 #include "runtime/daemon/interventions.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <string>
 #include <vector>
 
@@ -34,8 +32,8 @@ Result<void> may_resume(const std::string& what, const std::optional<Pause>& pau
 
 class Intervention {
  public:
-  Intervention(Host& host, SessionTable& sessions, Command command, uid_t by, bool administrator)
-      : host_(host), sessions_(sessions), command_(command), by_(by), administrator_(administrator) {}
+  Intervention(Host& host, SessionTable& sessions, Command command, const Account& by)
+      : host_(host), sessions_(sessions), command_(command), account_(by) {}
 
   Result<void> on_session(SessionId id) {
     const Session* const session = sessions_.find(id);
@@ -43,8 +41,8 @@ class Intervention {
     if (session == nullptr) {
       return Error{"there is no " + name + ": see 'fairgv ps' (a tenant of that name: --tenant)"};
     }
-    if (!administrator_ && session->peer.uid != by_) {
-      return Error{name + " belongs to user " + std::to_string(session->peer.uid) +
+    if (!administrator_ && session->account.owner != by_) {
+      return Error{name + " belongs to user " + std::to_string(session->account.owner) +
                    ": only that user or the administrator may " + verb_of(command_) + " it"};
     }
     if (command_ == Command::kill) {
@@ -94,21 +92,22 @@ class Intervention {
   std::string reason() const { return "ended by user " + std::to_string(by_); }
   Pause pause() const { return {by_, administrator_}; }
   void tell(const std::string& what) const {
-    spdlog::info("{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed", by_);
+    host_.log.info(account_, "{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed", by_);
   }
 
   Host& host_;
   SessionTable& sessions_;
   const Command command_;
-  const uid_t by_;
-  const bool administrator_;
+  const Account account_;
+  const uid_t by_ = account_.owner;
+  const bool administrator_ = account_.administrator;
 };
 
 }  // namespace
 
-Result<void> intervene(Host& host, SessionTable& sessions, const ControlRequest& request, uid_t by,
-                       bool administrator) {
-  Intervention intervention(host, sessions, request.command, by, administrator);
+Result<void> intervene(Host& host, SessionTable& sessions, const ControlRequest& request,
+                       const Account& by) {
+  Intervention intervention(host, sessions, request.command, by);
   return request.session ? intervention.on_session(SessionId{*request.session})
                          : intervention.on_tenant(request.tenant);
 }

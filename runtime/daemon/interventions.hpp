@@ -5,8 +5,7 @@
 // only.
 #pragma once
 
-#include <sys/types.h>
-
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/control_protocol.hpp"
@@ -15,7 +14,7 @@ namespace fairgv::daemon {
 
 /// Does what a request of one of the three kinds asks for. Doing it again is no error; what cannot be done is
 /// one line.
-Result<void> intervene(Host& host, SessionTable& sessions, const session::ControlRequest& request, uid_t by,
-                       bool administrator);
+Result<void> intervene(Host& host, SessionTable& sessions, const session::ControlRequest& request,
+                       const Account& by);
 
 }  // namespace fairgv::daemon

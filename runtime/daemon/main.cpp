@@ -11,6 +11,7 @@
 #include "runtime/daemon/background.hpp"
 #include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/lock_file.hpp"
+#include "runtime/daemon/log_format.hpp"
 #include "runtime/daemon/server.hpp"
 #include "runtime/daemon/service_manager.hpp"
 #include "runtime/session/own_files.hpp"
@@ -108,7 +109,7 @@ Result<fs::path> find_worker() {
 void start_logging() {
   auto logger =
       std::make_shared<spdlog::logger>("fairgvd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v");
+  logger->set_formatter(make_log_formatter());
   spdlog::set_default_logger(std::move(logger));
 }
 

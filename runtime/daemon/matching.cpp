@@ -82,9 +82,14 @@ std::string short_label(std::string label) {
   return label;
 }
 
+/// Whether a rule for a user holds because a subordinate id is that user's.
+bool holds_for_owner_of(const MatchRule& rule, const Person& person) {
+  return person.owner && rule.uid == person.owner;
+}
+
 /// Whether all conditions hold.
 Result<bool> holds(const MatchRule& rule, std::size_t index, const Person& person) {
-  if (rule.uid && *rule.uid != person.uid) return false;
+  if (rule.uid && *rule.uid != person.uid && !holds_for_owner_of(rule, person)) return false;
   if (rule.gid && std::find(person.groups.begin(), person.groups.end(), *rule.gid) == person.groups.end()) {
     return false;
   }
@@ -98,6 +103,22 @@ Result<bool> holds(const MatchRule& rule, std::size_t index, const Person& perso
   const auto label = container_label(path);
   if (!rule.container.empty()) return label && fits(rule.container, *label);
   return label || rule.tenant.find(kContainer) == std::string::npos;
+}
+
+/// The first rule that fits; or, if that one is for the owner of a subordinate id, a later one for the id
+/// itself.
+Result<std::optional<std::size_t>> deciding_rule(const TenantRules& rules, const Person& person) {
+  std::optional<std::size_t> for_owner;
+  for (std::size_t i = 0; i < rules.matches.size(); ++i) {
+    const MatchRule& rule = rules.matches[i];
+    if (for_owner && rule.uid != person.uid) continue;
+    const auto fitting = holds(rule, i, person);
+    if (!fitting) return fitting.error();
+    if (!fitting.value()) continue;
+    if (!holds_for_owner_of(rule, person)) return std::optional(i);
+    for_owner = i;
+  }
+  return for_owner;
 }
 
 Result<std::string> tenant_by(const MatchRule& rule, std::size_t index, const Person& person) {
@@ -133,19 +154,17 @@ Result<Membership> by_wish(const TenantRules& rules, const Person& person,
 
 Result<Membership> find_membership(const TenantRules& rules, const Person& person,
                                    const std::optional<std::string>& asked) {
-  for (std::size_t i = 0; i < rules.matches.size(); ++i) {
-    const MatchRule& rule = rules.matches[i];
-    const auto fitting = holds(rule, i, person);
-    if (!fitting) return fitting.error();
-    if (!fitting.value()) continue;
-    const auto name = tenant_by(rule, i, person);
-    if (!name) return name.error();
-    if (!asked || *asked == name.value()) return Membership{name.value(), rule.class_name, i, true};
-    if (rule.free_names) return by_wish(rules, person, asked, i);
-    return Error{"your programs belong to tenant '" + name.value() + "' by " + match_title(i) +
-                 " of the configuration, and not to '" + *asked + "': leave FAIRGV_TENANT unset"};
-  }
-  return by_wish(rules, person, asked, std::nullopt);
+  const auto deciding = deciding_rule(rules, person);
+  if (!deciding) return deciding.error();
+  if (!deciding.value()) return by_wish(rules, person, asked, std::nullopt);
+  const std::size_t i = *deciding.value();
+  const MatchRule& rule = rules.matches[i];
+  const auto name = tenant_by(rule, i, person);
+  if (!name) return name.error();
+  if (!asked || *asked == name.value()) return Membership{name.value(), rule.class_name, i, true};
+  if (rule.free_names) return by_wish(rules, person, asked, i);
+  return Error{"your programs belong to tenant '" + name.value() + "' by " + match_title(i) +
+               " of the configuration, and not to '" + *asked + "': leave FAIRGV_TENANT unset"};
 }
 
 bool needs_cgroup(const TenantRules& rules) {

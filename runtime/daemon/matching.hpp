@@ -5,6 +5,9 @@
 // give away are for those processes alone: nobody gets in by asking for the name. What a program says of
 // itself (FAIRGV_TENANT) is a wish.
 //
+// A rule for a user holds for that user's subordinate ids, too; a rule that names the id itself goes before
+// it, wherever it stands.
+//
 // Pure logic; peer_process.hpp asks the kernel.
 #pragma once
 
@@ -29,6 +32,7 @@ struct Person {
   /// Path of its control group. With an Error, a rule that would need it refuses, for who can hide his group
   /// could choose among the rules.
   Result<std::string> cgroup = Error{"its control group was not asked for"};
+  std::optional<uid_t> owner{};  // whose subordinate id `uid` is; none: it is none
 };
 
 struct Membership {

@@ -17,7 +17,6 @@ namespace fairgv::daemon {
 namespace {
 
 constexpr const char* kForms = "\"127.0.0.1:9477\", \"[::1]:9477\" or \"unix:/run/fairgv/metrics.sock\"";
-constexpr int kBacklog = 16;
 
 bool is_loopback(const MetricsAddress& address) {
   if (address.ipv6) {
@@ -54,7 +53,7 @@ Result<ring::UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
     return system_error("cannot make the metrics socket " + path);
   }
   if (::chmod(path.c_str(), mode) != 0) return system_error("cannot set the permissions of " + path);
-  if (::listen(fd.get(), kBacklog) != 0) return system_error("cannot listen at " + path);
+  if (::listen(fd.get(), SOMAXCONN) != 0) return system_error("cannot listen at " + path);
   return fd;
 }
 
@@ -76,7 +75,7 @@ Result<ring::UniqueFd> listen_on_tcp(const MetricsAddress& address) {
   const void* const name = address.ipv6 ? static_cast<const void*>(&v6) : static_cast<const void*>(&v4);
   const socklen_t length = address.ipv6 ? sizeof(v6) : sizeof(v4);
   if (::bind(fd.get(), static_cast<const sockaddr*>(name), length) != 0 ||
-      ::listen(fd.get(), kBacklog) != 0) {
+      ::listen(fd.get(), SOMAXCONN) != 0) {
     return system_error("cannot tell metrics at " + where);
   }
   return fd;

@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "runtime/daemon/metrics.hpp"
@@ -15,6 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kMetricsRest{1};
+/// So many times as long as a page took to make, no other is made.
+constexpr int kRestPerPage = 3;
+constexpr std::string_view kMetricsPath = "/metrics";
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 
 std::string response_of(std::string_view status, std::string_view type, const std::string& body,
@@ -24,6 +29,19 @@ std::string response_of(std::string_view status, std::string_view type, const st
   text.append("\r\nContent-Length: ").append(std::to_string(body.size()));
   text.append("\r\nConnection: close\r\n").append(more).append("\r\n");
   return with_body ? text + body : text;
+}
+
+/// The user who connected, of a unix socket.
+std::optional<uid_t> user_behind(int fd) {
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.pid == 0) return std::nullopt;
+  return peer.uid;
+}
+
+/// Whether making the answer takes long.
+bool asks_for_page(std::string_view request) {
+  return request.substr(0, request.find("\r\n")).find(kMetricsPath) != std::string_view::npos;
 }
 
 }  // namespace
@@ -49,6 +67,7 @@ Result<void> MetricsServer::listen(const std::string& address, mode_t mode) {
 void MetricsServer::close() {
   clients_.clear();
   accept_again_.reset();
+  all_wait_ = false;
   listener_watch_.reset();
   listener_.reset();
   if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
@@ -75,7 +94,11 @@ Result<void> MetricsServer::watch_listener() {
 }
 
 void MetricsServer::accept_all() {
-  while (clients_.size() < kMostClients) {
+  for (std::size_t left = kMostClients; left > 0; --left) {
+    if (count_waiting() >= kMostClients) {
+      all_wait_ = true;
+      return listener_watch_.reset();
+    }
     ring::UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
       listener_watch_.reset();
@@ -83,17 +106,41 @@ void MetricsServer::accept_all() {
       return;
     }
     if (!fd) return;  // nobody more, or somebody who has left again
+    if (clients_.size() >= kMostClients) make_room();
     const std::uint64_t key = ++last_client_;
     auto watch = events_.watch(fd.get(), [this, key] { on_readable(key); });
     if (!watch) return;
-    clients_.emplace(
-        key, Client{std::move(fd), Clock::now() + kPatience, {}, {}, 0, false, std::move(watch).value()});
+    const auto user = user_behind(fd.get());
+    clients_.emplace(key, Client{.fd = std::move(fd),
+                                 .user = user,
+                                 .give_up = Clock::now() + kPatience,
+                                 .request = {},
+                                 .response = {},
+                                 .watch = std::move(watch).value()});
+    on_readable(key);  // its request may be there: then nobody needs its place
   }
-  listener_watch_.reset();  // until one of them is gone
+}
+
+/// Drops a client of the user who has the most: the oldest that has not asked, or else the oldest that does
+/// not read. Clients that wait for us stay.
+void MetricsServer::make_room() {
+  std::map<std::optional<uid_t>, std::size_t> held;
+  for (const auto& [key, client] : clients_) ++held[client.user];
+  const auto rank = [&](const Client& client) {
+    return std::pair(held.at(client.user), client.response.empty());
+  };
+  auto victim = clients_.end();
+  for (auto each = clients_.begin(); each != clients_.end(); ++each) {
+    if (each->second.awaits_page) continue;
+    if (victim == clients_.end() || rank(each->second) > rank(victim->second)) victim = each;
+  }
+  if (victim != clients_.end()) clients_.erase(victim);
 }
 
 void MetricsServer::on_readable(std::uint64_t key) {
-  Client& client = clients_.at(key);
+  const auto found = clients_.find(key);
+  if (found == clients_.end()) return;
+  Client& client = found->second;
   std::array<char, 4'096> piece{};
   for (;;) {
     const ssize_t length = ::recv(client.fd.get(), piece.data(), piece.size(), 0);
@@ -102,8 +149,14 @@ void MetricsServer::on_readable(std::uint64_t key) {
     client.request.append(piece.data(), static_cast<std::size_t>(length));
     const bool complete = client.request.find("\r\n\r\n") != std::string::npos;
     if (!complete && client.request.size() <= kLongestRequest) continue;
+    if (complete && asks_for_page(client.request) && Clock::now() < next_page_) {
+      client.awaits_page = true;
+      client.watch.reset();
+      return;
+    }
     client.response = complete ? respond(client.request)
                                : response_of("431 Request Header Fields Too Large", kPlain, "too long\n");
+    page_.reset();
     return send(key, client);
   }
 }
@@ -136,12 +189,40 @@ void MetricsServer::send(std::uint64_t key, Client& client) {
 
 /// The callback that runs now may be the client's own: the event loop keeps it until it returns.
 void MetricsServer::drop(std::uint64_t key) {
-  const bool full = clients_.size() == kMostClients;
   clients_.erase(key);
-  if (full && !accept_again_) (void)watch_listener();
 }
 
-std::string MetricsServer::respond(std::string_view request) const {
+const std::string& MetricsServer::page() {
+  if (!page_) {
+    const Time begun = Clock::now();
+    page_ = pages_.metrics();
+    const Time now = Clock::now();
+    next_page_ = now + kRestPerPage * (now - begun);
+  }
+  return *page_;
+}
+
+void MetricsServer::answer_waiting() {
+  std::vector<std::uint64_t> waiting;
+  for (const auto& [key, client] : clients_) {
+    if (client.awaits_page) waiting.push_back(key);
+  }
+  (void)page();
+  for (const std::uint64_t key : waiting) {
+    Client& client = clients_.at(key);
+    client.awaits_page = false;
+    client.response = respond(client.request);
+    send(key, client);
+  }
+  page_.reset();
+}
+
+std::size_t MetricsServer::count_waiting() const {
+  return static_cast<std::size_t>(std::count_if(clients_.begin(), clients_.end(),
+                                                [](const auto& entry) { return entry.second.awaits_page; }));
+}
+
+std::string MetricsServer::respond(std::string_view request) {
   const std::string_view line = request.substr(0, request.find("\r\n"));
   const auto first = line.find(' ');
   const auto second = first == std::string_view::npos ? first : line.find(' ', first + 1);
@@ -155,7 +236,7 @@ std::string MetricsServer::respond(std::string_view request) const {
   if (!with_body && method != "HEAD") {
     return response_of("405 Method Not Allowed", kPlain, "only GET and HEAD\n", true, "Allow: GET, HEAD\r\n");
   }
-  if (path == "/metrics") return response_of("200 OK", kMetricsType, pages_.metrics(), with_body);
+  if (path == kMetricsPath) return response_of("200 OK", kMetricsType, page(), with_body);
   if (path == "/healthz") return response_of("200 OK", kPlain, "ok\n", with_body);
   if (path == "/readyz") {
     const auto reason = pages_.unready();
@@ -168,7 +249,8 @@ std::string MetricsServer::respond(std::string_view request) const {
 std::optional<MetricsServer::Time> MetricsServer::deadline() const {
   std::optional<Time> first = accept_again_;
   for (const auto& [key, client] : clients_) {
-    if (!first || client.give_up < *first) first = client.give_up;
+    const Time at = client.awaits_page ? std::min(client.give_up, next_page_) : client.give_up;
+    if (!first || at < *first) first = at;
   }
   return first;
 }
@@ -178,11 +260,16 @@ void MetricsServer::expire(Time now) {
     accept_again_.reset();
     (void)watch_listener();
   }
+  if (now >= next_page_ && count_waiting() != 0) answer_waiting();
   std::vector<std::uint64_t> late;
   for (const auto& [key, client] : clients_) {
     if (now >= client.give_up) late.push_back(key);
   }
   for (const std::uint64_t key : late) drop(key);
+  if (all_wait_ && count_waiting() < kMostClients) {
+    all_wait_ = false;
+    (void)watch_listener();
+  }
 }
 
 }  // namespace fairgv::daemon

@@ -2,9 +2,15 @@
 //
 // On the server's event loop, without blocking: a page is made when a request is complete, which takes the
 // dispatcher's lock for microseconds at a time (DispatchLoop::usage), and sent as the peer takes it. Bounded:
-// so many clients at a time (others wait in the listening socket's queue), so many bytes of a request, and so
-// long for the whole exchange; one request a connection. Used by the server's thread only.
+// so many clients at a time, so many bytes of a request, and so long for the whole exchange; one request a
+// connection.
+//
+// Everybody on the machine may connect, so nobody can keep a scraper out: whoever comes when all places are
+// taken gets that of a client which has not asked yet, or does not read; and a flood of requests has one page
+// in common, of which at most a quarter of the thread's time is made. Used by the server's thread only.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -51,9 +57,11 @@ class MetricsServer {
  private:
   struct Client {
     ring::UniqueFd fd;
+    std::optional<uid_t> user;  // none: a socket that does not tell
     Time give_up;
     std::string request;
-    std::string response;  // once the request is complete
+    bool awaits_page = false;  // the request is complete, and pages are not to be made yet
+    std::string response;      // once the request is complete
     std::size_t sent = 0;
     bool awaits_writing = false;
     EventLoop::Watch watch;  // goes before the descriptor
@@ -61,11 +69,15 @@ class MetricsServer {
 
   Result<void> watch_listener();
   void accept_all();
+  void make_room();
   void on_readable(std::uint64_t key);
   void on_writable(std::uint64_t key);
   void send(std::uint64_t key, Client& client);
   void drop(std::uint64_t key);
-  std::string respond(std::string_view request) const;
+  std::string respond(std::string_view request);
+  const std::string& page();
+  void answer_waiting();
+  std::size_t count_waiting() const;
 
   EventLoop& events_;
   const Pages pages_;
@@ -73,9 +85,12 @@ class MetricsServer {
   std::string socket_path_;  // to remove at the end
   ring::UniqueFd listener_;
   EventLoop::Watch listener_watch_;
-  std::optional<Time> accept_again_;  // accepting failed, for want of descriptors: rest until then
-  std::map<std::uint64_t, Client> clients_;
+  std::optional<Time> accept_again_;         // accepting failed, for want of descriptors: rest until then
+  std::map<std::uint64_t, Client> clients_;  // in the order in which they came
+  std::optional<std::string> page_;          // while several are answered with one
+  Time next_page_{};                         // when one may be made again
   std::uint64_t last_client_ = 0;
+  bool all_wait_ = false;  // for a page: nobody else is accepted until they have it
 };
 
 }  // namespace fairgv::daemon

@@ -18,14 +18,6 @@ std::size_t priority_length(std::string_view text) {
 
 }  // namespace
 
-bool TokenBucket::take(Time now) {
-  const std::chrono::duration<double> passed = now - std::exchange(filled_, now);
-  tokens_ = std::min(burst_, tokens_ + std::max(passed.count(), 0.0) * per_second_);
-  if (tokens_ < 1) return false;
-  tokens_ -= 1;
-  return true;
-}
-
 std::vector<std::string> OutputLines::take(std::string_view piece, Time now) {
   std::vector<std::string> lines;
   bool spent = false;
@@ -74,7 +66,7 @@ std::vector<std::string> OutputLines::finish(Time now) {
 void OutputLines::end_line(Time now, std::vector<std::string>& lines) {
   const std::string line = std::exchange(line_, {});
   if (line.find_first_not_of(" \t\r") == std::string::npos) return;
-  if (!budget_.take(now)) {
+  if (!budget_.take_one(kBudget, now)) {
     ++left_out_;
     last_.push_back(line);
     if (last_.size() > kLastWords) last_.pop_front();

@@ -3,7 +3,6 @@
 // argument.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,22 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/daemon/token_bucket.hpp"
+
 namespace fairgv::daemon {
-
-/// So many at once, and so many a second in the long run.
-class TokenBucket {
- public:
-  using Time = std::chrono::steady_clock::time_point;
-
-  TokenBucket(std::uint32_t burst, std::uint32_t per_second)
-      : burst_(burst), per_second_(per_second), tokens_(burst) {}
-  /// Whether there was one to take.
-  bool take(Time now);
-
- private:
-  double burst_, per_second_, tokens_;
-  Time filled_{};
-};
 
 class OutputLines {
  public:
@@ -35,8 +21,7 @@ class OutputLines {
   /// Bytes of a line, beyond which it is cut; and what is put in the place of the rest.
   static constexpr std::size_t kLongestLine = 1'000;
   static constexpr std::string_view kCut = " [cut]";
-  static constexpr std::uint32_t kBurst = 30;
-  static constexpr std::uint32_t kPerSecond = 2;
+  static constexpr TokenBucket::Rate kBudget{30, 2};
   /// Of lines that were left out, the last so many come out at the end: why a driver gave up is among them.
   static constexpr std::size_t kLastWords = 5;
 
@@ -52,7 +37,7 @@ class OutputLines {
   void end_line(Time now, std::vector<std::string>& lines);
   void tell_left_out(std::vector<std::string>& lines);
 
-  TokenBucket budget_{kBurst, kPerSecond};
+  TokenBucket budget_{kBudget, {}};
   std::string line_;  // so far; at most a byte more than the longest
   std::uint64_t left_out_ = 0;
   std::deque<std::string> last_;  // the last of those, raw

@@ -84,11 +84,12 @@ Result<std::string> control_group_of(int socket, const session::PeerCredentials&
   return parse_control_group(text);
 }
 
-Person person_behind(int socket, const session::PeerCredentials& peer, bool cgroup_wanted) {
+Person person_behind(int socket, const session::PeerCredentials& peer, uid_t owner, bool cgroup_wanted) {
   Person person;
   person.uid = peer.uid;
+  if (owner != peer.uid) person.owner = owner;
   person.groups = peer_groups(socket);
-  person.user_tenant = default_tenant(look_up_user(peer.uid, peer.gid));
+  person.user_tenant = default_tenant(look_up_user(owner, peer.gid));
   if (cgroup_wanted) person.cgroup = control_group_of(socket, peer);
   return person;
 }

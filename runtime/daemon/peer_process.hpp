@@ -18,8 +18,9 @@ namespace fairgv::daemon {
 /// it.
 Result<std::string> control_group_of(int socket, const session::PeerCredentials& peer);
 
-/// Everything that [[match]] rules look at; the control group only if it is `wanted`.
-Person person_behind(int socket, const session::PeerCredentials& peer, bool cgroup_wanted);
+/// Everything that [[match]] rules look at; the control group only if it is `wanted`. `owner`: for whom its
+/// user id counts (owners.hpp).
+Person person_behind(int socket, const session::PeerCredentials& peer, uid_t owner, bool cgroup_wanted);
 
 /// The path in a /proc/PID/cgroup of this text.
 Result<std::string> parse_control_group(std::string_view text);

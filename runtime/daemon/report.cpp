@@ -53,13 +53,19 @@ std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessi
   return list;
 }
 
+double held_back_s(const Session& session) {
+  if (!session.held_back_until) return 0;
+  const auto left = *session.held_back_until - std::chrono::steady_clock::now();
+  return std::max(0.0, std::chrono::duration<double>(left).count());
+}
+
 std::vector<Report::Session> session_reports(Host& host, const SessionTable& sessions, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : sessions.all()) {
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
                     state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
-                    session->long_commands.all(), session->paused});
+                    session->long_commands.all(), session->paused, held_back_s(*session)});
   }
   return list;
 }

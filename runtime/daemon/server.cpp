@@ -1,7 +1,6 @@
 #include "runtime/daemon/server.hpp"
 
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,15 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kHelloPatience{10};
-constexpr std::chrono::seconds kAcceptRest{1};
 constexpr std::chrono::seconds kShutDownPatience{10};
-constexpr std::size_t kConnectionLimit = 1'024;
-constexpr std::size_t kRememberedRefusals = 1'024;
-/// At once, so that who connects without end does not keep the daemon from its sessions.
-constexpr int kMostAccepted = 64;
-constexpr rlim_t kDescriptorsPerSession = 10;
-constexpr rlim_t kOtherDescriptors = kConnectionLimit + 64;
 
 Result<ring::UniqueFd> take_signals() {
   sigset_t set;
@@ -39,15 +30,6 @@ Result<ring::UniqueFd> take_signals() {
   ring::UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_error("cannot take signals");
   return fd;
-}
-
-/// As many descriptors as the sessions may need, if the system lets us.
-void raise_descriptor_limit(std::uint32_t sessions) {
-  rlimit limit{};
-  const rlim_t wanted = sessions * kDescriptorsPerSession + kOtherDescriptors;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /// Others than the daemon's own user may come to root's daemon only: it alone can run workers as them.
@@ -94,7 +76,6 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
                                                const std::optional<Handover>& handover) {
   auto signals = take_signals();
   if (!signals) return signals.error();
-  raise_descriptor_limit(config.session_limit);
   auto events = EventLoop::create();
   if (!events) return events.error();
   auto vendors = VendorDirectory::create(
@@ -132,20 +113,19 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
             vendors_.drivers()},
       sessions_(host_),
       usage_(host_, sessions_,
-             [this](std::uint64_t key, const std::string& answer) { answer_usage(key, answer); }),
+             [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }),
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
       control_(host_, sessions_, usage_, settings_.socket_path, [this] { return reload(); }),
       listener_(std::move(listener)),
       signals_(std::move(signals)) {
   host_.before_forgetting = [this] { usage_.flush(); };
+  reception_.emplace(host_, sessions_, control_, listener_);
 }
 
-Server::~Server() {
-  for (auto& [key, connection] : connections_) connection.trace.reset();  // it uses what goes before them
-}
+Server::~Server() = default;
 
 Result<void> Server::watch_everything() {
-  if (auto listens = listen_again(); !listens) return listens;
+  if (auto opened = reception_->open(); !opened) return opened;
   auto signals = events_->watch(signals_.get(), [this] { on_signal(); });
   if (!signals) return signals.error();
   signal_watch_ = std::move(signals).value();
@@ -155,15 +135,21 @@ Result<void> Server::watch_everything() {
   return {};
 }
 
-Result<void> Server::listen_again() {
-  auto listener = events_->watch(listener_.fd(), [this] { accept_all(); });
-  if (!listener) return listener.error();
-  listener_watch_ = std::move(listener).value();
-  return {};
+/// For as many sessions as there may be, as far as the system lets us.
+void Server::count_descriptors() {
+  host_.descriptors = claim_descriptors(host_.config.session_limit);
+  if (host_.descriptors.sessions >= host_.config.session_limit) return;
+  spdlog::warn(
+      "there are descriptors for {} sessions, and session_limit is {}: raise RLIMIT_NOFILE (LimitNOFILE= of "
+      "the "
+      "service) to {}",
+      host_.descriptors.sessions, host_.config.session_limit, descriptors_for(host_.config.session_limit));
 }
 
 void Server::run() {
   apply_log_level();
+  count_descriptors();
+  host_.ends_when_idle = exit_idle().count() > 0;
   place_dispatcher();
   start_services();
   spdlog::info("fairgvd {} serves {}", FAIRGV_VERSION, settings_.socket_path);
@@ -179,81 +165,13 @@ void Server::run() {
   while (!stopping_) {
     events_->wait(next_deadline());
     expire(Clock::now());
+    reception_->serve(Clock::now());
     tell_sessions();
     if (control_.stop_requested()) stopping_ = true;
     if (control_.take_restart_request()) begin_restart();
     if (ready_to_restart()) restart();
   }
   shut_down();
-}
-
-void Server::accept_all() {
-  for (int left = kMostAccepted; left > 0; --left) {
-    auto accepted = listener_.accept();
-    if (!accepted) {
-      spdlog::error("{}", accepted.error().message);
-      listener_watch_.reset();
-      accept_again_ = Clock::now() + kAcceptRest;
-      return;
-    }
-    if (!accepted.value()) return;
-    // Beyond the limit the peer finds itself disconnected.
-    if (connections_.size() < kConnectionLimit) add_connection(std::move(accepted).value());
-  }
-}
-
-void Server::add_connection(session::Socket socket) {
-  const auto peer = socket.peer();
-  if (!peer) return;
-  if (has_too_many_connections(peer->uid)) {
-    const std::string reason =
-        "user " + std::to_string(peer->uid) + " has too many connections to fairgvd that are no sessions";
-    tell_refused(peer.value(), reason);
-    (void)socket.send(to_text(session::Refused{reason}));
-    return;
-  }
-  const std::uint64_t key = ++last_connection_;
-  auto watch = events_->watch(socket.fd(), [this, key] { on_connection(key); });
-  if (!watch) return;
-  connections_.emplace(key, Connection{std::move(socket), peer.value(), Clock::now() + kHelloPatience,
-                                       std::move(watch).value()});
-  // Its hello may be there: then it takes no room in the crowd of a program start.
-  on_connection(key);
-}
-
-bool Server::has_too_many_connections(uid_t uid) const {
-  if (is_administrator(uid)) return false;
-  const auto has = std::count_if(connections_.begin(), connections_.end(),
-                                 [&](const auto& entry) { return entry.second.peer.uid == uid; });
-  return static_cast<std::uint64_t>(has) >= host_.config.user_connection_limit;
-}
-
-void Server::on_connection(std::uint64_t key) {
-  const auto found = connections_.find(key);
-  if (found == connections_.end()) return;
-  Connection& connection = found->second;
-  const auto packet = connection.socket.receive_text();
-  if (packet && packet->kind == session::Packet::Kind::nothing) return;
-  if (!packet || packet->kind == session::Packet::Kind::closed) {
-    connections_.erase(found);
-  } else if (connection.hello_by) {
-    greet(key, packet->text);
-  } else {
-    const bool administrator =
-        is_administrator(connection.peer.uid) ||
-        (host_.config.admin_group && peer_is_in(*host_.config.admin_group, connection.socket.fd()));
-    const auto answer = control_.answer(
-        packet->text, {connection.peer, connection.socket.fd(), administrator, key, connection.trace});
-    if (answer && !session::send_answer(connection.socket, *answer)) connections_.erase(found);
-  }
-}
-
-/// The client may be gone by now.
-void Server::answer_usage(std::uint64_t key, const std::string& answer) {
-  const auto found = connections_.find(key);
-  if (found != connections_.end() && !session::send_answer(found->second.socket, answer)) {
-    connections_.erase(found);
-  }
 }
 
 std::string Server::metrics() {
@@ -263,7 +181,7 @@ std::string Server::metrics() {
 std::optional<std::string> Server::unready() const {
   if (stopping_) return "the daemon stops";
   if (restarting_) return "the daemon restarts";
-  if (accept_again_) return "the daemon has no descriptors left for new programs";
+  if (reception_->is_exhausted()) return "the daemon has no descriptors left for new programs";
   if (host_.drivers.empty()) return "no OpenCL driver is registered in " + host_.config.vendors;
   return std::nullopt;
 }
@@ -273,37 +191,6 @@ void Server::start_services() {
   usage_.configure();
   const auto told = metrics_.listen(host_.config.metrics.listen, socket_mode(host_.config));
   if (!told) spdlog::error("{}: no metrics are told", told.error().message);
-}
-
-void Server::greet(std::uint64_t key, const std::string& text) {
-  Connection& connection = connections_.at(key);
-  const auto hello = session::parse_hello(text);
-  if (!hello) return refuse(key, hello.error().message);
-  if (hello->role == session::Hello::Role::control) {
-    connection.hello_by.reset();
-    if (!connection.socket.send(to_text(session::Welcome{}))) connections_.erase(key);
-    return;
-  }
-  connection.watch.reset();  // the session watches the socket from now on
-  if (auto started = sessions_.start(hello.value(), connection.peer, connection.socket); !started) {
-    return refuse(key, started.error().message);
-  }
-  connections_.erase(key);
-}
-
-void Server::refuse(std::uint64_t key, const std::string& reason) {
-  const Connection& connection = connections_.at(key);
-  tell_refused(connection.peer, reason);
-  (void)connection.socket.send(to_text(session::Refused{reason}));
-  connections_.erase(key);
-}
-
-/// A program that tries again and again does not fill the log.
-void Server::tell_refused(const session::PeerCredentials& peer, const std::string& reason) {
-  if (last_refusals_.size() >= kRememberedRefusals) last_refusals_.clear();
-  const bool again = std::exchange(last_refusals_[peer.uid], reason) == reason;
-  spdlog::log(again ? spdlog::level::debug : spdlog::level::warn, "refused process {} of user {}: {}",
-              peer.pid, peer.uid, reason);
 }
 
 void Server::on_signal() {
@@ -351,11 +238,13 @@ void Server::apply(Config config, session::ReloadReport& report) {
   };
   const bool other_group = host_.config.group != config.group;
   host_.config = std::move(config);
+  host_.owners.refresh();
   // A service manager's socket is its own to open.
   if (other_group && !listener_.is_borrowed()) warn_of(open_socket_to(settings_.socket_path, host_.config));
   apply_log_level();
   place_dispatcher();
-  raise_descriptor_limit(host_.config.session_limit);
+  count_descriptors();
+  host_.ends_when_idle = exit_idle().count() > 0;
   dispatch_->set_rules(host_.config.devices);
   host_.tenants.configure(host_.config.tenants);
   for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
@@ -369,16 +258,13 @@ void Server::apply(Config config, session::ReloadReport& report) {
 
 void Server::begin_restart() {
   restarting_ = true;
-  listener_watch_.reset();  // who comes now is accepted afterwards
-  accept_again_.reset();
+  reception_->close();  // who comes now is accepted afterwards
 }
 
 /// Sessions that are starting or ending, and programs that are about to say hello, are waited for: each of
 /// them has a limit of its own.
 bool Server::ready_to_restart() const {
-  return restarting_ && !stopping_ && sessions_.settled() &&
-         std::none_of(connections_.begin(), connections_.end(),
-                      [](const auto& entry) { return entry.second.hello_by.has_value(); });
+  return restarting_ && !stopping_ && sessions_.settled() && !reception_->expects_hello();
 }
 
 void Server::restart() {
@@ -402,8 +288,8 @@ void Server::restart() {
   start_services();
   spdlog::error("goes on as before: {}", error.message);
   restarting_ = false;
-  connections_.clear();  // whoever waits for the restart may look what has come of it
-  if (auto listens = listen_again(); !listens) accept_again_ = Clock::now() + kAcceptRest;
+  reception_->hang_up();  // whoever waits for the restart may look what has come of it
+  (void)reception_->open();
 }
 
 void Server::apply_log_level() const {
@@ -420,15 +306,15 @@ std::optional<Server::Time> Server::next_deadline() {
   std::optional<Time> first = sessions_.deadline();
   keep_earlier(first, usage_.deadline());
   keep_earlier(first, metrics_.deadline());
-  keep_earlier(first, accept_again_);
+  keep_earlier(first, reception_->deadline());
+  keep_earlier(first, control_.deadline());
+  keep_earlier(first, host_.log.deadline());
   keep_earlier(first, watchdog_.deadline());
-  for (const auto& [key, connection] : connections_) keep_earlier(first, connection.hello_by);
-  const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
-  if (!sessions_.empty() || !connections_.empty() || exit_idle.count() <= 0) {
+  if (!sessions_.empty() || !reception_->empty() || exit_idle().count() <= 0) {
     idle_since_.reset();
   } else {
     if (!idle_since_) idle_since_ = Clock::now();
-    keep_earlier(first, std::optional(*idle_since_ + std::chrono::ceil<Clock::duration>(exit_idle)));
+    keep_earlier(first, std::optional(*idle_since_ + std::chrono::ceil<Clock::duration>(exit_idle())));
   }
   return first;
 }
@@ -437,12 +323,9 @@ void Server::expire(Time now) {
   sessions_.expire(now);
   usage_.expire(now);
   metrics_.expire(now);
-  std::erase_if(connections_,
-                [&](const auto& entry) { return entry.second.hello_by && now >= *entry.second.hello_by; });
-  if (accept_again_ && now >= *accept_again_) {
-    accept_again_.reset();
-    (void)listen_again();
-  }
+  control_.expire(now);
+  reception_->expire(now);
+  host_.log.expire(now);
   if (watchdog_.due(now)) {
     if (watchdog_.look(now, dispatch_->turns())) tell_alive();
     dispatch_->nudge();
@@ -461,13 +344,16 @@ void Server::tell_sessions() {
 }
 
 bool Server::idle_for_too_long(Time now) {
-  const auto exit_idle = settings_.exit_idle.value_or(host_.config.exit_idle);
-  return idle_since_ && sessions_.empty() && connections_.empty() && now - *idle_since_ >= exit_idle;
+  return idle_since_ && sessions_.empty() && reception_->empty() && now - *idle_since_ >= exit_idle();
+}
+
+std::chrono::duration<double> Server::exit_idle() const {
+  return settings_.exit_idle.value_or(host_.config.exit_idle);
 }
 
 void Server::shut_down() {
   tell_stopping();
-  listener_watch_.reset();
+  reception_->close();
   sessions_.end_all("the daemon stops");
   const Time patience_ends = Clock::now() + kShutDownPatience;
   while (!sessions_.empty() && Clock::now() < patience_ends) {

@@ -1,21 +1,21 @@
-// fairgvd itself: the socket, the connections that are no sessions, signals, and the end.
+// fairgvd itself: its parts, signals, reading the configuration again, and the end.
 //
 // One thread runs it. SIGTERM and SIGINT (and `fairgv stop`) end every session and then the daemon; SIGHUP
 // reads the configuration again; SIGUSR2 (and `fairgv restart`) replaces the daemon by the program that now
 // lies at its path, while sessions go on (succession.hpp). Nothing runs while nothing happens: the only
-// timeouts are those of a client that has not said hello, a worker that is not ready yet, and the exit of an
-// idle daemon that was asked to.
+// timeouts are those of connections that say nothing (reception.hpp), a worker that is not ready yet, and the
+// exit of an idle daemon that was asked to.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/daemon/control.hpp"
 #include "runtime/daemon/metrics_server.hpp"
+#include "runtime/daemon/reception.hpp"
 #include "runtime/daemon/service_manager.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
@@ -48,37 +48,20 @@ class Server {
  private:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// A client that has not become a session: it has not said hello yet, or is a control connection.
-  struct Connection {
-    session::Socket socket;
-    session::PeerCredentials peer;
-    std::optional<Time> hello_by;  // none: it is a control connection
-    EventLoop::Watch watch;
-    std::unique_ptr<Trace> trace{};  // that it records
-  };
-
   Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop> events,
          std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, session::Listener listener,
          ring::UniqueFd signals);
   Result<void> watch_everything();
-  void accept_all();
-  void add_connection(session::Socket socket);
-  void on_connection(std::uint64_t key);
-  void greet(std::uint64_t key, const std::string& text);
-  bool has_too_many_connections(uid_t uid) const;
-  void refuse(std::uint64_t key, const std::string& reason);
-  void tell_refused(const session::PeerCredentials& peer, const std::string& reason);
+  void count_descriptors();
   void on_signal();
   void reload_on_signal();
   /// Reads the configuration again and has everything go by it. On an Error (a line for each mistake) all is
   /// as it was.
   Result<session::ReloadReport> reload();
   void apply(Config config, session::ReloadReport& report);
-  Result<void> listen_again();
   void begin_restart();
   bool ready_to_restart() const;
   void restart();
-  void answer_usage(std::uint64_t key, const std::string& answer);
   std::string metrics();
   std::optional<std::string> unready() const;
   void start_services();
@@ -87,13 +70,13 @@ class Server {
   std::optional<Time> next_deadline();
   void expire(Time now);
   bool idle_for_too_long(Time now);
+  std::chrono::duration<double> exit_idle() const;
   void tell_sessions();
   void shut_down();
 
   const ServerSettings settings_;
   std::unique_ptr<EventLoop> events_;
-  std::map<std::uint64_t, Connection>
-      connections_;  // closed last: who waits for the end finds all files gone
+  std::optional<Reception> reception_;  // hangs up last: who waits for the end finds all files gone
   std::unique_ptr<DispatchLoop> dispatch_;
   VendorDirectory vendors_;
   Host host_;
@@ -103,15 +86,11 @@ class Server {
   Control control_;
   session::Listener listener_;
   ring::UniqueFd signals_;
-  std::uint64_t last_connection_ = 0;
-  std::map<uid_t, std::string> last_refusals_;
-  std::optional<Time> accept_again_;  // accepting failed, for want of descriptors: rest until then
   std::optional<Time> idle_since_;
   Watchdog watchdog_ = Watchdog::from_environment();  // the service manager's, over us
   std::size_t told_sessions_ = 0;                     // to the service manager
   bool stopping_ = false;
   bool restarting_ = false;  // nobody new is accepted, and as soon as all is settled, the program is replaced
-  EventLoop::Watch listener_watch_;
   EventLoop::Watch signal_watch_;
   EventLoop::Watch broken_watch_;
 };

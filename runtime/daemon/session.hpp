@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/ids.hpp"
@@ -38,6 +39,7 @@ struct Session {
   TenantId tenant;
   std::string tenant_name;
   session::PeerCredentials peer;
+  Account account{};
   std::string program;
   std::uint64_t features = 0;  // that the client has named
   session::SlicingWish slicing;
@@ -45,6 +47,8 @@ struct Session {
   LongCommandBook long_commands;
   DeviceView devices{};  // that its worker sees, once it is ready
   std::optional<session::Pause> paused{};  // by itself; its tenant may be, too
+  /// Before then it may not run, since sessions of its tenant were killed before it.
+  std::optional<std::chrono::steady_clock::time_point> held_back_until{};
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 

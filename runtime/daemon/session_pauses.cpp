@@ -31,7 +31,25 @@ void SessionTable::tell_pause(const Session& session) {
 }
 
 bool SessionTable::is_suspended(const Session& session) const {
-  return session.paused || host_.tenants.find(session.tenant)->paused;
+  return session.paused || session.held_back_until || host_.tenants.find(session.tenant)->paused;
+}
+
+void SessionTable::hold_back(Session& session, Time now) {
+  const Tenant& tenant = *host_.tenants.find(session.tenant);
+  const Time until = tenant.probation.may_run_from(now);
+  if (until <= now) return;
+  session.held_back_until = until;
+  host_.log.info(session.account, "session {} of tenant {} may run in {:.1f} s: {} sessions before it were killed",
+                 session.id.value, tenant.name, std::chrono::duration<double>(until - now).count(),
+                 tenant.probation.strikes(now));
+}
+
+void SessionTable::let_go_on(Time now) {
+  for (auto& [id, session] : sessions_) {
+    if (!session->held_back_until || now < *session->held_back_until) continue;
+    session->held_back_until.reset();
+    tell_pause(*session);
+  }
 }
 
 }  // namespace fairgv::daemon

@@ -11,6 +11,8 @@
 #include "runtime/daemon/close_aside.hpp"
 #include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/cuda_driver.hpp"
+#include "runtime/daemon/places.hpp"
+#include "runtime/daemon/remembered_tenants.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
 #include "runtime/session/core_set.hpp"
@@ -19,9 +21,6 @@ namespace fairgv::daemon {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Departed tenants are remembered up to this many; beyond it those without debt are forgotten.
-constexpr std::size_t kRememberedTenants = 1'000;
 
 constexpr int kOutputPipeBytes = 1 << 20;
 
@@ -114,18 +113,18 @@ std::optional<std::string> next_packet(const session::Socket& socket, EventLoop:
 
 Result<void> SessionTable::start(const session::Hello& hello, const session::PeerCredentials& peer,
                                  session::Socket& client) {
-  if (sessions_.size() >= host_.config.session_limit) {
-    return Error{"the daemon already serves " + std::to_string(sessions_.size()) +
-                 " sessions: wait for one to end, or raise session_limit in its configuration"};
-  }
-  if (auto allowed = may_have_another(peer.uid); !allowed) return allowed;
-  const auto admission = find_admission(host_.config.tenants, client.fd(), peer, hello.tenant);
+  const Account account = account_of(peer, client.fd(), host_.config, host_.owners);
+  auto allowed = may_begin({sessions_.size(), sessions_of(account.owner)}, account, peer.uid, host_.config,
+                           host_.descriptors.sessions);
+  if (!allowed) return allowed;
+  const auto admission =
+      find_admission(host_.config.tenants, host_.owners, {peer, account, client.fd(), hello.tenant});
   if (!admission) return admission.error();
   const std::string& name = admission->tenant;
   const auto tenant = host_.tenants.join(name, admission->applicant, hello.weight, hello.memory);
   if (!tenant) return tenant.error();
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  auto session = prepare(tenant.value(), peer, hello);
+  auto session = prepare(tenant.value(), peer, account, hello);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();
   }
@@ -140,8 +139,8 @@ Result<void> SessionTable::start(const session::Hello& hello, const session::Pee
   tell_slicing_floor(started);
   // A program that asked for a new weight asked for its whole tenant.
   host_.dispatch.set_weight(tenant->id, tenant->weight);
-  spdlog::info("session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value, name,
-               tenant->weight, started.program, peer.pid, started.worker.pid());
+  host_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
+                 name, tenant->weight, started.program, peer.pid, started.worker.pid());
   sessions_.emplace(started.id, std::move(session).value());
   return {};
 }
@@ -157,19 +156,16 @@ void SessionTable::apply_configuration() {
   for (auto& [id, session] : sessions_) tell_slicing_floor(*session);
 }
 
-Result<void> SessionTable::may_have_another(uid_t uid) const {
-  if (is_administrator(uid)) return {};
-  const auto has = std::count_if(sessions_.begin(), sessions_.end(),
-                                 [&](const auto& entry) { return entry.second->peer.uid == uid; });
-  if (static_cast<std::uint64_t>(has) < host_.config.user_session_limit) return {};
-  return Error{"user " + std::to_string(uid) + " already has " + std::to_string(has) +
-               " sessions: wait for one to end, or ask for a higher user_session_limit"};
+std::size_t SessionTable::sessions_of(uid_t owner) const {
+  return static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second->account.owner == owner;
+  }));
 }
 
 /// Everything that the worker inherits, and the worker.
 Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                        const session::PeerCredentials& peer,
-                                                       const session::Hello& hello) {
+                                                       const Account& account, const session::Hello& hello) {
   auto identity = identity_for(peer);
   if (!identity) return identity.error();
   const SessionId id{++last_id_};
@@ -207,6 +203,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .tenant = tenant.id,
                                                .tenant_name = tenant.name,
                                                .peer = peer,
+                                               .account = account,
                                                .program = hello.program,
                                                .features = hello.features,
                                                .slicing = hello.slicing,
@@ -353,9 +350,10 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
   const auto first = session.long_commands.take(command, session.devices);
   if (!first) return end(session, first.error().message, Fault::violation);
   if (!first.value()) return;
-  spdlog::info("session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
-               session.id.value, session.tenant_name, command.name, session.devices.host(command.device),
-               static_cast<double>(command.longest_ns) / 1e6, command.reason);
+  host_.log.info(session.account,
+                 "session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
+                 session.id.value, session.tenant_name, command.name, session.devices.host(command.device),
+                 static_cast<double>(command.longest_ns) / 1e6, command.reason);
 }
 
 /// A worker sees what its user may open. Its devices that nobody has seen before go behind the others.
@@ -415,6 +413,7 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
 }
 
 Result<void> SessionTable::admit(Session& session) {
+  hold_back(session, Clock::now());
   if (auto added = host_.dispatch.add_session(dispatched(session)); !added) return added;
   host_.memory.begin(session.id, session.tenant_name);
   session::Welcome welcome;
@@ -482,7 +481,9 @@ void SessionTable::remove_if_clear(SessionId id) {
 void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
   if (fault) host_.tenants.count_fault(session.tenant, *fault);
-  spdlog::info("session {} of tenant {} ends: {}", session.id.value, session.tenant_name, reason);
+  if (session.stage == Session::Stage::running) judge(session, fault);
+  host_.log.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
+                 reason);
   if (session.stage == Session::Stage::starting) {
     // The client may be gone already.
     (void)session.client.send(to_text(session::Refused{reason}));
@@ -495,17 +496,23 @@ void SessionTable::end(Session& session, const std::string& reason, std::optiona
   session.worker.kill();
 }
 
+/// What the session's end says of its tenant's conduct: whether it was killed for what it did to others.
+void SessionTable::judge(const Session& session, std::optional<Fault> fault) {
+  if (fault == Fault::watchdog || fault == Fault::violation) {
+    host_.tenants.note_kill(session.tenant, Clock::now());
+  } else if (!fault && host_.dispatch.has_used_a_device(session.id)) {
+    host_.tenants.note_good_conduct(session.tenant);
+  }
+}
+
 void SessionTable::leave_tenant(TenantId id) {
   host_.tenants.leave(id);
   host_.memory.refresh(host_.config.devices, host_.tenants);
-  const std::vector<Tenant> tenants = host_.tenants.all();
-  if (tenants.size() <= kRememberedTenants + sessions_.size()) return;
+  const std::vector<TenantId> departed = tenants_to_forget(host_.tenants.all());
+  if (departed.empty()) return;
   host_.before_forgetting();
-  for (const Tenant& tenant : tenants) {
-    // A user could have it remember any number of names.
-    const bool kept = tenant.paused && tenant.paused->administrator;
-    const bool gone = tenant.sessions == 0 && !kept;
-    if (gone && host_.dispatch.forget_if_clear(tenant.id)) host_.tenants.forget(tenant.id);
+  for (const TenantId each : departed) {
+    if (host_.dispatch.forget_if_clear(each)) host_.tenants.forget(each);
   }
 }
 
@@ -537,7 +544,8 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .messages = session->messages ? session->messages->fd() : -1,
                     .books = host_.dispatch.session_books(id),
                     .memory = host_.memory.granted(id),
-                    .paused = session->paused});
+                    .paused = session->paused,
+                    .held_back_until = session->held_back_until});
   }
   return list;
 }
@@ -553,8 +561,9 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   // A trace does not go on in the next daemon.
   if (turns && header) stop_recording(turns->page(), header->header());
   auto slicing = session::parse_slicing_wish(handed.slicing, "the session's slicing");
+  const Account account = account_of(handed.peer, client.fd(), host_.config, host_.owners);
   const auto tenant = host_.tenants.join(
-      handed.tenant, {.uid = handed.peer.uid, .administrator = true, .runs_already = true}, std::nullopt);
+      handed.tenant, {.uid = account.owner, .administrator = true, .runs_already = true}, std::nullopt);
   if (!tenant) return tenant.error();
   auto usable = worker ? Result<void>() : Result<void>(worker.error());
   if (usable && !turns) usable = turns.error();
@@ -569,6 +578,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .tenant = tenant->id,
                                                .tenant_name = handed.tenant,
                                                .peer = handed.peer,
+                                               .account = account,
                                                .program = handed.program,
                                                .features = handed.features,
                                                .slicing = slicing.value(),
@@ -576,6 +586,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .long_commands = LongCommandBook(handed.long_commands),
                                                .devices = DeviceView(handed.devices),
                                                .paused = handed.paused,
+                                               .held_back_until = handed.held_back_until,
                                                .stage = Session::Stage::running,
                                                .give_up = {},
                                                .client = std::move(client),
@@ -635,7 +646,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
     if (session->stage == Session::Stage::starting && (!first || session->give_up < *first))
       first = session->give_up;
     const auto resume = session->messages ? session->messages->deadline() : std::nullopt;
-    for (const auto& other : {session->clear_at, resume}) {
+    for (const auto& other : {session->clear_at, resume, session->held_back_until}) {
       if (other && (!first || *other < *first)) first = other;
     }
   }
@@ -667,6 +678,7 @@ void SessionTable::look_at_processors(Time now) {
 }
 
 void SessionTable::expire(Time now) {
+  let_go_on(now);
   look_at_processors(now);
   std::vector<SessionId> to_clear;
   for (auto& [id, session] : sessions_) {

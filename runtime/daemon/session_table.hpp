@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "runtime/daemon/config.hpp"
+#include "runtime/daemon/descriptor_plan.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/handover.hpp"
 #include "runtime/daemon/memory_book.hpp"
+#include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/session.hpp"
 #include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/user_log.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
@@ -38,8 +41,12 @@ struct Host {
   MemoryBook memory{};
   /// Called before totals are forgotten: whoever keeps them looks once more.
   std::function<void()> before_forgetting = [] {};
-  Trace* trace = nullptr;      // that is being recorded, if any
-  std::uint64_t restarts = 0;  // since the first daemon of this process began to serve
+  Trace* trace = nullptr;  // that is being recorded, if any
+  Owners owners{};         // of subordinate user ids
+  UserLog log{};           // for lines that users cause
+  DescriptorPlan descriptors{};
+  bool ends_when_idle = false;  // the daemon, without any connection
+  std::uint64_t restarts = 0;   // since the first daemon of this process began to serve
   std::chrono::steady_clock::time_point serving_since = std::chrono::steady_clock::now();  // that one
 };
 
@@ -98,10 +105,10 @@ class SessionTable {
   bool empty() const { return sessions_.empty(); }
 
  private:
-  Result<void> may_have_another(uid_t uid) const;
+  std::size_t sessions_of(uid_t owner) const;
   void tell_slicing_floor(Session& session) const;
   Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
-                                           const session::Hello& hello);
+                                           const Account& account, const session::Hello& hello);
   Result<void> watch(Session& session);
   Result<void> watch_client(Session& session);
   void on_worker_message(SessionId id);
@@ -122,7 +129,10 @@ class SessionTable {
   void remove_if_clear(SessionId id);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {});
   void account_memory(const Session& session);
+  void judge(const Session& session, std::optional<Fault> fault);
   void leave_tenant(TenantId id);
+  void hold_back(Session& session, Time now);
+  void let_go_on(Time now);
 
   Host& host_;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;

@@ -77,7 +77,8 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
                                 {},
                                 tenant.class_name,
                                 tenant.assigned,
-                                tenant.paused});
+                                tenant.paused,
+                                tenant.probation});
   }
   return handover;
 }
@@ -119,6 +120,7 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
                                                 .class_name = handed.class_name,
                                                 .assigned = handed.assigned,
                                                 .paused = handed.paused,
+                                                .probation = handed.probation,
                                                 .counts = handed.counts});
     host.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
     host.memory.restore_totals(handed.name, handed.memory);

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "runtime/daemon/account.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
 std::string user_text(uid_t uid) {
   return "user " + std::to_string(uid);
+}
+
+std::string applicant_text(const TenantRegistry::Applicant& who) {
+  return who.subordinate ? account_text(*who.subordinate, who.uid) : user_text(who.uid);
 }
 
 }  // namespace
@@ -31,15 +37,20 @@ std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
 /// Whether the name is for this applicant, whoever uses it now.
 Result<void> TenantRegistry::may_use(const std::string& name, const Applicant& who) const {
   const auto refuse = [&](const std::string& why) {
-    return Error{"tenant '" + name + "' " + why + " and you are " + user_text(who.uid) +
+    return Error{"tenant '" + name + "' " + why + " and you are " + applicant_text(who) +
                  ": choose another name with FAIRGV_TENANT"};
   };
   const auto uid = rules_.of(name).uid;
   if (uid) {
-    if (*uid != who.uid) return refuse("is reserved for " + user_text(*uid));
-  } else if (!who.assigned && !who.administrator && who.namesake != who.uid) {
-    if (who.namesake) return refuse("is named after " + user_text(*who.namesake));
-    if (!rules_.free_names) return refuse("is not reserved for anybody (names in [tenants])");
+    if (*uid != who.uid && uid != who.subordinate) return refuse("is reserved for " + user_text(*uid));
+  } else if (!who.assigned && !who.administrator) {
+    if (who.namesake && *who.namesake != who.uid) {
+      return refuse("is named after " + user_text(*who.namesake));
+    }
+    // Names after the same user by number, by another login or by a subordinate id are second names, too.
+    if (!rules_.free_names && !who.by_default) {
+      return refuse("is not reserved for anybody (names in [tenants])");
+    }
   }
   const auto found = tenants_.find(name);
   if (found == tenants_.end() || found->second.sessions == 0) return {};
@@ -111,6 +122,18 @@ void TenantRegistry::count_fault(TenantId id, Fault fault) {
         ++tenant.counts.violations;
         return;
     }
+  }
+}
+
+void TenantRegistry::note_kill(TenantId id, Probation::Time now) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.probation.killed(now);
+  }
+}
+
+void TenantRegistry::note_good_conduct(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.probation.behaved();
   }
 }
 

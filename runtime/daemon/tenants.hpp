@@ -22,6 +22,7 @@
 
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/probation.hpp"
 #include "runtime/ring/result.hpp"
 #include "runtime/session/memory_size.hpp"
 #include "runtime/session/pause.hpp"
@@ -59,6 +60,7 @@ struct Tenant {
   std::string class_name{};
   bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
   std::optional<session::Pause> paused{};  // with all its sessions, also those to come
+  Probation probation{};
   TenantCounts counts{};
 
   bool runs() const { return sessions > ending; }
@@ -70,16 +72,20 @@ class TenantRegistry {
 
   /// Who wants to join a tenant.
   struct Applicant {
-    uid_t uid = 0;
+    uid_t uid = 0;  // for a subordinate id, its owner's
     /// Root or the daemon's own user, who may take any name that is not reserved.
     bool administrator = false;
-    /// The user whose default tenant the name is, if there is one.
+    /// The user after whom the tenant is named, if it is after one (user.hpp).
     std::optional<uid_t> namesake{};
     /// Its session comes from the daemon before this one, which has let it in.
     bool runs_already = false;
     /// A [[match]] rule gives it this tenant (matching.hpp), and this class if there is one.
     bool assigned = false;
     std::string class_name{};
+    /// The subordinate id of `uid` that its process runs as, if it does: a name may be reserved for it alone.
+    std::optional<uid_t> subordinate{};
+    /// The name is the one that its programs have when they ask for none.
+    bool by_default = false;
   };
 
   /// One more session for this name. What no rule assigns is refused if the name is another user's, by the
@@ -93,6 +99,9 @@ class TenantRegistry {
   /// comes next starts afresh, also beside workers that take their time to die.
   void retire(TenantId id);
   void count_fault(TenantId id, Fault fault);
+  /// One of its sessions was killed for what it did to others; or has used a device and was ended by its program.
+  void note_kill(TenantId id, Probation::Time now);
+  void note_good_conduct(TenantId id);
   /// One session less, which has been retired.
   void leave(TenantId id);
 

@@ -55,7 +55,7 @@ Trace::~Trace() {
 
 bool Trace::chosen(const Session& session) const {
   return (choice_.tenant.empty() || choice_.tenant == session.tenant_name) &&
-         (!choice_.only_of || *choice_.only_of == session.peer.uid);
+         (!choice_.only_of || *choice_.only_of == session.account.owner);
 }
 
 void Trace::begin(Session& session) {

@@ -21,7 +21,7 @@ class Trace {
   struct Choice {
     std::string tenant;                   // empty: all
     std::optional<std::uint32_t> device;  // none: all
-    std::optional<uid_t> only_of;         // sessions of this user's programs; none: everybody's
+    std::optional<uid_t> only_of;         // sessions on this user's account; none: everybody's
   };
 
   /// Both outlive it; host.trace is this one meanwhile.

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {
@@ -61,12 +63,17 @@ void UsageKeeper::close() {
   watch_.reset();
   writer_.reset();
   next_.reset();
+  for (const std::uint64_t token : std::exchange(asked_, {})) {
+    reply_(token, session::failure_text("the usage store was closed before it could answer: ask again"));
+  }
 }
 
 void UsageKeeper::ask(std::uint64_t token, const session::UsageQuery& query,
                       std::optional<std::uint32_t> uid) {
-  flush();
+  // While nothing can be written, questions must not pile up rows.
+  if (writer_->idle()) flush();
   writer_->ask(token, query, uid);
+  asked_.insert(token);
 }
 
 void UsageKeeper::hand_over(Handover& handover) const {
@@ -91,6 +98,7 @@ void UsageKeeper::resume(const Handover& handover) {
 
 void UsageKeeper::reply_all() {
   for (UsageWriter::Answer& answer : writer_->take_answers()) {
+    asked_.erase(answer.token);
     reply_(answer.token, answer.sums ? to_text(answer.query, answer.sums.value())
                                      : session::failure_text(answer.sums.error().message));
   }

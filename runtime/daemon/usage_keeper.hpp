@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/handover.hpp"
@@ -60,8 +61,9 @@ class UsageKeeper {
   const Reply reply_;
   UsageSampler sampler_;
   std::unique_ptr<UsageWriter> writer_;
-  EventLoop::Watch watch_;    // after the writer, whose descriptor it watches: goes first
-  std::optional<Time> next_;  // there is, or was until now, a session to look at
+  std::set<std::uint64_t> asked_;  // tokens of questions that are not answered yet
+  EventLoop::Watch watch_;         // after the writer, whose descriptor it watches: goes first
+  std::optional<Time> next_;       // there is, or was until now, a session to look at
 };
 
 }  // namespace fairgv::daemon

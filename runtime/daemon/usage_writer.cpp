@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iterator>
 
@@ -59,7 +60,9 @@ void UsageWriter::offer(std::vector<usage::Row> rows) {
 void UsageWriter::ask(std::uint64_t token, const usage::UsageQuery& query, std::optional<std::uint32_t> uid) {
   {
     const std::lock_guard lock(mutex_);
-    questions_.push_back({token, query, uid});
+    const auto first_of_users = std::find_if(questions_.begin(), questions_.end(),
+                                             [](const Question& each) { return each.uid.has_value(); });
+    questions_.insert(uid ? questions_.end() : first_of_users, {token, query, uid});
   }
   changed_.notify_one();
 }
@@ -84,18 +87,24 @@ void UsageWriter::run() {
     const auto has_work = [&] { return stopping_ || !questions_.empty() || (!pending_.empty() && !failed); };
     if (!first) changed_.wait_until(lock, WallClock::now() + (failed ? kRetry : kRetireEvery), has_work);
     std::vector<usage::Row> rows = std::exchange(pending_, {});
-    const std::vector<Question> questions = std::exchange(questions_, {});
     const bool last = stopping_;
     writing_ = true;
     lock.unlock();
     const auto written = write(rows);
     failed = !written;
     note(written);
-    for (const Question& question : questions) answer(question);
     lock.lock();
     writing_ = false;
     if (failed) pending_.insert(pending_.begin(), rows.begin(), rows.end());
-    if (last && (failed || (pending_.empty() && questions_.empty()))) break;
+    // One at a time: an administrator's may come meanwhile, or rows. The keeper knows which are not answered.
+    if (!questions_.empty() && !last && (failed || pending_.empty())) {
+      const Question question = questions_.front();
+      questions_.pop_front();
+      lock.unlock();
+      answer(question);
+      lock.lock();
+    }
+    if (last && (failed || pending_.empty())) break;
   }
   if (!pending_.empty()) spdlog::error("{} rows of usage could not be stored", pending_.size());
   store_.reset();

@@ -1,9 +1,9 @@
 // The thread that writes the usage store, so that nobody else ever waits for a disk.
 //
 // It takes batches of rows, one transaction each, and questions about what is stored, in the order in which
-// they come. A batch that cannot be written is kept and tried again every kRetry, so a full disk loses
-// nothing as long as the daemon lives; the first failure of a row of them is told in the log, and the
-// recovery. When it ends it writes what it was given, once.
+// they come; an administrator's before those of users. A batch that cannot be written is kept and tried again
+// every kRetry, so a full disk loses nothing as long as the daemon lives; the first failure of a row of them
+// is told in the log, and the recovery. When it ends it writes what it was given, once.
 //
 // All methods may be called from any thread; the server's thread calls them.
 #pragma once
@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,7 +61,7 @@ class UsageWriter {
   /// Whether all that was offered has been written.
   bool idle() const;
   void offer(std::vector<usage::Row> rows);
-  /// The answer comes to take_answers(); `uid`: only that user's rows.
+  /// The answer comes to take_answers(); `uid`: only that user's rows; none: an administrator asks.
   void ask(std::uint64_t token, const usage::UsageQuery& query, std::optional<std::uint32_t> uid);
   /// Readable when there are answers to take.
   int answers_fd() const { return answers_event_.get(); }
@@ -86,7 +87,7 @@ class UsageWriter {
   std::condition_variable changed_;
   // With the lock held:
   std::vector<usage::Row> pending_;
-  std::vector<Question> questions_;
+  std::deque<Question> questions_;  // the next one first
   std::vector<Answer> answers_;
   State state_;
   bool writing_ = false;

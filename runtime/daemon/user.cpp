@@ -46,6 +46,14 @@ User look_up_user(uid_t uid, gid_t gid) {
   return {uid, gid, entry.pw_name, entry.pw_dir, groups_of(entry.pw_name, gid)};
 }
 
+bool is_user(uid_t uid) {
+  std::array<char, kEntryBytes> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  const int code = ::getpwuid_r(uid, &entry, text.data(), text.size(), &found);
+  return found != nullptr || code == ERANGE;  // there is one, and it is long
+}
+
 std::optional<uid_t> find_user(const std::string& name) {
   std::array<char, kEntryBytes> text{};
   passwd entry{};

@@ -19,6 +19,8 @@ struct User {
 
 /// May ask a name service over the network.
 User look_up_user(uid_t uid, gid_t gid);
+/// Whether the system knows a user with this id. May ask a name service, too.
+bool is_user(uid_t uid);
 std::optional<uid_t> find_user(const std::string& name);
 std::optional<gid_t> find_group(const std::string& name);
 /// The group's name; its number if the system knows none.
@@ -26,7 +28,7 @@ std::string group_name(gid_t gid);
 
 /// The tenant that a user's programs belong to when they name none: the user's name, if it can be one.
 std::string default_tenant(const User& user);
-/// Whose default_tenant() this is: the user of that name or number, if there can be one.
+/// After whom it is named: the user of that name or number, if there can be one.
 std::optional<uid_t> namesake(const std::string& tenant);
 
 /// Root and the daemon's own user: nothing is refused to them.

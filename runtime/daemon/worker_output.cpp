@@ -53,7 +53,7 @@ Result<void> WorkerOutput::watch() {
 void WorkerOutput::on_readable() {
   const Time now = Clock::now();
   if (!read_piece()) return watch_.reset();
-  if (looks_.take(now)) return;
+  if (looks_.take_one(kLooks, now)) return;
   watch_.reset();
   resume_at_ = now + kRest;
 }

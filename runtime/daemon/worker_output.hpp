@@ -55,11 +55,10 @@ class WorkerOutput {
   EventLoop* events_ = nullptr;
   std::string who_;
   OutputLines lines_;
-  TokenBucket looks_{kLooks, kLooks};
+  static constexpr TokenBucket::Rate kLooks{50, 50};
+  TokenBucket looks_{kLooks, {}};
   std::optional<Time> resume_at_;
   EventLoop::Watch watch_;
-
-  static constexpr std::uint32_t kLooks = 50;  // a second
 };
 
 }  // namespace fairgv::daemon

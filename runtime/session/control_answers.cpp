@@ -63,6 +63,7 @@ std::string to_text(const WhoAmI& who) {
   return to_text(json{{"ok", true},
                       {"uid", who.uid},
                       {"user", who.user},
+                      {"counts_for", json_of(who.counts_for)},
                       {"groups", who.groups},
                       {"cgroup", json_of(who.cgroup)},
                       {"container", json_of(who.container)},
@@ -81,6 +82,7 @@ Result<WhoAmI> parse_whoami(std::string_view text) {
   WhoAmI who;
   who.uid = fields.integer32("uid");
   who.user = printable(fields.string("user", kLongestText), kLongestText);
+  who.counts_for = text_if_any(fields, "counts_for");
   who.groups = fields.integers("groups", kMostLines);
   who.cgroup = text_if_any(fields, "cgroup");
   who.container = text_if_any(fields, "container");

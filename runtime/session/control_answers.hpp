@@ -32,6 +32,7 @@ Result<ReloadReport> parse_reload_report(std::string_view text);
 struct WhoAmI {
   std::uint32_t uid = 0;
   std::string user;
+  std::optional<std::string> counts_for;     // the user whose subordinate id it is; none: it is none
   std::vector<std::uint64_t> groups;         // ids
   std::optional<std::string> cgroup;         // path; none: unknown
   std::optional<std::string> container;      // label; none: in no container that is known

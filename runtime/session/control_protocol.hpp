@@ -103,6 +103,7 @@ struct Report {
     bool interactive = false;  // its program waits so often that it is woken with its turns
     std::vector<LongCommand> long_commands{};
     std::optional<Pause> paused{};  // by itself; see also its tenant's
+    double held_back_s = 0;         // until it may run, since sessions before it were killed
   };
   /// What a tenant has used of one device, in its life if nothing else is said; ended sessions included.
   struct Use {

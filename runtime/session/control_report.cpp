@@ -22,7 +22,8 @@ json to_json(const Report::Session& session) {
           {"state", session.state},
           {"interactive", session.interactive},
           {"long_commands", std::move(long_commands)},
-          {"paused", to_json(session.paused)}};
+          {"paused", to_json(session.paused)},
+          {"held_back_s", session.held_back_s}};
 }
 
 json to_json(const Report::Use& use) {
@@ -93,6 +94,7 @@ Result<Report::Session> session_from(json object) {
     }
   }
   session.paused = pause_from(fields);
+  if (fields.has("held_back_s")) session.held_back_s = fields.number("held_back_s");
   if (!fields.ok()) return fields.error();
   return session;
 }

@@ -44,7 +44,7 @@ void run_output(Input input) {
   const auto seconds =
       static_cast<std::size_t>(std::chrono::ceil<std::chrono::seconds>(now.time_since_epoch()).count());
   // Each may come with one that tells how many were left out.
-  expect(lines <= 2 * (OutputLines::kBurst + seconds * OutputLines::kPerSecond + OutputLines::kLastWords + 1),
+  expect(lines <= 2 * (static_cast<std::uint64_t>(OutputLines::kBudget.burst) + seconds * static_cast<std::uint64_t>(OutputLines::kBudget.per_second) + OutputLines::kLastWords + 1),
          "no more lines come than the budget allows");
 }
 

@@ -39,13 +39,15 @@ extern const Target kImages;
 extern const Target kDaemon;
 /// What workers print.
 extern const Target kOutput;
+/// The file of subordinate user ids.
+extern const Target kOwners;
 /// What decides whom a client takes for its daemon.
 extern const Target kPeers;
 /// The worker's handlers, on the machine's real OpenCL driver.
 extern const Target kWorker;
 
-inline constexpr std::array kTargets{&kCodec, &kRing,   &kSources, &kImages,
-                                     &kDaemon, &kOutput, &kPeers,   &kWorker};
+inline constexpr std::array kTargets{&kCodec,  &kRing,   &kSources, &kImages, &kDaemon,
+                                     &kOutput, &kOwners, &kPeers,   &kWorker};
 
 /// Prints what must hold and does not, and aborts.
 void expect(bool so, std::string_view what);

@@ -17,7 +17,7 @@ add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
 add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_kinship_test.cpp system_output_test.cpp system_doctor_test.cpp
-  system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_hostile_test.cpp system_input_test.cpp
+  system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_flood_test.cpp system_hostile_test.cpp system_input_test.cpp
   system_life_test.cpp system_limits_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp
   system_readme_test.cpp system_reload_test.cpp system_restart_test.cpp system_top_test.cpp system_trace_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)

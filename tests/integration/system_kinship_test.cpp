@@ -1,6 +1,7 @@
 // A kernel leaves a process behind that tries to outlive everything: with its session it ends, whatever the
 // daemon may do to see to that, and so does the session's memory.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -75,9 +76,10 @@ struct ProcessLeftBehind : ::testing::Test {
     ASSERT_TRUE(eventually([] { return worker_processes().empty(); })) << "another test's workers are there";
   }
 
-  void be(std::vector<std::string> prefix) {
+  void be(std::vector<std::string> prefix, const std::string& user = "0") {
     prefix_ = std::move(prefix);
-    fs::permissions(folder_.path(), fs::perms::all);
+    const auto owner = static_cast<uid_t>(std::stoul(user));
+    ASSERT_EQ(::chown(folder_.path().c_str(), owner, owner), 0);
     folder_.write("fairgvd.toml", "");
     const auto works = harness::run(command({harness::beside("fairgv"), "--version"}));
     if (!works || works->status != 0) GTEST_SKIP() << "the programs lie where this user cannot run them";
@@ -160,7 +162,7 @@ TEST_F(ProcessLeftBehind, EndsWhereTheDaemonMayMakeNoControlGroupsEither) {
 }
 
 TEST_F(ProcessLeftBehind, EndsWithTheSessionOfAUsersOwnDaemon) {
-  be({"setpriv", "--reuid", kOtherUser, "--regid", kOtherUser, "--clear-groups", "--"});
+  be({"setpriv", "--reuid", kOtherUser, "--regid", kOtherUser, "--clear-groups", "--"}, kOtherUser);
   start_program();
   end_program();
 }
@@ -185,7 +187,7 @@ TEST_F(WorkerAbort, IsToldAsWhatItIs) {
 }
 
 TEST_F(ProcessLeftBehind, EndsWithTheDaemon) {
-  be({"setpriv", "--reuid", kOtherUser, "--regid", kOtherUser, "--clear-groups", "--"});
+  be({"setpriv", "--reuid", kOtherUser, "--regid", kOtherUser, "--clear-groups", "--"}, kOtherUser);
   start_program();
   EXPECT_EQ(fairgv({"stop"}).status, 0);
   EXPECT_TRUE(eventually([] { return worker_processes().empty(); }));

@@ -15,22 +15,28 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_handover_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_hold_watchdog_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_matching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_output_lines_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_owners_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_peer_process_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_probation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_clock_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_processor_use_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_metrics_server_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_ps_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_reception_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_service_manager_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_socket_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_tenants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_trace_slot_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_usage_window_test.cpp

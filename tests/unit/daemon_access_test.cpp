@@ -1,110 +1,13 @@
-// Who may connect to a daemon and what they may ask of it. The server is made and runs in a child; other
-// users are children of the test that have become them. The test itself has one thread only: what another one
-// had locked at the moment of a fork would stay locked in the child.
-#include <fcntl.h>
-#include <grp.h>
-#include <gtest/gtest.h>
+// Who may connect to a daemon and what they may ask of it.
+#include "tests/unit/daemon_access.hpp"
+
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <functional>
-#include <iostream>
-
-#include "runtime/daemon/server.hpp"
-#include "runtime/session/control_protocol.hpp"
-#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
-constexpr uid_t kUser = 65'534;
 constexpr gid_t kGroup = 54'321;
 constexpr gid_t kAdminGroup = 54'322;
-
-constexpr const char* kLook = R"({"command":"ps"})";
-constexpr const char* kStop = R"({"command":"stop"})";
-constexpr const char* kChangePolicy = R"({"command":"policy","policy":"fifo"})";
-
-struct Access : ::testing::Test {
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can become other users";
-    std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
-  }
-
-  void serve(Config config) {
-    config.vendors = folder / "no-vendors";
-    config.log_level = "off";
-    std::array<int, 2> ready{};
-    ASSERT_EQ(::pipe2(ready.data(), O_CLOEXEC), 0);
-    daemon = ::fork();
-    if (daemon == 0) ::_exit(run_server(std::move(config), ready[1]));
-    ::close(ready[1]);
-    char word = 0;
-    EXPECT_EQ(::read(ready[0], &word, 1), 1) << "there is no server";
-    ::close(ready[0]);
-  }
-
-  /// Says on `ready` that others may connect.
-  int run_server(Config config, int ready) const {
-    ServerSettings settings;
-    settings.socket_path = socket;
-    settings.worker_program = "/bin/false";
-    const auto created = Server::create(std::move(settings), std::move(config));
-    if (!created) {
-      std::cerr << created.error().message << '\n';
-      return 1;
-    }
-    if (::write(ready, "r", 1) != 1) return 1;
-    created.value()->run();
-    return 0;
-  }
-
-  void TearDown() override {
-    if (daemon <= 0) return;
-    EXPECT_EQ(ask(kStop), session::success_text());
-    int status = 0;
-    ::waitpid(daemon, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-
-  /// The answer to a control request; "refused" when the daemon does not take the connection.
-  std::string ask(const std::string& request) const {
-    session::Hello hello;
-    hello.role = session::Hello::Role::control;
-    const auto connected = session::Socket::connect(socket);
-    if (!connected || !connected->send(to_text(hello))) return "refused";
-    const auto welcome = connected->receive();
-    if (!welcome || !session::parse_hello_answer(welcome->text) ||
-        welcome->text.find("refused") != std::string::npos) {
-      return "refused";
-    }
-    EXPECT_TRUE(connected->send(request));
-    const auto answer = connected->receive();
-    return answer ? answer->text : "lost";
-  }
-
-  /// Whether `holds` holds for a child that has become this user.
-  static bool as(uid_t uid, std::vector<gid_t> groups, const std::function<bool()>& holds) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const bool became =
-          ::setgroups(groups.size(), groups.data()) == 0 && ::setgid(uid) == 0 && ::setuid(uid) == 0;
-      ::_exit(became && holds() ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return status == 0;
-  }
-
-  bool may_connect() const { return static_cast<bool>(session::Socket::connect(socket)); }
-  bool may_stop() const { return ask(kStop) == session::success_text(); }
-
-  harness::TemporaryFolder folder;
-  const std::string socket = folder / "fairgvd.sock";
-  pid_t daemon = -1;
-};
 
 TEST_F(Access, IsOpenToEverybodyByDefault) {
   serve({});

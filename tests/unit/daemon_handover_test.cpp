@@ -46,7 +46,8 @@ Handover example() {
                        {},
                        "gold",
                        true,
-                       session::Pause{0, true}}},
+                       session::Pause{0, true},
+                       Probation(3, Probation::Time(3s))}},
           .sessions = {{.id = 40,
                         .tenant = "bob",
                         .peer = {123, 1001, 100},
@@ -67,7 +68,8 @@ Handover example() {
                                   .work = {{.commands = 5, .bytes = 6}, {}},
                                   .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
                         .memory = {~std::uint64_t{0}, 5},
-                        .paused = session::Pause{1001, false}}}};
+                        .paused = session::Pause{1001, false},
+                        .held_back_until = std::chrono::steady_clock::time_point(9s)}}};
 }
 
 TEST(Handover, IsReadAsItWasWritten) {
@@ -112,6 +114,9 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].paused, std::nullopt);
   EXPECT_EQ(read->tenants[1].paused, (session::Pause{0, true}));
   EXPECT_EQ(read->sessions[0].paused, (session::Pause{1001, false}));
+  EXPECT_EQ(read->sessions[0].held_back_until, std::chrono::steady_clock::time_point(9s));
+  EXPECT_EQ(read->tenants[1].probation.strikes(Probation::Time(4s)), 3u);
+  EXPECT_EQ(read->tenants[0].probation.strikes(Probation::Time(4s)), 0u);
 }
 
 TEST(Handover, OfADaemonThatKnewNoViewsHasAllDevicesInTheirOrder) {

@@ -52,6 +52,55 @@ uid = 1000
   EXPECT_EQ(tenant_of(rules, {7, {7}, "carol", std::string("/")}), "carol");
 }
 
+/// Runs as a subordinate id of alice's.
+Person alices_container() {
+  return {100'005, {100'005}, "alice", std::string("/"), kAlice};
+}
+
+TEST(Matching, ARuleForAUserHoldsForThatUsersSubordinateIds) {
+  const TenantRules rules = rules_of(R"(
+[[match]]
+tenant = "bobs"
+uid = 1001
+[[match]]
+tenant = "alices"
+uid = 1000
+[[match]]
+tenant = "rest"
+)");
+  EXPECT_EQ(tenant_of(rules, alices_container()), "alices");
+  EXPECT_EQ(tenant_of(rules, {100'005, {}, "uid-100005", std::string("/")}), "rest") << "nobody's";
+}
+
+TEST(Matching, ARuleForTheSubordinateIdItselfGoesBeforeOneForItsOwner) {
+  const TenantRules rules = rules_of(R"(
+[[match]]
+tenant = "alices"
+uid = 1000
+[[match]]
+tenant = "rest"
+[[match]]
+tenant = "boxed"
+uid = 100005
+)");
+  EXPECT_EQ(tenant_of(rules, alices_container()), "boxed");
+  EXPECT_EQ(tenant_of(rules, alice()), "alices");
+}
+
+TEST(Matching, ARuleThatFitsASubordinateIdWithoutItsOwnerDecidesInItsTurn) {
+  const TenantRules rules = rules_of(R"(
+[[match]]
+tenant = "rest"
+[[match]]
+tenant = "boxed"
+uid = 100005
+[[match]]
+tenant = "alices"
+uid = 1000
+)");
+  EXPECT_EQ(tenant_of(rules, alices_container()), "rest");
+}
+
 TEST(Matching, AllConditionsOfARuleMustHold) {
   const TenantRules rules = rules_of(R"(
 [[match]]

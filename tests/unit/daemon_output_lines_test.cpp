@@ -61,7 +61,7 @@ TEST(OutputLines, BeyondTheBudgetAreCountedAndTheLastWordsComeAtTheEnd) {
   std::string flood;
   for (int i = 0; i < 1'000; ++i) flood += "line " + std::to_string(i) + "\n";
   const Lines first = output.take(flood, kStart);
-  ASSERT_EQ(first.size(), OutputLines::kBurst);
+  ASSERT_EQ(first.size(), static_cast<std::size_t>(OutputLines::kBudget.burst));
   EXPECT_EQ(first.back(), "line 29");
   EXPECT_EQ(output.finish(kStart),
             (Lines{"(965 lines left out)", "line 995", "line 996", "line 997", "line 998", "line 999"}));
@@ -71,21 +71,12 @@ TEST(OutputLines, ComeAgainWhenTheBudgetHasGrown) {
   OutputLines output;
   std::string flood;
   for (int i = 0; i < 100; ++i) flood += "flood\n";
-  EXPECT_EQ(output.take(flood, kStart).size(), OutputLines::kBurst);
+  EXPECT_EQ(output.take(flood, kStart).size(), static_cast<std::size_t>(OutputLines::kBudget.burst));
   EXPECT_EQ(output.take("late\n", kStart), Lines{});
   EXPECT_EQ(output.take("later\n", kStart + 1s), (Lines{"(71 lines left out)", "later"}));
   EXPECT_EQ(output.take("more\n", kStart + 1s), Lines{"more"});
   EXPECT_EQ(output.take("too much\n", kStart + 1s), Lines{});
   EXPECT_EQ(output.finish(kStart + 1s), Lines{"too much"});
-}
-
-TEST(TokenBucket, HoldsNoMoreThanItsBurstHoweverLongItRests) {
-  TokenBucket bucket(2, 10);
-  const TokenBucket::Time later = kStart + 1h;
-  EXPECT_TRUE(bucket.take(later));
-  EXPECT_TRUE(bucket.take(later));
-  EXPECT_FALSE(bucket.take(later));
-  EXPECT_FALSE(bucket.take(later - 1s));  // a clock that goes back fills nothing
 }
 
 /// Of any bytes in any pieces: every line is plain and bounded, none is lost uncounted, and pieces do not
@@ -119,7 +110,7 @@ TEST(OutputLines, OfAnyBytesArePlainBoundedAndCounted) {
     const double seconds = std::chrono::duration<double>(now - kStart).count();
     // Each line that tells how many were left out comes with one that was not.
     const double most =
-        2 * (OutputLines::kBurst + seconds * OutputLines::kPerSecond + OutputLines::kLastWords + 2);
+        2 * (OutputLines::kBudget.burst + seconds * OutputLines::kBudget.per_second + static_cast<double>(OutputLines::kLastWords) + 2);
     EXPECT_LE(static_cast<double>(lines.size()), most);
     for (const std::string& line : lines) {
       EXPECT_LE(line.size(), OutputLines::kLongestLine + OutputLines::kCut.size());

@@ -90,7 +90,7 @@ TEST(PeerProcess, OutsideOfWhatTheDaemonSeesNothingIsSaid) {
 TEST(PeerProcess, GroupsAndUserAreTheSockets) {
   const harness::TemporaryFolder folder;
   const Peer peer(folder);
-  const Person person = person_behind(peer.socket.fd(), peer.credentials, false);
+  const Person person = person_behind(peer.socket.fd(), peer.credentials, peer.credentials.uid, false);
   EXPECT_EQ(person.uid, ::geteuid());
   EXPECT_NE(std::find(person.groups.begin(), person.groups.end(), ::getegid()), person.groups.end());
   EXPECT_FALSE(person.user_tenant.empty());

@@ -130,6 +130,38 @@ TEST_F(SessionTableTest, AUserHasOnlySoManySessionsAndOthersHaveTheirs) {
   EXPECT_TRUE(join(0) && join(0) && join(0));
 }
 
+TEST_F(SessionTableTest, ASessionAfterKillsMayNotRunAtOnceAndThenMay) {
+  const std::string nonsense = "{\"worker\": \"nonsense\"}";
+  for (int kill = 0; kill < 2; ++kill) {
+    start({kReady, nonsense});
+    run_until([&] { return table.empty(); });
+  }
+  EXPECT_EQ(counts().violations, 2u);
+  start({kReady});
+  run_until([&] { return table.settled() && !table.empty(); });
+  const Session& session = *table.all().begin()->second;
+  EXPECT_TRUE(table.is_suspended(session));
+  EXPECT_EQ(log.count("session 3 of tenant bob may run in"), 1u);
+  ASSERT_TRUE(session.held_back_until);
+  ASSERT_TRUE(table.deadline());
+  EXPECT_LE(*table.deadline(), *session.held_back_until) << "somebody wakes it";
+  table.expire(*session.held_back_until - std::chrono::milliseconds(1));
+  EXPECT_TRUE(table.is_suspended(session));
+  table.expire(*session.held_back_until);
+  EXPECT_FALSE(table.is_suspended(session));
+}
+
+TEST_F(SessionTableTest, AKillHoldsNoSessionBackThatRunsAlready) {
+  start({kReady});
+  run_until([&] { return table.settled(); });
+  session::Socket running = std::move(client);
+  for (int kill = 0; kill < 3; ++kill) {
+    start({kReady, "{}"});
+    run_until([&] { return table.all().size() == 1; });
+  }
+  EXPECT_FALSE(table.is_suspended(*table.all().begin()->second));
+}
+
 struct DeviceViews : SessionTableTest {
   /// A session beside the others, whose worker sees these and says these packets.
   void join(const std::vector<session::DeviceDescription>& devices, std::vector<std::string> packets = {}) {
@@ -359,14 +391,14 @@ struct Interventions : SessionTableTest {
     session::ControlRequest request;
     request.command = command;
     request.session = session;
-    const auto done = intervene(host, table, request, by, administrator);
+    const auto done = intervene(host, table, request, {by, administrator});
     return done ? "" : done.error().message;
   }
   std::string on(const std::string& tenant, Command command, uid_t by, bool administrator = false) {
     session::ControlRequest request;
     request.command = command;
     request.tenant = tenant;
-    const auto done = intervene(host, table, request, by, administrator);
+    const auto done = intervene(host, table, request, {by, administrator});
     return done ? "" : done.error().message;
   }
   bool suspended(std::uint32_t session) { return table.is_suspended(*table.all().at(SessionId{session})); }

@@ -107,7 +107,8 @@ TEST(Tenants, AreOnlyThoseThatTheConfigurationKnowsIfItSaysSo) {
   TenantRegistry registry(rules);
   EXPECT_FALSE(registry.join("second", {kBob, false, {}}, {}));
   EXPECT_TRUE(registry.join("batch", {kBob, false, {}}, {}));
-  EXPECT_TRUE(registry.join("bob", {kBob, false, kBob}, {}));
+  EXPECT_TRUE(registry.join("bob", {.uid = kBob, .namesake = kBob, .by_default = true}, {}));
+  EXPECT_FALSE(registry.join("uid-1001", {.uid = kBob, .namesake = kBob}, {})) << "a second name";
   EXPECT_TRUE(registry.join("anything", {0, kAdministrator, {}}, {}));
 }
 

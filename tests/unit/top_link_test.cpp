@@ -137,6 +137,29 @@ TEST_F(TopLink, FailsAChangeThatIsUnderWayWhenTheDaemonGoes) {
   EXPECT_EQ(link->fd(), -1);
 }
 
+TEST_F(TopLink, ComesAgainWithoutAWordWhenTheDaemonHangsUpOnASilentConnection) {
+  begin_daemon();
+  accept();
+  now += std::chrono::hours(1);
+  ASSERT_TRUE(peer.send(session::failure_text("nothing was asked for")));
+  peer.close();
+  link->readable(now);
+  EXPECT_EQ(link->deadline(), now) << "at once";
+  accept();
+  EXPECT_TRUE(losses.empty());
+  link->ask_report(now);
+  EXPECT_EQ(heard(), R"({"command":"ps"})");
+}
+
+TEST_F(TopLink, WaitsBeforeItComesAgainToADaemonThatHangsUpAtOnce) {
+  begin_daemon();
+  accept();
+  peer.close();
+  link->readable(now);
+  EXPECT_EQ(losses.size(), 1u);
+  EXPECT_GT(link->deadline(), now);
+}
+
 TEST_F(TopLink, FailsAChangeAtOnceWhenThereIsNoDaemon) {
   link->tick(now);
   link->ask(weight_of_bob(), now);

@@ -32,8 +32,10 @@ Result<Control> Control::connect(const std::string& socket_path, int* code) {
 }
 
 Result<std::string> Control::ask(const session::ControlRequest& request) {
-  if (auto sent = socket_.send(session::to_text(request)); !sent) return sent.error();
-  return session::receive_answer(socket_);
+  const auto sent = socket_.send(session::to_text(request));
+  // A daemon that has hung up has said why, and that is still there to be read.
+  auto answer = session::receive_answer(socket_);
+  return sent || answer ? answer : Result<std::string>(sent.error());
 }
 
 void Control::wait_for_hang_up() {

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
@@ -66,7 +68,19 @@ void print_tenants(const Report& report, std::size_t device) {
 /// A turn that is in use when its session is paused ends when the worker gives it back.
 std::string state_of(const Report::Tenant& tenant, const Report::Session& session) {
   const bool paused = tenant.paused || session.paused;
+  if (!paused && session.held_back_s > 0) return fmt::format("in {:.0f} s", std::ceil(session.held_back_s));
   return paused && session.state != "busy" ? "paused" : session.state;
+}
+
+/// A line for each tenant whose sessions were killed for what they did to others.
+void print_kills(const Report& report) {
+  bool first = true;
+  for (const Report::Tenant& tenant : report.tenants) {
+    if (tenant.faults.watchdog + tenant.faults.violations == 0) continue;
+    fmt::print("{}  {}: {} of its sessions were killed for holding a device too long, {} for breaking the rules\n",
+               std::exchange(first, false) ? "\n" : "", tenant.tenant, tenant.faults.watchdog,
+               tenant.faults.violations);
+  }
 }
 
 void print_sessions(const Report& report) {
@@ -97,6 +111,7 @@ void print_report(const Report& report) {
   const auto long_commands = long_command_lines(report);
   if (!long_commands.empty()) fmt::print("\n");
   for (const std::string& line : long_commands) fmt::print("  {}\n", line);
+  print_kills(report);
 }
 
 int ask_and_print(Control& control, bool json) {

@@ -62,6 +62,10 @@ Result<void> record(Control control, const TraceOptions& options, TraceSpool& sp
       fmt::print("recording for {} s (an interrupt ends it earlier)\n", options.seconds);
       std::fflush(stdout);
     }
+    // Refused after it has begun: it has ended, and what was recorded until then is kept.
+    if (answer->find('\0') == std::string::npos) {
+      if (auto goes_on = session::unpack_trace_report(answer.value()); !goes_on) return goes_on.error();
+    }
     if (auto kept = spool.put(answer.value()); !kept) return kept.error();
     more = more && Clock::now() < until && wait_unless_interrupted();
   }

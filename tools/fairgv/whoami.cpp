@@ -29,6 +29,7 @@ void print_who(const session::WhoAmI& who) {
   for (const std::uint64_t group : who.groups) groups += (groups.empty() ? "" : ", ") + std::to_string(group);
   line("user", fmt::format("{} ({}), groups {}{}", who.user, who.uid, groups,
                            who.administrator ? ", administers the daemon" : ""));
+  if (who.counts_for) line("counts for", *who.counts_for + ", whose subordinate id it is");
   line("control group", who.cgroup.value_or("unknown"));
   line("container", who.container.value_or("none"));
   if (!who.tenant.empty()) line("rule", who.rule.value_or("none fits"));

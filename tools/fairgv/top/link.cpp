@@ -53,6 +53,7 @@ void DaemonLink::connect(Time now) {
 
 void DaemonLink::readable(Time now) {
   if (state_ == State::asked) return take_answer(now);
+  if (state_ == State::ready && now - greeted_ >= kRetry) return come_again(now);
   const auto packet = socket_.receive();
   if (!packet) return hang_up(packet.error().message, now);
   if (packet->kind != Packet::Kind::message || state_ != State::greeting) {
@@ -64,8 +65,16 @@ void DaemonLink::readable(Time now) {
     return hang_up(refused->reason, now);
   }
   state_ = State::ready;
+  greeted_ = now;
   deadline_ = Time::max();
   send_next(now);
+}
+
+/// The daemon hangs up on a connection over which nothing is asked for long: that is no loss.
+void DaemonLink::come_again(Time now) {
+  socket_.close();
+  state_ = State::apart;
+  deadline_ = now;
 }
 
 void DaemonLink::send_next(Time now) {

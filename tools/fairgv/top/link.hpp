@@ -49,6 +49,7 @@ class DaemonLink {
   using Request = std::variant<LookRequest, Change>;
 
   void connect(Time now);
+  void come_again(Time now);
   void send_next(Time now);
   void take_answer(Time now);
   void take_report(const std::string& text, Time now);
@@ -60,6 +61,7 @@ class DaemonLink {
   State state_ = State::apart;
   std::deque<Request> requests_;  // the first one is under way in state `asked`
   Time deadline_{};               // at once
+  Time greeted_{};                // by the daemon it is connected to
 };
 
 }  // namespace fairgv::tools::top

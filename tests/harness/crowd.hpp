@@ -1,0 +1,74 @@
+// Connections that other users have made, in the test's hands: a child becomes the user, connects, and passes
+// on what it has. The kernel goes on telling whoever serves them that they are that user's.
+//
+// For root, and for tests with one thread: what another one had locked at the moment of a fork would stay
+// locked in the child.
+#pragma once
+
+#include <grp.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/ring/handle.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
+
+namespace fairgv::harness {
+
+inline std::string hello_of_control() {
+  session::Hello hello;
+  hello.role = session::Hello::Role::control;
+  return to_text(hello);
+}
+
+inline bool become(uid_t uid) {
+  return ::setgroups(0, nullptr) == 0 && ::setgid(uid) == 0 && ::setuid(uid) == 0;
+}
+
+/// Descriptors that `make` has made as this user, so many times or until it makes none.
+inline std::vector<ring::UniqueFd> descriptors_of(uid_t uid, std::size_t count,
+                                                  const std::function<ring::UniqueFd()>& make) {
+  std::vector<ring::UniqueFd> made;
+  auto ends = session::Socket::pair();
+  if (!ends) return made;
+  auto& [ours, theirs] = ends.value();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (std::size_t i = 0; (i != 0 || become(uid)) && i < count; ++i) {
+      const ring::UniqueFd fd = make();
+      if (!fd || !theirs.send("one", {fd.get()})) break;
+    }
+    ::_exit(0);
+  }
+  theirs.close();
+  for (;;) {
+    auto packet = ours.receive();
+    if (!packet || packet->fds.size() != 1) break;
+    made.push_back(std::move(packet->fds.front()));
+  }
+  ::waitpid(child, nullptr, 0);
+  return made;
+}
+
+/// Connections to a daemon. `said`: what the user says on each, nothing if it is empty.
+inline std::vector<session::Socket> connections_of(const std::string& socket, uid_t uid, std::size_t count,
+                                                   const std::string& said) {
+  auto fds = descriptors_of(uid, count, [&] {
+    auto connected = session::Socket::connect(socket);
+    // A daemon that has refused is gone, and what it has said is there to be read.
+    if (connected && !said.empty()) (void)connected->send(said);
+    return connected ? connected->release() : ring::UniqueFd();
+  });
+  std::vector<session::Socket> made;
+  for (ring::UniqueFd& fd : fds) made.emplace_back(std::move(fd));
+  return made;
+}
+
+}  // namespace fairgv::harness
