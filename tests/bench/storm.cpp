@@ -1,7 +1,10 @@
 // fairgv bench storm: one fault after the other, at random, while tenants compute. Clients and workers are
-// killed, the daemon is replaced, kernels crash or never end, memory is refused. Whoever is not hit himself
-// must end with right results; two tenants that are never hit must keep their shares; and in the end nothing
-// may be left: no process, no descriptor, no mapping, no byte that is charged.
+// killed, the daemon is replaced, kernels crash or never end, memory is refused. On a CPU device kernels also
+// play their worker's part, leave processes behind, and flood what they print (storm_programs.hpp). A program
+// that is not hit must end with right results; two tenants that are never hit must keep their shares; and in
+// the end nothing may be left: no process, no descriptor, no mapping, no control group, no byte that is
+// charged. The books must be right, too: a program that is killed in the midst of a kernel has paid for it,
+// and all tenants together have not paid for more of the devices' time than has passed.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,12 +18,16 @@
 #include <random>
 #include <thread>
 
+#include "tests/bench/storm_programs.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/holdings.hpp"
+#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
+#include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::bench::storm_experiment {
 namespace {
@@ -32,15 +39,24 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 // Longer than a driver takes to compile a kernel on its device thread, on a machine that is busy.
-constexpr const char* kWatchdog = "hold_limit_s = 2";
+constexpr const char* kWatchdog = "hold_limit_s = 2\n";
 // Now and then nothing happens for a while: a second after the last fault the shares of those who go on must
 // be right again. They are taken from there on.
 constexpr std::uint64_t kStepsBetweenRests = 40;
-constexpr double kSettling = 1;              // seconds
-constexpr double kRest = 3;                  // with that
-constexpr double kSteadyLonger = 4 * kRest;  // a rest may begin at the very end, among programs that do harm
+constexpr double kSettling = 1;               // seconds
+constexpr double kRest = 3;                   // with that
+constexpr const char* kUntilAsked = "86400";  // seconds
 constexpr std::chrono::milliseconds kLook{250};
 constexpr std::chrono::minutes kPatience{1};
+/// For programs that do harm and come to an end. Longer than the watchdog and the look at processors take.
+constexpr std::chrono::seconds kLongestHarm{15};
+/// How long a kernel is seen to run before its program is killed: until the watchdog is near.
+constexpr std::uint64_t kShortestHold = 200, kLongestHold = 1'000;  // milliseconds
+/// The least that such a program has paid of that time.
+constexpr double kPaidPart = 0.9;
+constexpr std::chrono::seconds kUntilPaid{10};
+/// Turns are measured at both ends, and processors' time is counted in ticks.
+constexpr double kBooksMayBeOff = 0.01;
 
 struct Settings {
   double seconds = 600;
@@ -48,15 +64,22 @@ struct Settings {
   std::uint64_t seed = 0;
 };
 
-/// What a tenant's program is going to do.
-enum class Kind { compute, crash, never_end, refused };
+/// A kernel that was seen to run.
+struct Kernel {
+  Clock::time_point since;
+  Clock::time_point kill_at;
+  double charged = 0;  // its tenant, by then; seconds
+};
 
 struct Slot {
   std::string tenant;
   std::optional<Child> child;
   Kind kind = Kind::compute;
-  bool hit = false;               // by a fault of somebody else's making
-  std::uintmax_t log_before = 0;  // bytes of the daemon's log that are older than the program
+  bool hit = false;                // by a fault of somebody else's making
+  bool under_way = false;          // has printed something
+  Clock::time_point give_up{};     // a program that does harm is killed then
+  std::optional<Kernel> kernel{};  // that is under way, of a program that is to be killed in it
+  std::uintmax_t log_before = 0;   // bytes of the daemon's log that are older than the program
 };
 
 struct Tally {
@@ -64,44 +87,10 @@ struct Tally {
   std::vector<std::string> complaints;
   std::vector<double>
       shares;  // of the heavier steady tenant over that of the lighter, half of it; for each rest
+  std::vector<double> paid;  // of each kernel in which a program was killed, over the time it was seen to run
+  double charged = 0;        // all tenants of all devices' time, over the time that passed
+  double steady = 0;         // the steady tenants, over what they were entitled to
 };
-
-std::size_t entries(const fs::path& folder) {
-  std::error_code ignored;
-  return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator(folder, ignored), fs::directory_iterator()));
-}
-
-std::size_t memory_files(pid_t process) {
-  std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
-  std::size_t count = 0;
-  for (std::string line; std::getline(maps, line);)
-    if (line.find("memfd:") != std::string::npos) ++count;
-  return count;
-}
-
-std::vector<pid_t> children_of(pid_t process) {
-  std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", process));
-  std::vector<pid_t> children;
-  for (pid_t child = 0; list >> child;) children.push_back(child);
-  return children;
-}
-
-/// What a daemon without programs holds.
-struct Holdings {
-  std::size_t descriptors = 0, memory_files = 0, children = 0, shared_memory = 0;
-
-  static Holdings of(pid_t daemon) {
-    return {entries(fmt::format("/proc/{}/fd", daemon)), storm_experiment::memory_files(daemon),
-            children_of(daemon).size(), entries("/dev/shm")};
-  }
-  bool operator==(const Holdings&) const = default;
-};
-
-std::string shown(const Holdings& holdings) {
-  return fmt::format("{} descriptors, {} shared mappings, {} workers, {} files in /dev/shm",
-                     holdings.descriptors, holdings.memory_files, holdings.children, holdings.shared_memory);
-}
 
 fs::path log_of(const Tenancy& tenancy) {
   return fs::path(tenancy.socket()).replace_extension("log");
@@ -126,8 +115,9 @@ std::vector<std::string> log_lines(const Tenancy& tenancy, const std::string& wh
 
 class Storm {
  public:
-  Storm(const Tenancy& tenancy, const Settings& settings)
-      : tenancy_(tenancy), settings_(settings), random_(settings.seed) {
+  /// The daemon has served since `began`.
+  Storm(const Tenancy& tenancy, const Settings& settings, Clock::time_point began)
+      : tenancy_(tenancy), settings_(settings), began_(began), random_(settings.seed) {
     for (const std::string& tenant : numbered("tenant", settings.tenants - 2)) slots_.push_back({tenant, {}});
   }
 
@@ -145,8 +135,10 @@ class Storm {
       if (auto rested = rest(); !rested) return rested.error();
     }
     calm_down();
+    check_entitlement();
     check_steady(std::move(steady).value());
     check_holdings(before.value());
+    check_books();
     return std::move(tally_);
   }
 
@@ -162,6 +154,12 @@ class Storm {
     const auto once =
         run_measured(tenancy_.tenant("first", 1, {beside("workloads/matrixMul"), "--repetitions", "1"}));
     if (!once) return once.error();
+    const auto probe = harness::run(tenancy_.tenant("first", 1, silent(probe_of_the_host())));
+    if (!probe) return probe.error();
+    if (probe->status != 0 && probe->status != kNotOnTheHost) {
+      return Error{fmt::format("rogue does not run: status {}", probe->status)};
+    }
+    on_the_host_ = probe->status == 0;
     const auto report = look_at(tenancy_);
     if (!report) return report.error();
     daemon_ = report.value()["daemon"]["pid"];
@@ -170,7 +168,7 @@ class Storm {
         !replaced || replaced->status != 0) {
       return Error{"the daemon cannot be replaced"};
     }
-    return settle([](const Holdings& now) { return now.children == 0; });
+    return settle([](const Holdings& now) { return now.children == 0 && now.processes == 0; });
   }
 
   /// Waits until the daemon's holdings are so; what they are then.
@@ -188,10 +186,9 @@ class Storm {
   Result<std::vector<Child>> start_steady() {
     std::vector<Child> steady;
     for (const std::uint32_t weight : {1U, 2U}) {
-      auto child =
-          Child::start(tenancy_.tenant(fmt::format("steady{}", weight), weight,
-                                       {beside("workloads/computeLoop"), "--iterations", "200", "--seconds",
-                                        fmt::format("{}", settings_.seconds + kSteadyLonger)}));
+      auto child = Child::start(tenancy_.tenant(
+          fmt::format("steady{}", weight), weight,
+          {beside("workloads/computeLoop"), "--iterations", "200", "--seconds", kUntilAsked}));
       if (!child) return child.error();
       steady.push_back(std::move(child).value());
     }
@@ -201,45 +198,88 @@ class Storm {
   /// Ends what has ended, and starts the next.
   void look_after(Slot& slot, bool stormy) {
     if (slot.child) {
-      (void)slot.child->read_lines();
-      if (!slot.child->ended()) return;
-      judge(slot);
+      slot.under_way = !slot.child->read_lines().empty() || slot.under_way;
+      if (!slot.child->ended()) end_in_time(slot);
+      if (slot.child && !slot.child->ended()) return;
+      if (slot.child) judge(slot);
     }
-    const std::uint64_t dice = stormy ? draw(0, 19) : 19;
-    slot.kind = dice == 0   ? Kind::crash
-                : dice == 1 ? Kind::never_end
-                : dice <= 3 ? Kind::refused
-                            : Kind::compute;
-    slot.hit = false;
+    const Draw draw = [this](std::uint64_t least, std::uint64_t most) { return this->draw(least, most); };
+    slot.child.reset();
+    slot.kind = stormy ? draw_kind(draw, on_the_host_) : Kind::compute;
+    slot.hit = slot.under_way = false;
     slot.log_before = log_bytes(tenancy_);
-    CommandLine command =
-        tenancy_.tenant(slot.tenant, static_cast<std::uint32_t>(draw(1, 3)), silent(program_of(slot.kind)));
+    slot.give_up = Clock::now() + kLongestHarm;
+    slot.kernel.reset();
+    CommandLine command = tenancy_.tenant(slot.tenant, static_cast<std::uint32_t>(draw(1, 3)),
+                                          silent(program_of(slot.kind, draw)));
     if (slot.kind == Kind::refused) command.environment.emplace_back("FAIRGV_MEM", "16KiB");
     command.environment.emplace_back("FAIRGV_LOG", "off");  // what is lost on purpose is no news
     auto child = Child::start(command);
     if (child) slot.child.emplace(std::move(child).value());
   }
 
+  /// Kills a program that has done its harm, and judges it.
+  void end_in_time(Slot& slot) {
+    const Trait& trait = trait_of(slot.kind);
+    if (slot.kind == Kind::hold && slot.under_way) return end_in_kernel(slot);
+    if (trait.end == End::killed_under_way && slot.under_way) {
+      ::kill(slot.child->pid(), SIGKILL);
+      return judge(slot);
+    }
+    if (!trait.harms || slot.kind == Kind::never_end || slot.kind == Kind::crash ||
+        Clock::now() < slot.give_up)
+      return;
+    ++tally_.counts[std::string("of ") + trait.told + ", ended by force"];
+    slot.hit = true;
+    ::kill(slot.child->pid(), SIGKILL);
+    judge(slot);
+  }
+
+  /// Kills the program in the midst of its kernel, once that was seen to run for a while.
+  void end_in_kernel(Slot& slot) {
+    const auto tenant = tenant_now(slot.tenant);
+    const bool runs = tenant && tenant.value()["sessions"].size() == 1 &&
+                      tenant.value()["sessions"][0]["pid"] == slot.child->pid() &&
+                      tenant.value()["sessions"][0]["state"] == "busy";
+    const auto now = Clock::now();
+    if (!runs) {
+      slot.kernel.reset();
+      return;
+    }
+    if (!slot.kernel) {
+      slot.kernel = {now, now + std::chrono::milliseconds(draw(kShortestHold, kLongestHold)),
+                     charged_seconds(tenant.value())};
+      return;
+    }
+    if (now < slot.kernel->kill_at) return;
+    const double held = Seconds(now - slot.kernel->since).count();
+    const double before = slot.kernel->charged;
+    ::kill(slot.child->pid(), SIGKILL);
+    const bool was_hit = slot.hit;
+    judge(slot);
+    if (!was_hit) check_payment(slot.tenant, before, held);
+  }
+
+  /// The tenant's program was killed in a kernel that had run for `held` seconds since it was charged
+  /// `before`.
+  void check_payment(const std::string& tenant, double before, double held) {
+    double paid = 0;
+    const auto give_up = Clock::now() + kUntilPaid;
+    while (paid < kPaidPart * held && Clock::now() < give_up) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (const auto now = tenant_now(tenant)) paid = charged_seconds(now.value()) - before;
+    }
+    tally_.paid.push_back(paid / held);
+    if (paid >= kPaidPart * held) return;
+    complain(
+        fmt::format("a program of {} was killed in a kernel that ran for {:.3f} s, and has paid {:.3f} s",
+                    tenant, held, paid));
+  }
+
   /// Those that are hit say so, hundreds of times: the same process without standard error.
   std::vector<std::string> silent(std::vector<std::string> program) {
     program.insert(program.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>/dev/null", "sh"});
     return program;
-  }
-
-  std::vector<std::string> program_of(Kind kind) {
-    switch (kind) {
-      case Kind::crash:
-        return {beside("opencl_loss"), "fault"};
-      case Kind::never_end:
-        return {beside("opencl_loss"), "never-ends"};
-      case Kind::refused:
-        return {beside("workloads/matrixMul"), "--repetitions", "1"};
-      case Kind::compute:
-        break;
-    }
-    const char* const workloads[] = {"matrixMul", "hotspot", "scan", "BlackScholes", "srad"};
-    return {beside(std::string("workloads/") + workloads[draw(0, 4)]), "--seconds",
-            fmt::format("0.{}", draw(1, 9))};
   }
 
   /// Whether the program ended as it should. Those that were hit may end in any way.
@@ -250,15 +290,10 @@ class Storm {
       ++tally_.counts["programs that were hit"];
       return;
     }
-    const bool right = slot.kind == Kind::refused ? status == 1 : status == 0;
-    const char* const what = slot.kind == Kind::compute   ? "programs that computed"
-                             : slot.kind == Kind::refused ? "programs whose memory was refused"
-                             : slot.kind == Kind::crash
-                                 ? "programs whose kernel crashed, and that went on"
-                                 : "programs whose kernel never ended, and that went on";
-    ++tally_.counts[what];
-    if (right) return;
-    complain(fmt::format("a program of {} ({}) ended with status {}", slot.tenant, what, status));
+    const Trait& trait = trait_of(slot.kind);
+    ++tally_.counts[trait.told];
+    if (std::find(trait.statuses.begin(), trait.statuses.end(), status) != trait.statuses.end()) return;
+    complain(fmt::format("a program of {} ({}) ended with status {}", slot.tenant, trait.told, status));
     // Why, as the daemon has it.
     for (const std::string& line : log_lines(tenancy_, "tenant " + slot.tenant, slot.log_before)) {
       tally_.complaints.back() += "\n    " + line;
@@ -294,9 +329,8 @@ class Storm {
     while (Clock::now() - quiet_since < Seconds(kRest)) {
       for (Slot& slot : slots_) look_after(slot, false);
       std::this_thread::sleep_for(kLook);
-      if (std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-            return slot.kind == Kind::crash || slot.kind == Kind::never_end;
-          })) {
+      if (std::any_of(slots_.begin(), slots_.end(),
+                      [](const Slot& slot) { return trait_of(slot.kind).harms; })) {
         quiet_since = Clock::now();
         settled.reset();
       } else if (!settled && Clock::now() - quiet_since >= Seconds(kSettling)) {
@@ -314,17 +348,22 @@ class Storm {
   }
 
   bool kill_worker_of(Slot& slot) {
-    const auto report = look_at(tenancy_);
-    if (!report || !slot.child) return false;
-    const auto tenant = tenant_in(report.value(), slot.tenant);
-    if (!tenant || tenant.value()["sessions"].empty()) return false;
+    const auto tenant = tenant_now(slot.tenant);
+    if (!tenant || !slot.child || tenant.value()["sessions"].empty()) return false;
     slot.hit = true;
     return ::kill(tenant.value()["sessions"][0]["worker_pid"].get<pid_t>(), SIGKILL) == 0;
   }
 
-  /// What the steady tenants have been charged so far, in seconds.
+  Result<nlohmann::json> tenant_now(const std::string& tenant) {
+    const auto report = look_at(tenancy_);
+    if (!report) return report.error();
+    return tenant_in(report.value(), tenant);
+  }
+
+  /// What the steady tenants have been charged so far, and what they were entitled to, in seconds.
   struct Charged {
     double light = 0, heavy = 0;
+    double entitled = 0;
   };
   Result<Charged> charged() {
     const auto report = look_at(tenancy_);
@@ -332,7 +371,11 @@ class Storm {
     const auto light = tenant_in(report.value(), "steady1");
     const auto heavy = tenant_in(report.value(), "steady2");
     if (!light || !heavy) return Error{"a tenant that nobody has touched is gone"};
-    return Charged{charged_seconds(light.value()), charged_seconds(heavy.value())};
+    Charged charged{charged_seconds(light.value()), charged_seconds(heavy.value())};
+    for (const auto& each : {light.value(), heavy.value()}) {
+      for (const auto& device : each["use"]) charged.entitled += device["entitled_ns"].get<double>() / 1e9;
+    }
+    return charged;
   }
 
   /// No fault any more; what runs comes to its end.
@@ -340,8 +383,8 @@ class Storm {
     for (Slot& slot : slots_) {
       if (!slot.child) continue;
       (void)slot.child->read_lines();
-      if (slot.kind == Kind::never_end) {
-        slot.hit = true;  // perhaps nobody waits for the device any more, and then nobody would kill it
+      if (trait_of(slot.kind).harms && slot.kind != Kind::crash) {
+        slot.hit = true;  // perhaps nobody waits for the device any more, and then nobody would end it
         ::kill(slot.child->pid(), SIGKILL);
       }
       judge(slot);
@@ -350,9 +393,35 @@ class Storm {
 
   void check_steady(std::vector<Child> steady) {
     for (Child& child : steady) {
+      ::kill(child.pid(), SIGTERM);
       const auto result = result_of({{beside("workloads/computeLoop")}, {}}, finish(std::move(child)));
       if (!result) complain("a tenant that nobody has touched: " + result.error().message);
     }
+  }
+
+  void check_entitlement() {
+    const auto all = charged();
+    if (!all) return complain(all.error().message);
+    tally_.steady = (all->light + all->heavy) / all->entitled;
+  }
+
+  /// By the usage store, which also has the tenants that the daemon has forgotten.
+  void check_books() {
+    const auto usage = harness::run(
+        {{beside("fairgv"), "usage", "--since", "1d", "--json", "--socket", tenancy_.socket()}, {}});
+    const double passed = Seconds(Clock::now() - began_).count();
+    std::string text;
+    if (usage && usage->status == 0) {
+      for (const std::string& line : usage->lines) text += line;
+    }
+    const auto answer = nlohmann::json::parse(text, nullptr, false);
+    const auto report = look_at(tenancy_);
+    if (!answer.is_object() || !report) return complain("the daemon does not tell what was used");
+    double charged = 0;
+    for (const auto& row : answer["rows"]) charged += row["device_seconds"].get<double>();
+    tally_.charged = charged / passed / static_cast<double>(report.value()["devices"].size());
+    if (tally_.charged <= 1 + kBooksMayBeOff) return;
+    complain(fmt::format("all tenants together were charged {:.1f} s in {:.1f} s", charged, passed));
   }
 
   void check_holdings(const Holdings& before) {
@@ -371,25 +440,34 @@ class Storm {
 
   const Tenancy& tenancy_;
   const Settings settings_;
+  const Clock::time_point began_;
+  bool on_the_host_ = false;  // kernels are code of the worker's process
   std::mt19937_64 random_;
   std::vector<Slot> slots_;
   Tally tally_;
   pid_t daemon_ = 0;
 };
 
+/// The daemon's configuration for it.
+std::string usage_store(const std::string& file) {
+  return "[usage]\nstore = \"" + file + "\"\n";
+}
+
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   fmt::print("A storm of faults over {} tenants for {} s, --seed {}\n\n", settings.tenants, settings.seconds,
              settings.seed);
   std::fflush(stdout);
-  auto tenancy = Tenancy::start(placement, {}, kWatchdog);
+  const TemporaryFolder folder;  // outlives the daemon
+  const auto began = Clock::now();
+  auto tenancy = Tenancy::start(placement, holdings_mark(), kWatchdog + usage_store(folder / "usage.db"));
   if (!tenancy) return tenancy.error();
-  auto run = Storm(tenancy.value(), settings).run();
+  auto run = Storm(tenancy.value(), settings, began).run();
   if (!run) return run.error();
   const Tally& tally = run.value();
   Findings found{"what,number", {}};
   const auto row = [&](const std::string& what, const std::string& number) {
-    fmt::print("{:<52}{:>10}\n", what, number);
-    found.rows.push_back(what + ',' + number);
+    fmt::print("{:<66}{:>10}\n", what, number);
+    found.rows.push_back(csv_cell(what) + ',' + number);
   };
   for (const auto& [what, count] : tally.counts) row(what, std::to_string(count));
   row("sessions that the watchdog ended",
@@ -399,6 +477,12 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     row("the same, the least", fmt::format("{:.3f}", smallest(tally.shares)));
     row("the same, the most", fmt::format("{:.3f}", largest(tally.shares)));
   }
+  row("what the steady tenants had of what was charged, over their share",
+      fmt::format("{:.3f}", tally.steady / tally.charged));
+  if (!tally.paid.empty()) {
+    row("paid for kernels killed in their midst, the least", fmt::format("{:.3f}", smallest(tally.paid)));
+  }
+  row("device time that was charged, of what passed", fmt::format("{:.3f}", tally.charged));
   row("complaints", std::to_string(tally.complaints.size()));
   for (const std::string& complaint : tally.complaints) fmt::print("  {}\n", complaint);
   if (!tally.complaints.empty()) return Error{"the storm has done harm: " + tally.complaints.front()};

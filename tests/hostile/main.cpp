@@ -1,9 +1,11 @@
-// hostile: a tenant that scribbles random bytes over its whole segment while it computes, again and again. As
-// a tenant's program: `fairgv run -- hostile --rounds 200`. Prints what it has done so far as a line of JSON
-// a second, and at the end; ends after so many rounds, or at SIGTERM. With --phase-seconds it behaves and
-// scribbles in turns, and says so when each phase begins. Scribbling ends sessions, and to begin one takes
-// processor time: a phase that behaves replays the sessions of one that scribbled, each as long as it was, so
-// that the phases differ in nothing but the scribbling.
+// hostile: a tenant that scribbles random bytes over its whole segment while it computes, again and again. On
+// a CPU device, some of its sessions have kernels that play their worker's part instead: they take turns and
+// report nothing, read knocks away, or are killed in the midst of a kernel (deeds.hpp). As a tenant's
+// program: `fairgv run -- hostile --rounds 200`. Prints what it has done so far as a line of JSON a second,
+// and at the end; ends after so many rounds, or at SIGTERM. With --phase-seconds it behaves and scribbles in
+// turns, and says so when each phase begins. Scribbling ends sessions, and to begin one takes processor time:
+// a phase that behaves replays the sessions of one that scribbled, each as long as it was, so that the phases
+// differ in nothing but what hostile sessions do.
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -18,7 +20,9 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <iterator>
 #include <new>
+#include <random>
 #include <vector>
 
 #include "runtime/ring/handle.hpp"
@@ -35,6 +39,19 @@ constexpr std::chrono::seconds kPatienceAtFirst{60};
 constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::milliseconds kLook{50};
 constexpr int kMostFailures = 20;
+
+/// Sessions that play their worker's part: one of so many commits each of these. `hold` is killed in its
+/// midst.
+struct DeedPlan {
+  const char* name;
+  std::chrono::milliseconds takes;  // each kernel
+};
+constexpr DeedPlan kDeeds[] = {{"forge", std::chrono::milliseconds(100)},
+                               {"freeze", std::chrono::milliseconds(100)},
+                               {"hold", std::chrono::milliseconds(1'000)}};
+constexpr std::uint64_t kDeedsOf = 9;
+/// How long such a session lives: less than it may be silent for.
+constexpr std::chrono::milliseconds kShortestDeed{50}, kDeedsVary{200};
 
 struct Arguments {
   std::uint64_t rounds = 10'000;  // 0: until SIGTERM
@@ -90,7 +107,8 @@ class Supervisor {
     const bool first_of_pair = phase_ % 2 == 0;
     const bool behaved_first = phase_ / 2 % 2 == 0;
     behaves_ = first_of_pair == behaved_first;
-    fmt::print("{{\"phase\":{},\"behaves\":{},\"rounds\":{}}}\n", phase_, behaves_, progress_.rounds.load());
+    fmt::print("{{\"phase\":{},\"behaves\":{},\"rounds\":{},\"rogues\":{}}}\n", phase_, behaves_,
+               progress_.rounds.load(), rogues_);
     std::fflush(stdout);
     if (!behaves_) {
       scribbled_.emplace_back();
@@ -112,6 +130,7 @@ class Supervisor {
   }
 
   bool run_one() {
+    const SessionSettings settings = next_session();
     const std::uint64_t launches_before = progress_.launches.load();
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
@@ -120,15 +139,10 @@ class Supervisor {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(1);
       ::signal(SIGTERM, SIG_DFL);
-      SessionSettings settings{arguments_.iterations};
-      if (!behaves_) {
-        settings.scribble_by = arguments_.seed + sessions_;
-      } else if (behaved_ < replayed_.size()) {
-        settings.life = replayed_[behaved_];
-      }
       ::_exit(run_session(settings, progress_));
     }
     ++sessions_;
+    if (settings.deed != nullptr) ++rogues_;
     const bool cut_off = watch(pid);
     const std::chrono::nanoseconds began(progress_.at_work_since_ns.exchange(0));
     if (behaves_) {
@@ -140,6 +154,23 @@ class Supervisor {
     }
     failures_ = progress_.launches.load() == launches_before ? failures_ + 1 : 0;
     return true;
+  }
+
+  /// A session with a deed scribbles where it cannot do it.
+  SessionSettings next_session() const {
+    SessionSettings settings{arguments_.iterations};
+    if (behaves_) {
+      if (behaved_ < replayed_.size()) settings.life = replayed_[behaved_];
+      return settings;
+    }
+    settings.scribble_by = arguments_.seed + sessions_;
+    std::mt19937_64 random(*settings.scribble_by);
+    const std::uint64_t dice = random() % kDeedsOf;
+    if (dice >= std::size(kDeeds)) return settings;
+    settings.deed = find_deed(kDeeds[dice].name);
+    settings.deed_takes = kDeeds[dice].takes;
+    settings.life = kShortestDeed + std::chrono::milliseconds(random() % kDeedsVary.count());
+    return settings;
   }
 
   /// Until it has ended, by itself or because it hangs. Whether it was cut off: by the end of its phase.
@@ -166,7 +197,8 @@ class Supervisor {
   const Arguments arguments_;
   Progress& progress_;
   std::uint64_t sessions_ = 0;
-  int failures_ = 0;  // of sessions, one after the other
+  std::uint64_t rogues_ = 0;  // of them, those with a deed
+  int failures_ = 0;          // of sessions, one after the other
   bool behaves_ = arguments_.behave;
   std::uint64_t phase_ = 0;      // the next one
   std::deque<Lives> scribbled_;  // of the phases that are still to be replayed
@@ -178,14 +210,14 @@ class Supervisor {
 };
 
 int run(int argc, char** argv) {
-  CLI::App app("a tenant that scribbles over all that it shares, while it computes", "hostile");
+  CLI::App app("a tenant that scribbles over all that it shares, or plays its worker's part", "hostile");
   Arguments arguments;
   app.add_option("--rounds", arguments.rounds, "of scribbling; 0: until SIGTERM");
   app.add_option("--seed", arguments.seed, "of the random bytes");
   app.add_option("--iterations", arguments.iterations, "how long each launch takes");
   app.add_flag("--behave", arguments.behave, "do the same work and scribble nothing, until SIGTERM");
   app.add_option("--phase-seconds", arguments.phase_seconds,
-                 "behave and scribble in turns of so many seconds; a session ends with its phase")
+                 "behave and misbehave in turns of so many seconds; a session ends with its phase")
       ->check(CLI::Range(0.1, 3600.0));
   CLI11_PARSE(app, argc, argv);
   // Its own crashes are nothing to be kept.

@@ -1,173 +1,41 @@
-// rogue: an OpenCL program whose kernels take the worker's side of the turn protocol into their own hands. On
-// a CPU device they run in the worker, with its descriptors: the turn page, and the eventfd by which it
-// knocks.
-//
-//   rogue hold      only computes, in a kernel that cannot be cut: what its program is killed in
-//   rogue outside   gives the turn back at once, and computes on without one
-//   rogue forge     takes turn after turn by itself, and never reports what it uses
-//   rogue sleep     the same, and keeps the device without computing
-//   rogue freeze    lets reads of the eventfd block, and reads away what is knocked
-//
-// As a tenant's program: `fairgv run -- rogue outside`. It launches kernels of --milliseconds until it is
-// killed, or its session is lost (status 3), and prints a line of JSON after each: {"rounds": N}. It uses
-// nothing but OpenCL.
+// rogue: an OpenCL program whose kernels play their worker's part (deeds.hpp says which deeds there are). As
+// a tenant's program: `fairgv run -- rogue outside`. It launches kernels of --milliseconds, --rounds times or
+// until it is killed, and prints a line of JSON before the first and after each: {"rounds": N}. It uses
+// nothing but OpenCL. Exit status: 0 after the last round; 3 when its session is lost; 4 where the device is
+// not the host's processors, so that there is nothing that its kernels could do.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tests/hostile/kernel_calls.hpp"
-#include "tests/workloads/support/device.hpp"
+#include "tests/hostile/deeds.hpp"
 
 namespace {
 
-/// The states, and where they lie, are those of runtime/session/turn.hpp, copied as somebody would who has
-/// read it: device 0 is the first line of the page.
-constexpr const char* kProtocol = R"cl(
-enum { k_idle = 0, k_wanting = 1, k_held = 2, k_busy = 3, k_busy_asked = 4 };
+using namespace fairgv::hostile;
 
-long now_ns() {
-  long time[2];
-  call(k_clock_gettime, 1, (long)time, 0, 0, 0, 0);
-  return time[0] * 1000000000 + time[1];
+constexpr int kLost = 3;
+constexpr int kNotOnTheHost = 4;
+
+void tell(unsigned rounds) {
+  std::printf("{\"rounds\": %u}\n", rounds);
+  std::fflush(stdout);
 }
 
-/// The number that follows the option in the worker's command line; -1: it has none.
-int number_of(const constant char* option) {
-  char text[4096];
-  const long file = call(k_openat, -100, (long)"/proc/self/cmdline", 0, 0, 0, 0);
-  const long length = call(k_read, file, (long)text, sizeof(text), 0, 0, 0);
-  for (long at = 0; at < length; ++at) {
-    int i = 0;
-    while (option[i] != 0 && at + i < length && text[at + i] == option[i]) ++i;
-    if (option[i] != 0 || text[at + i] != 0) continue;
-    int number = 0;
-    for (long digit = at + i + 1; digit < length && text[digit] != 0; ++digit) number = number * 10 + text[digit] - '0';
-    return number;
-  }
-  return -1;
-}
-
-constant char k_turn[] = "--turn-fd";
-constant char k_knock[] = "--knock-fd";
-
-volatile global uint* turn_page() {
-  return (volatile global uint*)call(k_mmap, 0, 4096, 3, 1, number_of(k_turn), 0);
-}
-
-void knock(int event) {
-  ulong one = 1;
-  call(k_write, event, (long)&one, sizeof(one), 0, 0, 0);
-}
-
-uint compute_until(long end, uint value) {
-  while (now_ns() < end) {
-    for (int i = 0; i < 100000; ++i) value = value * 1664525u + 1013904223u;
-  }
-  return value;
-}
-)cl";
-
-constexpr const char* kHold = R"cl(
-kernel void run(global uint* out, const uint milliseconds) {
-  out[get_global_id(0)] = compute_until(now_ns() + milliseconds * 1000000l, 1);
-}
-)cl";
-
-constexpr const char* kOutside = R"cl(
-kernel void run(global uint* out, const uint milliseconds) {
-  if (get_group_id(0) == 0) {
-    volatile global uint* const turn = turn_page();
-    turn[0] = k_idle;
-    knock(number_of(k_knock));
-  }
-  out[get_global_id(0)] = compute_until(now_ns() + milliseconds * 1000000l, 1);
-}
-)cl";
-
-/// Every turn is 10 ms, of which `busy_ns` are spent computing.
-constexpr const char* kForge = R"cl(
-kernel void run(global uint* out, const uint milliseconds) {
-  const long end = now_ns() + milliseconds * 1000000l;
-  volatile global uint* const turn = turn_page();
-  const int event = number_of(k_knock);
-  uint value = 1;
-  while (now_ns() < end) {
-    const long turn_ends = now_ns() + 10000000;
-#ifdef SLEEPS
-    long pause[2] = {0, 10000000};
-    call(k_nanosleep, (long)pause, 0, 0, 0, 0, 0);
-#else
-    value = compute_until(turn_ends, value);
-#endif
-    turn[0] = k_wanting;
-    knock(event);
-    while (turn[0] == k_wanting && now_ns() < end) call(k_sched_yield, 0, 0, 0, 0, 0, 0);
-    if (turn[0] == k_held) turn[0] = k_busy;
-  }
-  out[get_global_id(0)] = value;
-}
-)cl";
-
-/// One work-item knocks, and reads away what it has knocked between the dispatcher's wait and its look: after
-/// 0 to 100 us. If the dispatcher comes first, the work-item hangs in its read, until another one knocks.
-constexpr const char* kFreeze = R"cl(
-kernel void run(volatile global uint* out, const uint milliseconds) {
-  const long end = now_ns() + milliseconds * 1000000l;
-  const int event = number_of(k_knock);
-  call(k_fcntl, event, 4, 0, 0, 0, 0);
-  ulong away = 0;
-  uint random = 1;
-  while (now_ns() < end) {
-    if (get_group_id(0) == 0) {
-      random = random * 1664525u + 1013904223u;
-      const long steals = now_ns() + (random >> 8) % 100000;
-      knock(event);
-      while (now_ns() < steals) continue;
-      call(k_read, event, (long)&away, sizeof(away), 0, 0, 0);
-      out[0] += 1;
-    } else {
-      const uint before = out[0];
-      long pause[2] = {0, 20000000};
-      call(k_nanosleep, (long)pause, 0, 0, 0, 0, 0);
-      if (out[0] == before) knock(event);
-    }
-  }
-}
-)cl";
-
-struct Deed {
-  const char* name;
-  const char* kernel;
-  const char* definition;   // goes before the kernel
-  std::size_t work_groups;  // of one work-item each
-};
-
-constexpr Deed kDeeds[] = {{"hold", kHold, "", 2},
-                           {"outside", kOutside, "", 16},
-                           {"forge", kForge, "", 1},
-                           {"sleep", kForge, "#define SLEEPS\n", 1},
-                           {"freeze", kFreeze, "", 2}};
-
-void commit(const Deed& deed, cl_uint milliseconds) {
+int commit(const Deed& deed, std::chrono::milliseconds each, unsigned rounds) {
   workloads::Device device("0", "0");
-  const auto program =
-      device.build(std::string(fairgv::hostile::kKernelCalls) + kProtocol + deed.definition + deed.kernel);
-  const auto kernel = device.kernel(program, "run");
-  const auto out = device.buffer<cl_uint>(deed.work_groups);
-  cl_int error = CL_SUCCESS;
-  const workloads::Queue queue(clCreateCommandQueue(device.context(), device.id(), 0, &error));
-  workloads::check(error, "clCreateCommandQueue");
-  workloads::set_arguments(kernel, out, milliseconds);
-  constexpr std::size_t kOne = 1;
-  for (int rounds = 1;; ++rounds) {
-    workloads::check(clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &deed.work_groups, &kOne,
-                                            0, nullptr, nullptr),
-                     "clEnqueueNDRangeKernel");
-    workloads::check(clFinish(queue.get()), "clFinish");
-    std::printf("{\"rounds\": %d}\n", rounds);
-    std::fflush(stdout);
+  if (!runs_on_the_host(device)) {
+    std::fprintf(stderr, "rogue: the device does not run on the host's processors\n");
+    return kNotOnTheHost;
   }
+  DeedRunner runner(deed, each, std::move(device));
+  tell(0);
+  for (unsigned done = 1; rounds == 0 || done <= rounds; ++done) {
+    runner.commit();
+    tell(done);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -175,19 +43,18 @@ void commit(const Deed& deed, cl_uint milliseconds) {
 int main(int argc, char** argv) {
   CLI::App app("a tenant that plays its worker's part itself", "rogue");
   std::string name;
-  cl_uint milliseconds = 500;
+  unsigned milliseconds = 500;
+  unsigned rounds = 0;
   std::vector<std::string> names;
-  for (const Deed& deed : kDeeds) names.emplace_back(deed.name);
+  for (const Deed& deed : deeds()) names.emplace_back(deed.name);
   app.add_option("deed", name, "what its kernels do")->required()->check(CLI::IsMember(names));
   app.add_option("--milliseconds", milliseconds, "how long each kernel takes");
+  app.add_option("--rounds", rounds, "how many kernels; 0: until it is killed");
   CLI11_PARSE(app, argc, argv);
   try {
-    for (const Deed& deed : kDeeds) {
-      if (name == deed.name) commit(deed, milliseconds);
-    }
+    return commit(*find_deed(name), std::chrono::milliseconds(milliseconds), rounds);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rogue: %s\n", error.what());
-    return 3;
+    return kLost;
   }
-  return 0;
 }

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/hostile/scribbler.hpp"
@@ -92,29 +94,50 @@ void scribble(std::uint64_t seed, Progress& progress) {
   ::_exit(0);
 }
 
+/// From now on it is at work, for as long as it lives.
+void begin_life(const SessionSettings& settings, Progress& progress) {
+  progress.at_work_since_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(),
+                                  std::memory_order_relaxed);
+  if (!settings.life) return;
+  // As suddenly as a session ends that is scribbled on.
+  std::thread([life = *settings.life] {
+    std::this_thread::sleep_for(life);
+    ::_exit(0);
+  }).detach();
+}
+
+[[noreturn]] void until_it_is_lost(const std::function<void()>& round) {
+  try {
+    for (;;) round();
+  } catch (const ClError&) {
+    ::_exit(0);  // as it should: the calls of a lost session answer with errors
+  }
+}
+
+/// Launches count as they begin, since a session may end in its first. Returns where the deed cannot be done.
+void run_rogue(const SessionSettings& settings, Progress& progress) {
+  workloads::Device device("0", "0");
+  if (!runs_on_the_host(device)) return;
+  DeedRunner runner(*settings.deed, settings.deed_takes, std::move(device));
+  begin_life(settings, progress);
+  until_it_is_lost([&] {
+    progress.launches.fetch_add(1, std::memory_order_relaxed);
+    runner.commit();
+  });
+}
+
 }  // namespace
 
 int run_session(const SessionSettings& settings, Progress& progress) {
   try {
+    if (settings.deed != nullptr) run_rogue(settings, progress);
     Work work(settings.iterations);
     work.run_some(progress);
-    progress.at_work_since_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(),
-                                    std::memory_order_relaxed);
+    begin_life(settings, progress);
     if (settings.scribble_by) {
       std::thread([seed = *settings.scribble_by, &progress] { scribble(seed, progress); }).detach();
     }
-    if (settings.life) {
-      // As suddenly as a session ends that is scribbled on.
-      std::thread([life = *settings.life] {
-        std::this_thread::sleep_for(life);
-        ::_exit(0);
-      }).detach();
-    }
-    try {
-      for (;;) work.run_some(progress);
-    } catch (const ClError&) {
-      ::_exit(0);  // as it should: the calls of a lost session answer with errors
-    }
+    until_it_is_lost([&] { work.run_some(progress); });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hostile: %s\n", error.what());
     return 1;

@@ -1,5 +1,6 @@
 // One hostile session: a process that is a tenant like any other, computes on the device, and meanwhile
-// scribbles over the memory that it shares. It may crash, hang, or be ended, and its parent begins the next.
+// scribbles over the memory that it shares, or has kernels that play their worker's part (deeds.hpp). It may
+// crash, hang, or be ended, and its parent begins the next.
 #pragma once
 
 #include <atomic>
@@ -7,11 +8,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "tests/hostile/deeds.hpp"
+
 namespace fairgv::hostile {
 
 struct SessionSettings {
   std::uint32_t iterations = 0;                    // of the loop in each launch: how long one takes
-  std::optional<std::uint64_t> scribble_by{};      // the seed; none: it behaves well
+  std::optional<std::uint64_t> scribble_by{};      // the seed; none: it does not scribble
+  const Deed* deed = nullptr;                      // instead, where the device is the host's processors
+  std::chrono::milliseconds deed_takes{};          // each of its kernels
   std::optional<std::chrono::nanoseconds> life{};  // after which it ends by itself, in the middle of its work
 };
 

@@ -1,5 +1,6 @@
 // An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker as any
-// code of the host's, and makes system calls. For system_kinship_test.cpp and system_output_test.cpp.
+// code of the host's, and makes system calls. For system_kinship_test.cpp, system_output_test.cpp and
+// `fairgv bench storm`.
 //
 // - opencl_breakout daemonize: leaves a process behind, forked twice, with a try at a session of its own.
 // - opencl_breakout abort: sends the worker what abort() sends.
@@ -14,54 +15,28 @@
 #include <string>
 #include <vector>
 
+#include "tests/hostile/kernel_calls.hpp"
 #include "tests/workloads/support/device.hpp"
 
 namespace {
 
-/// System calls in OpenCL C. The numbers are the machine's (asm/unistd.h).
-constexpr const char* kCalls = R"(
-#if defined(__x86_64__)
-enum { k_write = 1, k_lseek = 8, k_ioctl = 16, k_pause = 34, k_getpid = 39, k_clone = 56, k_exit = 60, k_wait4 = 61, k_kill = 62,
-       k_fcntl = 72, k_ftruncate = 77, k_setsid = 112 };
-long call(long number, long a, long b, long c) {
-  long result;
-  __asm__ volatile("xorl %%r10d, %%r10d\n\txorl %%r8d, %%r8d\n\tsyscall"
-                   : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r8", "r10", "r11", "memory");
-  return result;
-}
-void wait_for_ever() { for (;;) call(k_pause, 0, 0, 0); }
-#elif defined(__aarch64__)
-enum { k_fcntl = 25, k_ioctl = 29, k_ftruncate = 46, k_lseek = 62, k_write = 64, k_ppoll = 73, k_exit = 93,
-       k_kill = 129, k_setsid = 157, k_getpid = 172, k_clone = 220, k_wait4 = 260 };
-long call(long number, long a, long b, long c) {
-  long result;
-  __asm__ volatile("mov x8, %1\n\tmov x0, %2\n\tmov x1, %3\n\tmov x2, %4\n\tmov x3, xzr\n\tmov x4, xzr\n\t"
-                   "svc 0\n\tmov %0, x0"
-                   : "=r"(result) : "r"(number), "r"(a), "r"(b), "r"(c)
-                   : "x0", "x1", "x2", "x3", "x4", "x8", "memory");
-  return result;
-}
-void wait_for_ever() { for (;;) call(k_ppoll, 0, 0, 0); }
-#endif
-)";
-
 constexpr const char* kDaemonize = R"(
 enum { k_sigchld = 17 };
 kernel void run(global const char* text, int length, global int* out) {
-  const long child = call(k_clone, k_sigchld, 0, 0);
+  const long child = call(k_clone, k_sigchld, 0, 0, 0, 0, 0);
   if (child == 0) {
-    call(k_setsid, 0, 0, 0);
-    if (call(k_clone, k_sigchld, 0, 0) != 0) call(k_exit, 0, 0, 0);
+    call(k_setsid, 0, 0, 0, 0, 0, 0);
+    if (call(k_clone, k_sigchld, 0, 0, 0, 0, 0) != 0) call(k_exit, 0, 0, 0, 0, 0, 0);
     wait_for_ever();
   }
-  out[0] = call(k_wait4, child, 0, 0) == child;
+  out[0] = call(k_wait4, child, 0, 0, 0, 0, 0) == child;
 }
 )";
 
 constexpr const char* kAbort = R"(
 enum { k_sigabrt = 6 };
 kernel void run(global const char* text, int length, global int* out) {
-  out[0] = (int)call(k_kill, call(k_getpid, 0, 0, 0), k_sigabrt, 0);
+  out[0] = (int)call(k_kill, call(k_getpid, 0, 0, 0, 0, 0, 0), k_sigabrt, 0, 0, 0, 0);
 }
 )";
 
@@ -70,13 +45,13 @@ constexpr const char* kPrint = R"(
 enum { k_setfl = 4, k_nonblock = 2048, k_append = 1024, k_tiocsti = 0x5412 };
 kernel void run(global const char* text, int length, global int* out) {
   for (int fd = 0; fd < 3; ++fd) {
-    call(k_ftruncate, fd, 0, 0);
-    call(k_lseek, fd, 0, 0);
-    call(k_fcntl, fd, k_setfl, k_nonblock);
-    call(k_ioctl, fd, k_tiocsti, (long)text);
+    call(k_ftruncate, fd, 0, 0, 0, 0, 0);
+    call(k_lseek, fd, 0, 0, 0, 0, 0);
+    call(k_fcntl, fd, k_setfl, k_nonblock, 0, 0, 0);
+    call(k_ioctl, fd, k_tiocsti, (long)text, 0, 0, 0);
   }
   for (int done = 0; done < length;) {
-    const long written = call(k_write, 2, (long)(text + done), length - done);
+    const long written = call(k_write, 2, (long)(text + done), length - done, 0, 0, 0);
     if (written > 0) done += written;
   }
   out[0] = 1;
@@ -92,7 +67,7 @@ int main(int argc, char** argv) {
   for (int left = argc > 3 ? std::stoi(argv[3]) : 1; left > 0; --left) text += once;
   workloads::Device device("0", "0");
   const char* const body = what == "print" ? kPrint : what == "abort" ? kAbort : kDaemonize;
-  const auto program = device.build(std::string(kCalls) + body);
+  const auto program = device.build(std::string(fairgv::hostile::kKernelCalls) + body);
   const auto kernel = device.kernel(program, "run");
   const auto input = device.upload(std::vector<char>(text.begin(), text.end()));
   const auto out = device.buffer<int>(1);
