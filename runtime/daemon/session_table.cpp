@@ -22,6 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kOutputPipeBytes = 1 << 20;
+/// Of a worker whose program has ended: it says little, unless it is hostile.
+constexpr int kLastPackets = 64;
 
 /// Before the second look at what is left of a worker that has ended. Each wait is twice the one before, up
 /// to so many times: processes take a moment to die, and only a broken driver keeps them.
@@ -270,8 +272,13 @@ Result<void> SessionTable::watch(Session& session) {
 Result<void> SessionTable::watch_client(Session& session) {
   auto client = host_.events.watch(session.client.fd(), [this, id = session.id] {
     // A tenant has nothing to say after its hello: this is the end, one way or the other.
-    if (const auto found = sessions_.find(id); found != sessions_.end())
-      end(*found->second, "its program ended");
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end()) return;
+    // A program whose session is lost may end before its worker has been heard, which may go on talking.
+    for (int left = kLastPackets; left > 0 && found->second->stage != Session::Stage::ending; --left) {
+      if (!hear_worker(*found->second)) break;
+    }
+    end(*found->second, "its program ended");
   });
   if (!client) return client.error();
   session.client_watch = std::move(client).value();
