@@ -195,7 +195,7 @@ void DispatchLoop::leave(TenantId id, Time now) {
 }
 
 Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
-  // What was knocked before is reported once more.
+  // A knock from before is reported once more.
   if (!watch(epoll_.get(), session.knock_fd, session.id.value, EPOLLIN | EPOLLET)) {
     return system_error("cannot watch a worker's knocks");
   }

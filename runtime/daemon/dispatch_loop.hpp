@@ -54,7 +54,7 @@ struct TenantUsage {
   std::chrono::nanoseconds entitled{0};  // the time of each device that it was entitled to in its life
 };
 
-/// What is known of a session that goes on under another dispatcher, by the host's devices.
+/// The books of a session that goes on under another dispatcher, by the host's devices.
 struct SessionBooks {
   std::vector<std::uint64_t> used_ns;             // that was charged
   std::vector<WorkCounters> work;                 // that was believed
