@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -43,13 +44,29 @@ bool is_gone(const fs::path& path) {
   return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
-/// Everything in the folder that looks like a group of ours.
-std::vector<fs::path> groups_in(const fs::path& folder) {
+/// The daemon that has made the group of this name; nothing if it is not one of ours.
+std::optional<pid_t> maker_of(const std::string& name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const char* const end = name.data() + name.size();
+  pid_t maker = 0;
+  const auto number = std::from_chars(name.data() + kPrefix.size(), end, maker);
+  std::uint32_t session = 0;
+  if (number.ec != std::errc() || number.ptr == end || *number.ptr != '-') return std::nullopt;
+  const auto rest = std::from_chars(number.ptr + 1, end, session);
+  return rest.ec == std::errc() && rest.ptr == end ? std::optional(maker) : std::nullopt;
+}
+
+/// Groups in the folder that are of a daemon which is gone. A daemon that lives has made its groups a moment
+/// before it locks them: the lock alone does not tell.
+std::vector<fs::path> left_over_in(const fs::path& folder) {
   std::vector<fs::path> groups;
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    if (entries->path().filename().string().starts_with(kPrefix)) groups.push_back(entries->path());
+    const auto maker = maker_of(entries->path().filename());
+    if (!maker || *maker <= 0) continue;
+    const bool gone = *maker == ::getpid() || (::kill(*maker, 0) != 0 && errno == ESRCH);
+    if (gone) groups.push_back(entries->path());
   }
   return groups;
 }
@@ -177,7 +194,7 @@ const std::optional<fs::path>& control_group_folder() {
 }
 
 void clear_left_over_groups(const fs::path& folder) {
-  for (const fs::path& path : groups_in(folder)) {
+  for (const fs::path& path : left_over_in(folder)) {
     ring::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
     auto group = ControlGroup::adopt(path, std::move(fd));

@@ -208,6 +208,19 @@ TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
   EXPECT_TRUE(lives->remove());
 }
 
+// A daemon that lives makes a group a moment before it locks it, and other people's groups have such names, too.
+TEST(ControlGroup, OfALivingDaemonIsNotClearedBeforeItIsLockedNorIsAnybodyElses) {
+  if (!control_group_folder()) GTEST_SKIP() << "this daemon may not make any";
+  const std::string living = std::to_string(::getppid());
+  for (const std::string& name : {"fairgv-" + living + "-987654", "fairgv-test-" + living + ".slice",
+                                  "fairgv-" + living + "-1.slice"}) {
+    const fs::path group = *control_group_folder() / name;
+    ASSERT_EQ(::mkdir(group.c_str(), 0755), 0) << group;
+    clear_left_over_groups(*control_group_folder());
+    EXPECT_EQ(::rmdir(group.c_str()), 0) << group << " is gone";
+  }
+}
+
 TEST(ControlGroupFolder, IsBelowTheProcessOwnGroup) {
   const char* const unified = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
   EXPECT_EQ(control_group_folder(unified, "0::/system.slice/fairgvd.service\n"),
