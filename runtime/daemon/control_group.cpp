@@ -98,7 +98,7 @@ std::optional<fs::path> find_folder() {
 
 Result<ControlGroup> ControlGroup::make(const fs::path& folder, std::uint32_t session) {
   const fs::path path = folder / group_name(::getpid(), session);
-  // What an earlier daemon with this number left goes first; what cannot go is refused here.
+  // A group that an earlier daemon with this number has left goes first; if it cannot go, this fails.
   if (::mkdir(path.c_str(), 0755) != 0 &&
       (errno != EEXIST || !is_gone(path) || ::mkdir(path.c_str(), 0755) != 0)) {
     return system_error("cannot make the control group " + path.string());

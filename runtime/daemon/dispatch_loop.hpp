@@ -61,7 +61,7 @@ struct SessionBooks {
   std::vector<std::optional<TurnBooks>> turns{};  // that it has
 };
 
-/// What a session's processes have used of the host's processors in their lives, by the kernel's clocks.
+/// Processor time of the host that a session's processes have used in their lives, by the kernel's clocks.
 struct ProcessorTime {
   SessionId session;
   std::chrono::nanoseconds ran{0};
@@ -123,8 +123,8 @@ class DispatchLoop {
   void set_weight(TenantId id, std::uint32_t weight);
   /// Whether nothing is lost by forgetting the tenant: no sessions, and no debt.
   bool may_forget(TenantId id);
-  /// Whether the session gets no turn on any device for now. A tenant none of whose sessions may run is
-  /// entitled to nothing meanwhile; `weight` is the tenant's.
+  /// Whether the session gets no turn on any device until it is resumed. A tenant none of whose sessions may
+  /// run is entitled to nothing meanwhile; `weight` is the tenant's.
   void set_suspended(SessionId id, bool suspended, std::uint32_t weight);
   /// Forgets the tenant on every device if it may; tells whether.
   bool forget_if_clear(TenantId id);

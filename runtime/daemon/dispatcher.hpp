@@ -160,8 +160,8 @@ class Dispatcher {
   /// Its worker knocked. Spurious and unknown knocks do no harm.
   void look(SessionId id, Time now);
 
-  /// Whether it gets no turn for now (dispatcher_suspend.cpp). A turn that it has is taken back, or asked
-  /// for, by expire(), which is due at once. Unknown sessions are passed over.
+  /// Whether it gets no turn until it is resumed (dispatcher_suspend.cpp). A turn that it has is taken back,
+  /// or asked for, by expire(), which is due at once. Unknown sessions are passed over.
   void set_suspended(SessionId id, bool suspended, Time now);
 
   /// When expire() wants to be called, if nothing happens before. None while nobody waits.
@@ -213,12 +213,12 @@ class Dispatcher {
 
   // -- a device that runs on the host's processors
 
-  /// What the session has been charged in its life, and what it will be for the command that is under way as
+  /// The session's charges in its life, and those to come for the command that is under way as
   /// far as its worker says. Nothing if it has never wanted this device.
   std::optional<Duration> paid(SessionId id, Time now);
-  /// What turns since the last call have been excused from paying, because their workers did not run.
+  /// Time that turns since the last call have been excused from paying, because their workers did not run.
   ExcusedTime take_excused() { return std::exchange(excused_, {}); }
-  /// What turns between `from` and now should not have been excused from.
+  /// Charges time that turns between `from` and now should not have been excused from.
   void charge_later(TenantId id, Duration used, Time from, Time now);
   /// The tenant used as much of the device as this, between `from` and now, without a turn.
   void charge_outside(TenantId id, Duration used, Time from, Time now);

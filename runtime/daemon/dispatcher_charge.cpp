@@ -1,4 +1,4 @@
-// What turns cost, and what is used without one.
+// The cost of turns, and of use without one.
 //
 // While a turn lasts, its worker's report is charged. At its end, and for what no worker reports any more,
 // the daemon's own clock decides (turn_cost.hpp).

@@ -1,6 +1,6 @@
 // Sessions that an administrator, or their own user, has paused: they get no turn until they may go on.
 //
-// What they have queued stays where it is, in their workers. To the policy a tenant whose sessions are all
+// Their queued commands stay where they are, in their workers. To the policy a tenant whose sessions are all
 // suspended is one that sleeps, so that it gains nothing by it.
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ void Dispatcher::set_suspended(SessionId id, bool suspended, Time now) {
   if (turn_) tell_company(sessions_.at(turn_->session));
   // One that still has its turn has been asked for it, and lines up again when it has given it back.
   look(id, now);
-  // What it has waited before counts, and what it has been suspended for does not.
+  // Its wait from before the pause counts, and the pause does not.
   const Duration waited = std::exchange(session->waited, {});
   if (session->waiting) session->waiting_since -= waited;
 }

@@ -1,4 +1,4 @@
-// What people do to sessions and tenants by hand: `fairgv kill`, `pause` and `resume`.
+// Changes that people make to sessions and tenants by hand: `fairgv kill`, `pause` and `resume`.
 //
 // Administrators may do it to all. Everybody else may do it to sessions of programs of their own, and to
 // tenants of their own; what an administrator has paused, they cannot resume. Used by the server's thread

@@ -1,4 +1,4 @@
-// What a worker prints, as lines for the daemon's log. Whatever it is (the worker may be hostile), a line is
+// A worker's output, as lines for the daemon's log. Whatever it is (the worker may be hostile), a line is
 // printable, of bounded length, and one line; and no more come out than the budget allows. Pure: time is an
 // argument.
 #pragma once

@@ -1,4 +1,4 @@
-// What the kernel says of a process in /proc/PID/stat (proc_pid_stat(5)).
+// The kernel's account of a process in /proc/PID/stat (proc_pid_stat(5)).
 #pragma once
 
 #include <sys/types.h>

@@ -19,7 +19,7 @@ std::filesystem::path folder_of(pid_t process) {
   return "/proc/" + std::to_string(process);
 }
 
-/// What the process has waited for: children that have ended, with theirs.
+/// Of children that have ended and that the process has waited for, with theirs.
 Duration waited_for(pid_t process) {
   const auto stat = process_stat(std::to_string(process));
   return stat ? session::ProcessorStat::tick() * stat->waited_ticks : Duration(0);

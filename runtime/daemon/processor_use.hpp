@@ -1,4 +1,4 @@
-// What a tenant uses of a CPU device's processors without a turn, and what that costs.
+// A tenant's use of a CPU device's processors without a turn, and its cost.
 //
 // A turn of a device of N processors pays for N times its length of processor time: the device's threads, and
 // what the worker does beside them. A worker also works outside of its turns: it takes calls in, opens the
@@ -7,7 +7,7 @@
 //   kAllowance  of one processor, all the time, and
 //   kBurst      of processor time at once, which fills up again from the allowance.
 //
-// What a tenant's processes use beyond both is charged: N times the length of one processor's work is the
+// Use beyond both is charged: N times the length of one processor's work is the
 // whole device for that long, so it costs an Nth of it. Charging alone does not stop code that runs without
 // turns. So, while other tenants use the device, what was charged beyond the tenant's share of that time adds
 // up (overdraft()), and falls again while it uses less.

@@ -34,7 +34,7 @@ class Reception {
   Reception(Host& host, SessionTable& sessions, Control& control, const session::Listener& listener)
       : host_(host), sessions_(sessions), control_(control), listener_(listener) {}
 
-  /// Lets people in from now on. An Error: it cannot, for now.
+  /// Lets people in from now on. On an Error it tries again by itself (expire()).
   Result<void> open();
   /// Lets nobody in until it is opened again. Everybody who is in stays.
   void close();

@@ -65,7 +65,8 @@ bool SessionTable::forget_devices() {
   return true;
 }
 
-/// What its processes have used in their lives: of the control group, which misses none, where there is one.
+/// Processor time of its processes in their lives: of the control group, which misses none, where there is
+/// one.
 std::optional<std::chrono::nanoseconds> SessionTable::look_at_processors(Session& session) {
   auto ran = session.worker.group_processor_time();
   if (!ran && session.processor_clock) ran = session.processor_clock->read();

@@ -405,7 +405,7 @@ void SessionTable::on_worker_end(SessionId id) {
   remove_if_clear(id);
 }
 
-/// What its worker has started may use the device as long as it lives.
+/// Processes that its worker has started may use the device as long as they live.
 void SessionTable::remove_if_clear(SessionId id) {
   const auto found = sessions_.find(id);
   Session& session = *found->second;
@@ -450,7 +450,7 @@ void SessionTable::end(Session& session, const std::string& reason, std::optiona
   session.worker.kill();
 }
 
-/// What the session's end says of its tenant's conduct: whether it was killed for what it did to others.
+/// Takes the session's end for its tenant's conduct: whether it was killed for what it did to others.
 void SessionTable::judge(const Session& session, std::optional<Fault> fault) {
   if (fault == Fault::watchdog || fault == Fault::violation) {
     host_.tenants.note_kill(session.tenant, Clock::now());

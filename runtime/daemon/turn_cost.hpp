@@ -1,4 +1,4 @@
-// What a turn costs at least, by the daemon's own clock, whatever its worker reports.
+// The least cost of a turn, by the daemon's own clock, whatever its worker reports.
 //
 // A worker measures what it has used of the device. On a CPU device its tenant's code runs in the same
 // process and can write anything into the turn page, so the report alone must not decide what a turn costs.

@@ -112,7 +112,7 @@ void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon,
   drop_capabilities(failure);
   limit_resources(cage.limits, failure);
   die_with(daemon, failure);  // the change of user has cleared it
-  // What it starts stays below it while it lives. Number 1 has that without asking.
+  // Its descendants stay below it while it lives. Number 1 has that without asking.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) failure.give_up("keep its orphans");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) failure.give_up("renounce further rights");
   if (cage.means == ViewMeans::landlock) {

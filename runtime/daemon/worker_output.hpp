@@ -1,4 +1,4 @@
-// What a worker and its driver print to standard error: a pipe of the session's own, whose other end the
+// The output of a worker and its driver to standard error: a pipe of the session's own, whose other end the
 // daemon reads, and logs line by line with the session's name before each (output_lines.hpp). So a worker
 // reaches neither the daemon's terminal nor its log.
 //

@@ -1,4 +1,4 @@
-// What the system counts of its processors' time (/proc/stat, proc(5)), in ticks of 10 ms mostly: too coarse
+// The system's count of its processors' time (/proc/stat, proc(5)), in ticks of 10 ms mostly: too coarse
 // for one turn, good enough on the long run.
 #pragma once
 

@@ -27,7 +27,7 @@ struct Believed {
   std::function<bool()> has_outsiders;
 };
 
-/// What speaks against a path.
+/// A reason to distrust a path.
 struct PathDoubt {
   enum class Kind {
     unreachable,  // `code` is errno

@@ -49,15 +49,14 @@ Counts read_counts(int fd) {
   return counts;
 }
 
-/// What counts backwards has ended: a thread of the driver's.
+/// A clock that counts backwards is of something that has ended: a thread of the driver's.
 bool any_has_ended(const StolenTime::Reading& before, const StolenTime::Reading& after) {
   return after.arrivals < before.arrivals || after.ran < before.ran;
 }
 
 }  // namespace
 
-StolenTime::StolenTime(std::span<const pid_t> threads, HostSteal host)
-    : host_(std::move(host)) {
+StolenTime::StolenTime(std::span<const pid_t> threads, HostSteal host) : host_(std::move(host)) {
   for (const pid_t thread : threads.first(std::min(threads.size(), kMostWatched))) {
     const std::string path = "/proc/self/task/" + std::to_string(thread) + "/schedstat";
     ring::UniqueFd counter(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -110,8 +109,7 @@ Duration StolenTime::between(const Reading& before, const Reading& after, std::s
   const Duration waited = after.waited - before.waited;
   const Duration waking = kWakeUp * static_cast<std::int64_t>(after.arrivals - before.arrivals);
   const Duration not_run = (after.at - before.at) - (after.ran - before.ran) / count;
-  return std::clamp((waited - waking) / count, Duration::zero(),
-                    std::max(not_run, Duration::zero()));
+  return std::clamp((waited - waking) / count, Duration::zero(), std::max(not_run, Duration::zero()));
 }
 
 void StolenTime::read_running(Reading& reading) const {

@@ -302,7 +302,7 @@ void TurnKeeper::publish_used(Duration used) {
   publish(turn_.used_ns, static_cast<std::uint64_t>(published_.count()));
 }
 
-/// What publish_used() does not have yet has been under way since then; the epoch: nothing has.
+/// Commands whose time publish_used() does not have yet are under way since then; the epoch: none are.
 void TurnKeeper::publish_under_way(TimePoint since) {
   publish(turn_.under_way_since_ns, static_cast<std::uint64_t>(since.time_since_epoch().count()));
 }

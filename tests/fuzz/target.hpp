@@ -37,7 +37,7 @@ extern const Target kSources;
 extern const Target kImages;
 /// The daemon's socket, and what workers say to the daemon.
 extern const Target kDaemon;
-/// What workers print.
+/// The output of workers.
 extern const Target kOutput;
 /// The file of subordinate user ids.
 extern const Target kOwners;

@@ -60,7 +60,7 @@ class Driver {
 
   std::string platform_name(wire::PlatformIndex platform) const;
   std::string device_name(wire::DeviceIndex device) const;
-  /// What tells it from others of its name (session::DeviceDescription::id).
+  /// Tells it from others of its name (session::DeviceDescription::id).
   std::string device_id(wire::DeviceIndex device) const;
 
   /// The driver's ids of `devices`, or an Error if one does not exist.
