@@ -129,11 +129,14 @@ Result<void> WorkerSession::handle(wire::Opcode opcode, std::span<const std::byt
 
 void WorkerSession::settle() {
   Patience patience(kPatience);
+  // What waits for a time to be issued at is work, too: a later pump would issue it.
+  const auto waits_for_a_time = [this] { return executor_.deadline().at != vgpu::TimePoint::max(); };
   do {
     executor_.pump();
+    read_replies();
     std::this_thread::yield();
     expect(!patience.is_over(), "the driver ends what it was given");
-  } while (executor_.in_flight() || executor_.needs_pump());
+  } while (executor_.in_flight() || executor_.needs_pump() || waits_for_a_time());
 }
 
 void WorkerSession::read_replies() {

@@ -1,0 +1,174 @@
+// fairgv bench killed: what a program keeps of its throughput beside a tenant of the same weight whose
+// programs are killed in the midst of their kernels, one after the other, and what that tenant is charged.
+// Such a kernel is not cut and reports nothing: that it is charged rests on the daemon's own clock. Each pair
+// is a window alone and one beside the loop. The time for which the kernels held the device is measured from
+// the outside: from when `fairgv ps` shows one at work to when it shows that its session has gone.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include "tests/bench/support/company.hpp"
+#include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/on_request.hpp"
+#include "tests/bench/support/registration.hpp"
+#include "tests/harness/statistics.hpp"
+
+namespace fairgv::bench::killed_experiment {
+namespace {
+
+using namespace harness;
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr const char* kProgram = "measured";
+constexpr const char* kLoop = "loop";
+constexpr auto kLook = std::chrono::milliseconds(10);
+// Only keeps a broken system from hanging the experiment.
+constexpr std::chrono::seconds kPatience{60};
+// Longer than any kernel of the loop's is let run.
+constexpr const char* kEndlessMs = "1000000";
+
+struct Settings {
+  double seconds = 20;  // of each window
+  double kernel_seconds = 1;
+  int pairs = 5;
+};
+
+struct Pair {
+  double kept = 0;     // throughput beside the loop over that alone
+  double charged = 0;  // to the loop, over the time for which its kernels held the device
+  int killed = 0;      // programs
+};
+
+/// Programs of one tenant, of which each is killed in the midst of a kernel.
+class KilledLoop {
+ public:
+  explicit KilledLoop(const Tenancy& tenancy) : tenancy_(tenancy) {}
+
+  /// Starts one, lets its kernel run for so long, and kills it. The seconds for which it held the device.
+  Result<double> next(double kernel_seconds) const {
+    CommandLine command = tenancy_.tenant(kLoop, 1, {beside("rogue"), "hold", "--milliseconds", kEndlessMs});
+    command.environment.emplace_back("FAIRGV_LOG", "off");  // that its session ends is no news
+    auto program = Child::start(command);
+    if (!program) return program.error();
+    const auto began = wait_until([](const nlohmann::json& sessions) {
+      return std::any_of(sessions.begin(), sessions.end(),
+                         [](const nlohmann::json& session) { return session["state"] == "busy"; });
+    });
+    if (!began) return began.error();
+    std::this_thread::sleep_until(began.value() + Seconds(kernel_seconds));
+    ::kill(program->pid(), SIGKILL);
+    // The idle program that keeps the tenant in the books stays.
+    const auto ended = wait_until([](const nlohmann::json& sessions) { return sessions.size() <= 1; });
+    if (!ended) return ended.error();
+    return Seconds(ended.value() - began.value()).count();
+  }
+
+ private:
+  /// Between the look that did not show it yet and the one that did.
+  template <class Condition>
+  Result<Clock::time_point> wait_until(Condition holds) const {
+    auto last = Clock::now();
+    for (const auto give_up = last + kPatience; last < give_up;) {
+      const auto report = look_at(tenancy_);
+      if (!report) return report.error();
+      const auto tenant = tenant_in(report.value(), kLoop);
+      if (!tenant) return tenant.error();
+      const auto now = Clock::now();
+      if (holds(tenant.value()["sessions"])) return last + (now - last) / 2;
+      last = now;
+      std::this_thread::sleep_for(kLook);
+    }
+    return Error{"the loop's program neither begins its kernel nor ends"};
+  }
+
+  const Tenancy& tenancy_;
+};
+
+Result<double> throughput_alone(OnRequest& program, double seconds) {
+  if (auto begun = program.begin(); !begun) return begun.error();
+  std::this_thread::sleep_for(Seconds(seconds));
+  return program.halt();
+}
+
+Result<Pair> next_pair(const Settings& settings, const Tenancy& tenancy, OnRequest& program) {
+  const auto alone = throughput_alone(program, settings.seconds);
+  if (!alone) return alone.error();
+  const auto before = look_at(tenancy);
+  if (!before) return before.error();
+  if (auto begun = program.begin(); !begun) return begun.error();
+  Pair pair;
+  double held = 0;
+  const KilledLoop loop(tenancy);
+  for (const auto end = Clock::now() + Seconds(settings.seconds); Clock::now() < end; ++pair.killed) {
+    const auto seconds = loop.next(settings.kernel_seconds);
+    if (!seconds) return seconds.error();
+    held += seconds.value();
+  }
+  const auto together = program.halt();
+  if (!together) return together.error();
+  const auto after = look_at(tenancy);
+  if (!after) return after.error();
+  const auto charged = charged_between(before.value(), after.value(), {kLoop});
+  if (!charged) return charged.error();
+  pair.kept = together.value() / alone.value();
+  pair.charged = charged->front() / held;
+  return pair;
+}
+
+Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
+  const auto iterations = loop_iterations(placement);
+  if (!iterations) return iterations.error();
+  auto tenancy = Tenancy::start(placement);
+  if (!tenancy) return tenancy.error();
+  auto in_the_books = start_idle(tenancy.value(), {kLoop});
+  if (!in_the_books) return in_the_books.error();
+  OnRequest program(".measured");
+  auto started = program.start(tenancy->tenant(kProgram, 1,
+                                               {beside("workloads/computeLoop"), "--iterations",
+                                                std::to_string(iterations.value()), "--sync", "stream"}));
+  if (!started) return started.error();
+  if (auto warm = program.rounds_in(0.5); !warm) return warm.error();
+  fmt::print(
+      "A program beside a tenant of the same weight whose programs are killed {:g} s into their kernels.\n"
+      "kept: its throughput over that alone; charged: to that tenant, over the time for which its kernels "
+      "held\n"
+      "the device\n\n{:>6}{:>10}{:>10}{:>10}\n",
+      settings.kernel_seconds, "pair", "killed", "kept", "charged");
+  Findings found{"pair,killed,kept,charged", {}};
+  std::vector<double> kept, charged;
+  for (int number = 1; number <= settings.pairs; ++number) {
+    const auto pair = next_pair(settings, tenancy.value(), program);
+    if (!pair) return pair.error();
+    kept.push_back(pair->kept);
+    charged.push_back(pair->charged);
+    fmt::print("{:>6}{:>10}{:>10.3f}{:>10.3f}\n", number, pair->killed, pair->kept, pair->charged);
+    std::fflush(stdout);
+    found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f}", number, pair->killed, pair->kept, pair->charged));
+  }
+  if (auto right = program.end(); !right) return right.error();
+  fmt::print("\nmedian: kept {:.3f}, charged {:.3f}\n", median(kept), median(charged));
+  return found;
+}
+
+int run(int argc, char** argv) {
+  Experiment experiment("killed",
+                        "What a program keeps beside programs that are killed in the midst of their kernels");
+  Settings settings;
+  experiment.setting("--seconds", settings.seconds, 2, "Of each window, alone and beside them")
+      ->check(CLI::Range(1.0, 3600.0));
+  experiment
+      .setting("--kernel-seconds", settings.kernel_seconds, 0.5, "Into a kernel, when its program is killed")
+      ->check(CLI::Range(0.1, 9.0));
+  experiment.setting("--pairs", settings.pairs, 1, "Of windows")->check(CLI::Range(1, 10'000));
+  return experiment.run(argc, argv,
+                        [&](const auto& placement) { return run_benchmark(settings, placement); });
+}
+
+const Registration registration{"killed", run};
+
+}  // namespace
+}  // namespace fairgv::bench::killed_experiment
