@@ -77,6 +77,11 @@ std::optional<TenantId> FairQueue::pick() const {
   return tenants_[lead ? leading_.front_slot() : runnable_.front_slot()].id;
 }
 
+std::optional<TenantId> FairQueue::second() const {
+  if (runnable_.size() < 2) return std::nullopt;
+  return tenants_[runnable_.second_slot()].id;
+}
+
 void FairQueue::charge(TenantId id, Duration used) {
   const Slot slot = find(id);
   if (slot == kNobody) return;

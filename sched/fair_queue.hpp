@@ -79,6 +79,10 @@ class FairQueue {
   // Empty when nobody is runnable.
   std::optional<TenantId> pick() const;
 
+  // The runnable tenant with the smallest start tag but one, leads left aside: whose tag virtual time would
+  // be if the first one were blocked. Empty when fewer than two are runnable. O(1).
+  std::optional<TenantId> second() const;
+
   // The tenant has used the device for this long: S += used / w. It may be running, waiting, or blocked by
   // now. Bound what a tenant reports about itself by the time that really passed. A negative time counts as
   // zero.

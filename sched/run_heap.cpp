@@ -37,6 +37,10 @@ void RunHeap::reserve(std::size_t slots) {
   if (slots > position_.size()) position_.resize(slots, kAbsent);
 }
 
+RunHeap::Slot RunHeap::second_slot() const {
+  return nodes_[smallest_child(nodes_, 1)].slot;
+}
+
 void RunHeap::push(Slot slot, Key key) {
   const Node node{key, slot};
   nodes_.push_back(node);

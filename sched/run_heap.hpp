@@ -37,6 +37,8 @@ class RunHeap {
   // The front. Precondition: not empty.
   Slot front_slot() const { return nodes_.front().slot; }
   Key front_key() const { return nodes_.front().key; }
+  // The front if the front were not there. Precondition: two members or more.
+  Slot second_slot() const;
 
   void push(Slot slot, Key key);   // precondition: absent, and room was made for the slot
   void erase(Slot slot);           // precondition: present

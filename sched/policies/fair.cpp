@@ -1,5 +1,6 @@
 #include "sched/policies/fair.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace fairgv::sched {
@@ -24,7 +25,10 @@ void FairPolicy::wake(TenantId id, Time now) {
   Pauses& pauses = found->second;
   queue_.wake(id, credit(pauses, now), has_lead(pauses) ? lead() : Duration(0));
   if (!pauses.paused) return;
-  if (std::exchange(pauses.keeping, false)) queue_.charge(id, now - *pauses.paused);
+  if (std::exchange(pauses.keeping, false)) {
+    queue_.charge(id, now - *pauses.paused);
+    pauses.stakes.paid();
+  }
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
   // A short one is learnt also when the device was not kept: who begins to come back quickly is kept for
   // again.
@@ -75,10 +79,31 @@ std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   const bool others_wait = queue_.runnable_count() > 1;
   if (!others_wait || queue_.pick() != id) return std::nullopt;
   const bool back_soon = 2 * pauses.usual <= kLongestAnticipation;
-  pauses.kept = pauses.keeping = back_soon || pauses.probes.due();
+  pauses.kept = back_soon || pauses.probes.due();
   if (!back_soon) pauses.probes.failed();  // until it comes back
-  if (!pauses.kept) return std::nullopt;
-  return now + kLongestAnticipation;
+  const Duration usual = pauses.kept ? kLongestAnticipation : Duration(0);
+  const Duration keep = std::max(usual, keep_for_stake(id, pauses));
+  pauses.keeping = keep > Duration(0);
+  if (!pauses.keeping) return std::nullopt;
+  return now + keep;
+}
+
+/// What the first to run would lose if it were blocked now, beyond what its credit covers: virtual time would
+/// become the tag of the one after it, which has last had a turn far longer than a slice.
+Duration FairPolicy::stake(TenantId id) const {
+  const auto second = queue_.second();
+  if (!second) return Duration(0);
+  const double owed = (queue_.start_tag(*second) - queue_.start_tag(id)) * queue_.weight(id);
+  const auto held = static_cast<double>(pauses_.at(*second).last_turn.count());
+  return Duration(static_cast<Duration::rep>(std::min(owed, held))) - slice() - lead();
+}
+
+Duration FairPolicy::keep_for_stake(TenantId id, Pauses& pauses) {
+  const Duration keep = std::min<Duration>(stake(id) / kStakeFraction, kLongestForStake);
+  if (keep <= kLongestAnticipation) return Duration(0);
+  const bool worthwhile = !pauses.stakes.hopeless() || pauses.stakes.due();
+  pauses.stakes.failed();  // until it comes back
+  return worthwhile ? keep : Duration(0);
 }
 
 std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Time now) const {

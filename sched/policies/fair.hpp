@@ -15,6 +15,12 @@
 //   device is the host's own processors, the program may just not have got one. So it is kept once in a
 //   while, and ever more rarely, for those whose pauses are long, too. Who comes back to a device that was
 //   kept for it pays for the time: nobody else could use it.
+// - Stake: if the tenant after that one has lately kept the device for far more than a slice, in a kernel
+// that
+//   cannot be cut, it owes the one that has paused as much, and virtual time would forget the debt in the
+//   shortest pause: a tenant with such kernels would have more than its share beside any program that ever
+//   pauses. So the device is kept for up to a sixteenth of that, whether pauses have been short or not, and
+//   more rarely as that turns out to be in vain.
 #pragma once
 
 #include <unordered_map>
@@ -29,6 +35,11 @@ class FairPolicy final : public Policy {
  public:
   /// The longest time for which the device is kept idle for the tenant that is to run next.
   static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
+
+  /// Part of what the tenant that is to run next would lose: for how long the device is kept for it.
+  static constexpr int kStakeFraction = 16;
+  /// At most.
+  static constexpr Duration kLongestForStake = std::chrono::milliseconds(100);
 
   /// Part of a slice: the lead of a tenant that wakes.
   static constexpr int kLeadFraction = 8;
@@ -60,9 +71,10 @@ class FairPolicy final : public Policy {
     Time blocked{};              // when it last ran out of work
     Duration last_turn{0};       // what it has used since its last turn began
     std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
-    bool kept = false;           // the device, after that
+    bool kept = false;           // the device, after that, because its pauses are short
     bool keeping = false;        // it still is
     ProbePace probes{};          // of pauses that were not thought short
+    ProbePace stakes{};          // for which the device was kept because of what it would lose
     Duration usual{0};           // how long it took to come back: a running mean, of twice the longest
                                  // anticipation at most
   };
@@ -70,6 +82,8 @@ class FairPolicy final : public Policy {
   Duration lead() const { return slice() / kLeadFraction; }
   bool has_lead(const Pauses& pauses) const { return pauses.last_turn <= lead(); }
   Duration credit(const Pauses& pauses, Time now) const;
+  Duration stake(TenantId id) const;
+  Duration keep_for_stake(TenantId id, Pauses& pauses);
 
   FairQueue queue_;
   Time turn_began_{};  // the latest one

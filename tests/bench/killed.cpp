@@ -13,6 +13,7 @@
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/on_request.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench::killed_experiment {
@@ -25,7 +26,8 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr const char* kProgram = "measured";
 constexpr const char* kLoop = "loop";
-constexpr auto kLook = std::chrono::milliseconds(10);
+// A look takes some milliseconds of a processor, which on a CPU device the program has less.
+constexpr auto kLook = std::chrono::milliseconds(100);
 // Only keeps a broken system from hanging the experiment.
 constexpr std::chrono::seconds kPatience{60};
 // Longer than any kernel of the loop's is let run.
@@ -33,7 +35,7 @@ constexpr const char* kEndlessMs = "1000000";
 
 struct Settings {
   double seconds = 20;  // of each window
-  double kernel_seconds = 1;
+  double kernel_seconds = 2;
   int pairs = 5;
 };
 
@@ -88,27 +90,33 @@ class KilledLoop {
   const Tenancy& tenancy_;
 };
 
-Result<double> throughput_alone(OnRequest& program, double seconds) {
-  if (auto begun = program.begin(); !begun) return begun.error();
-  std::this_thread::sleep_for(Seconds(seconds));
-  return program.halt();
+/// Rounds per second in a window in the midst of the program's work, of which `meanwhile`, told when the
+/// window is over, is done from before until after it.
+template <class Action>
+Result<double> throughput(OnRequest& program, const Settings& settings, Action meanwhile) {
+  const double lead = 2 * settings.kernel_seconds + 1;
+  const double start = monotonic_seconds() + lead;
+  if (auto opened = program.open_window(start, settings.seconds, lead); !opened) return opened.error();
+  if (Result<void> done = meanwhile(start + settings.seconds); !done) return done.error();
+  return program.close_window();
 }
 
 Result<Pair> next_pair(const Settings& settings, const Tenancy& tenancy, OnRequest& program) {
-  const auto alone = throughput_alone(program, settings.seconds);
+  const auto alone = throughput(program, settings, [](double) { return Result<void>(); });
   if (!alone) return alone.error();
   const auto before = look_at(tenancy);
   if (!before) return before.error();
-  if (auto begun = program.begin(); !begun) return begun.error();
   Pair pair;
   double held = 0;
-  const KilledLoop loop(tenancy);
-  for (const auto end = Clock::now() + Seconds(settings.seconds); Clock::now() < end; ++pair.killed) {
-    const auto seconds = loop.next(settings.kernel_seconds);
-    if (!seconds) return seconds.error();
-    held += seconds.value();
-  }
-  const auto together = program.halt();
+  const auto together = throughput(program, settings, [&](double end) -> Result<void> {
+    const KilledLoop loop(tenancy);
+    for (; monotonic_seconds() < end; ++pair.killed) {
+      const auto seconds = loop.next(settings.kernel_seconds);
+      if (!seconds) return seconds.error();
+      held += seconds.value();
+    }
+    return {};
+  });
   if (!together) return together.error();
   const auto after = look_at(tenancy);
   if (!after) return after.error();

@@ -201,6 +201,52 @@ TEST_F(Fair, ChargesWhoComesBackForTheTimeThatTheDeviceWasKept) {
   EXPECT_EQ(queue.start_tag(kB), 4.2e6) << "in vain, it is nobody's";
 }
 
+TEST_F(Fair, KeepsTheDeviceLongerWhereThePauseWouldCostALongTurn) {
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  const FairQueue& queue = static_cast<FairPolicy&>(*player.policy).queue();
+  ASSERT_EQ(player.run(1s), kA) << "a kernel that cannot be cut";
+  const auto kept = player.run_and_pause(100ms);
+  ASSERT_TRUE(kept);
+  EXPECT_GT(*kept, player.now + 50ms);
+  EXPECT_LE(*kept, player.now + 900ms / FairPolicy::kStakeFraction);
+  player.policy->wake(kB, player.now += 40ms);
+  EXPECT_EQ(player.next(), kB) << "it has its claim yet";
+  EXPECT_EQ(queue.start_tag(kB), 140e6) << "and pays for the time";
+  while (player.next() == kB) player.run(10ms);
+  EXPECT_GE(player.total[kB], 850ms);
+}
+
+TEST_F(Fair, KeepsTheDeviceForAStakeMoreRarelyWhereThatIsInVain) {
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  constexpr unsigned kRounds = 200;
+  unsigned kept = 0;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    ASSERT_EQ(player.run(1s), kA);
+    const auto until = player.run_and_pause(1ms);
+    if (until && *until > player.now + FairPolicy::kLongestAnticipation) {
+      ++kept;
+      player.now = *until;
+    }
+    player.policy->block(kB, player.now);
+    player.policy->begin(kA, player.now);
+    player.policy->wake(kB, player.now += 100ms);
+  }
+  EXPECT_GE(kept, ProbePace::kFirst);
+  EXPECT_LE(kept, 2 * ProbePace::kFirst + kRounds / ProbePace::kFirst);
+}
+
+TEST_F(Fair, KeepsTheDeviceForNoStakeBesideOneOfUsualTurns) {
+  player.add_runnable(kA, 1);
+  player.add_runnable(kB, 1'000);
+  ASSERT_EQ(player.run(6ms), kA);
+  const auto kept = player.run_and_pause(1ms);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(*kept, player.now + FairPolicy::kLongestAnticipation)
+      << "it is the weights that let it claim more";
+}
+
 TEST_F(Fair, GivesAKeptDeviceToANewcomerWithASmallerTag) {
   player.add_runnable(kC, 1);
   player.policy->block(kC, player.now);  // for a moment: it comes back with its start tag
