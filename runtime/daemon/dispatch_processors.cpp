@@ -74,6 +74,7 @@ std::optional<ProcessorBook::Reading> DispatchLoop::reading_of(const ProcessorTi
   for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
     if (!host_devices_[device]) continue;
     reading.paid += dispatchers_[device].paid(time.session, now).value_or(Time::duration(0));
+    reading.compiling = reading.compiling || dispatchers_[device].compiles(time.session);
   }
   return reading;
 }

@@ -259,6 +259,11 @@ Dispatcher::Duration Dispatcher::recent_device_time(TenantId id, Time now) const
   return window.within(now);
 }
 
+bool Dispatcher::compiles(SessionId id) const {
+  const auto found = sessions_.find(id);
+  return found != sessions_.end() && found->second.turn->compiling.load(std::memory_order_relaxed) != 0;
+}
+
 bool Dispatcher::interactive(SessionId id) const {
   const auto found = sessions_.find(id);
   return found != sessions_.end() && found->second.turn->interactive_cpu.load(std::memory_order_relaxed) != 0;

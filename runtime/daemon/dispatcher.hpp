@@ -194,6 +194,8 @@ class Dispatcher {
   session::TurnState state(SessionId id) const;
   /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
   bool interactive(SessionId id) const;
+  /// Whether its worker says that it compiles for its program.
+  bool compiles(SessionId id) const;
   /// Device time charged to the tenant in its life. Call charge_holder() before for a value of this moment.
   Duration device_time(TenantId id) const { return tenants_.at(id).device_time; }
   /// Device time of late (see UsageWindow). A turn in progress counts as used so far.

@@ -10,6 +10,7 @@ std::vector<ProcessorBook::Finding> ProcessorBook::look(const std::vector<Readin
                                                         unsigned processors, Time now) {
   struct Sum {
     Duration ran{0}, paid{0};
+    bool compiling = false;
     Duration most = Duration::min();
     SessionId session{};
   };
@@ -23,6 +24,7 @@ std::vector<ProcessorBook::Finding> ProcessorBook::look(const std::vector<Readin
     Sum& sum = sums[reading.tenant.value];
     sum.ran += ran;
     sum.paid += paid;
+    sum.compiling = sum.compiling || reading.compiling;
     if (const Duration beyond = ran - paid * processors; beyond > sum.most) {
       sum.most = beyond;
       sum.session = reading.session;
@@ -33,7 +35,8 @@ std::vector<ProcessorBook::Finding> ProcessorBook::look(const std::vector<Readin
     const TenantId id{value};
     Tenant& tenant = tenants_.try_emplace(id, Tenant{{}, now}).first->second;
     const Time from = std::exchange(tenant.looked, now);
-    const Duration charged = tenant.use.look(now - from, sum.ran, sum.paid, share(id), processors);
+    const Duration charged =
+        tenant.use.look(now - from, sum.ran, sum.paid, share(id), processors, sum.compiling);
     findings.push_back({id, charged, from, tenant.use.overdraft(), sum.session});
   }
   return findings;

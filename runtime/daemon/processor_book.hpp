@@ -28,8 +28,9 @@ class ProcessorBook {
   struct Reading {
     SessionId session;
     TenantId tenant;
-    Duration ran{0};   // processor time of all its processes
-    Duration paid{0};  // device time that its turns were charged, and will be for what is under way
+    Duration ran{0};         // processor time of all its processes
+    Duration paid{0};        // device time that its turns were charged, and will be for what is under way
+    bool compiling = false;  // so it says
   };
 
   struct Finding {

@@ -13,12 +13,13 @@ ProcessorUse::Duration part(ProcessorUse::Duration time, double of_it) {
 }  // namespace
 
 ProcessorUse::Duration ProcessorUse::look(Duration passed, Duration ran, Duration paid, double share,
-                                          unsigned processors) {
-  used_ += ran - paid * processors - part(passed, kAllowance);
+                                          unsigned processors, bool compiling) {
+  used_ += ran - paid * processors - part(passed, compiling ? 0 : kAllowance);
   used_ = std::max<Duration>(used_, -kBurst);
   const Duration charged =
       used_ > Duration(0) ? std::exchange(used_, Duration(0)) / std::max(processors, 1U) : Duration(0);
-  overdraft_ = share < 1 ? std::max(overdraft_ + charged - part(passed, share), Duration(0)) : Duration(0);
+  const double allowed = std::max(share, compiling ? 1.0 / std::max(processors, 1U) : 0);
+  overdraft_ = share < 1 ? std::max(overdraft_ + charged - part(passed, allowed), Duration(0)) : Duration(0);
   return charged;
 }
 

@@ -12,6 +12,10 @@
 // turns. So, while other tenants use the device, what was charged beyond the tenant's share of that time adds
 // up (overdraft()), and falls again while it uses less.
 //
+// A worker that says that it compiles for its program has no allowance meanwhile: what a compiler uses is the
+// device's time, and charged. It is not held against it as far as one processor goes: it is not the program's
+// choice how long a compiler takes. A worker that says so falsely is charged more, not less.
+//
 // Pure logic; time is an argument.
 #pragma once
 
@@ -30,7 +34,8 @@ class ProcessorUse {
   /// In the last `passed`, the tenant's processes have run for `ran`, its turns have paid for `paid` of the
   /// device's time, less than nothing if what they had promised has not come; and its share of the device was
   /// `share`, 1 if nobody else used it. Returns what is to be charged of the device's time.
-  Duration look(Duration passed, Duration ran, Duration paid, double share, unsigned processors);
+  Duration look(Duration passed, Duration ran, Duration paid, double share, unsigned processors,
+                bool compiling = false);
 
   /// By how much the device's time that was charged outside of turns is beyond the tenant's share.
   Duration overdraft() const { return overdraft_; }

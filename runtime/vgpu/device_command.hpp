@@ -26,6 +26,10 @@ class CompletionSink {
   /// Afterwards the command may be gone.
   virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
 
+  /// What DeviceCommand::compile() asked for is done, or has failed, which issue() and watch() are going to
+  /// tell. Call once, from a thread of the driver's that then waits for issue() and runs the command.
+  virtual void compiled(DeviceCommand& command) = 0;
+
  protected:
   ~CompletionSink() = default;
 };
@@ -68,6 +72,21 @@ class DeviceCommand : public Node {
   /// Hands the command to the driver, to run after driver_waits() have ended, and returns at once: 0 or the
   /// driver's error. An in-order lane's commands are issued in order.
   virtual std::int32_t issue() = 0;
+
+  /// Whether the driver may still have to make machine code when it comes to run this, which may take
+  /// minutes, and can be stopped between the two. `in_parts`: of what runs its parts.
+  virtual bool compiles_late(bool in_parts) const {
+    (void)in_parts;
+    return false;
+  }
+
+  /// Hands the command to the driver, where it stops before it runs, and returns at once: 0, and
+  /// `sink.compiled()` comes; or the driver's error, and nothing was handed over. What it depends on has
+  /// ended. The issue() that follows lets it run.
+  virtual std::int32_t compile(CompletionSink& sink) {
+    (void)sink;
+    return 0;
+  }
 
   /// Asks for `sink.completed()`, which may come before this returns. Only after issue() succeeded.
   virtual void watch(CompletionSink& sink) = 0;

@@ -166,10 +166,11 @@ void Executor::pump(Device& device) {
   notices_.flush();
   for (;;) {
     prepare_slicing(device, lock);
+    compile_first(device, lock);
     const TimePoint now = settings_.now();
     const TurnKeeper::Next next = next_work(device);
     const std::uint64_t allowed = device.keeper.may_issue(next, now);
-    if (device.slicer.has_to_prepare()) continue;
+    if (device.slicer.has_to_prepare() || device.compile_next) continue;
     if (!next || allowed == 0) {
       device.ahead_from = next ? next->ahead_from : std::nullopt;
       device.keeper.settle(next, now);
@@ -193,6 +194,34 @@ void Executor::prepare_slicing(Device& device, Lock& lock) {
   lock.lock();
 }
 
+/// Nothing is in flight on the device, so that all that the command depends on has ended.
+void Executor::compile_first(Device& device, Lock& lock) {
+  if (!std::exchange(device.compile_next, false)) return;
+  const std::shared_ptr<DeviceCommand> command = device.ready.front();
+  command->cut = device.compile_in_parts;
+  if (command->cut) {
+    events_.progressed(*command, kSubmitted);
+    device.slicer.begin_part(*command, settings_.now());
+  } else {
+    device.ready.pop_front();
+  }
+  device.compiling = command;
+  in_flight_.fetch_add(1, kHint);
+  tell_compiling(true);
+  lock.unlock();
+  const std::int32_t error = command->compile(*this);
+  lock.lock();
+  if (error == 0) return;
+  // issue() is going to say why.
+  device.compiling.reset();
+  in_flight_.fetch_sub(1, kHint);
+  tell_compiling(false);
+  if (!command->cut) return device.ready.push_front(command);
+  device.slicer.finish();
+  command->cut = false;
+  command->sliceable()->give_up();
+}
+
 void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
   while (batch_.size() < std::min<std::uint64_t>(allowed, kBatch)) {
     const TurnKeeper::Next next = next_work(device);
@@ -203,6 +232,7 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
     }
     std::shared_ptr<DeviceCommand> command = std::move(device.ready.front());
     device.ready.pop_front();
+    if (device.compiled == command.get()) device.compiled = nullptr;
     command->issued_at = now;
     device.keeper.issued(*next, request_.cpu, now);
     events_.progressed(*command, kSubmitted);
@@ -217,8 +247,13 @@ void Executor::pick(Device& device, std::uint64_t allowed, TimePoint now) {
 /// The command stays where it is until its last part has ended.
 void Executor::pick_part(Device& device, const TurnKeeper::Offer& offer, TimePoint now) {
   const std::shared_ptr<DeviceCommand>& command = device.ready.front();
-  if (!device.slicer.is_under_way(*command)) events_.progressed(*command, kSubmitted);
-  device.slicer.begin_part(*command, now);
+  if (device.compiled == command.get()) {
+    device.compiled = nullptr;
+    device.slicer.run_part_from(now);
+  } else {
+    if (!device.slicer.is_under_way(*command)) events_.progressed(*command, kSubmitted);
+    device.slicer.begin_part(*command, now);
+  }
   command->cut = true;
   device.keeper.issued(offer, request_.cpu, now);
   batch_.push_back(command);
@@ -331,6 +366,18 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
   }
   // What was rung for in vain meanwhile is the loop thread's.
   finish(lock, pump || near || prepared);
+}
+
+/// Rare, and worth waiting for the lock: the driver's thread is about to wait for a turn.
+void Executor::compiled(DeviceCommand& command) {
+  Lock lock(*this);
+  Device& device = *devices_[command.lane()->device()];
+  in_flight_.fetch_sub(1, kHint);
+  tell_compiling(false);
+  device.compiled = &command;
+  if (!command.cut) device.ready.push_front(device.compiling);
+  device.compiling.reset();
+  finish(lock, true);
 }
 
 void Executor::end(const Reports::Report& report) {
@@ -492,6 +539,18 @@ void Executor::collect_ended(TimePoint now) {
   device->keeper.settle(next_work(*device), now);
 }
 
+void Executor::compiles(bool begins) {
+  const Lock lock(*this);
+  tell_compiling(begins);
+}
+
+void Executor::tell_compiling(bool begins) {
+  compilations_ += begins ? 1 : -1U;
+  for (const auto& device : devices_) {
+    device->turn.compiling.store(compilations_ > 0 ? 1 : 0, std::memory_order_relaxed);
+  }
+}
+
 void Executor::tell_backlog() {
   const bool backlogged = graph_.pending() >= settings_.limits.commands;
   if (backlogged == std::exchange(backlogged_, backlogged)) return;
@@ -526,6 +585,8 @@ void Executor::tell_if_held_long(Device& device, DeviceCommand& command, TimePoi
 
 TurnKeeper::Next Executor::next_work(Device& device) {
   device.slicer.forget_to_prepare();  // it may be among those that go now
+  device.compile_next = false;
+  if (device.compiling) return std::nullopt;
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!device.ready.empty() && !device.ready.front()->ready()) {
     retired_.push_back(std::move(device.ready.front()));
@@ -533,21 +594,31 @@ TurnKeeper::Next Executor::next_work(Device& device) {
   }
   if (device.ready.empty()) return std::nullopt;
   DeviceCommand& first = *device.ready.front();
-  const sched::CommandKind kind = first.kind();
+  if (device.compiled == &first) return TurnKeeper::Offer(first.kind(), first.cut);
   switch (device.slicer.way(first, device.keeper, settings_.turn.slice)) {
     case Slicer::Way::whole:
-      return TurnKeeper::Offer(kind);
+      return offer(device, first, false);
     case Slicer::Way::part:
-      return TurnKeeper::Offer(kind, true, device.slicer.ahead_from(settings_.turn.slice));
+      return offer(device, first, true);
     case Slicer::Way::not_yet:
       break;
   }
   return std::nullopt;
 }
 
+TurnKeeper::Next Executor::offer(Device& device, DeviceCommand& first, bool in_parts) {
+  if (first.compiles_late(in_parts)) {
+    device.compile_next = device.keeper.in_flight() == 0;
+    device.compile_in_parts = in_parts;
+    return std::nullopt;
+  }
+  if (!in_parts) return TurnKeeper::Offer(first.kind());
+  return TurnKeeper::Offer(first.kind(), true, device.slicer.ahead_from(settings_.turn.slice));
+}
+
 bool Executor::busy() const {
   return std::any_of(devices_.begin(), devices_.end(), [](const auto& device) {
-    return device->keeper.in_flight() > 0 || !device->ready.empty();
+    return device->keeper.in_flight() > 0 || !device->ready.empty() || device->compiling;
   });
 }
 
@@ -559,7 +630,8 @@ bool Executor::keeps_idle_turn() const {
 bool Executor::pump_wanted() {
   const bool issue_or_linger = std::any_of(devices_.begin(), devices_.end(), [this](const auto& device) {
     const TurnKeeper::Next next = next_work(*device);
-    const bool issue = next ? device->keeper.worth_issuing(*next) : device->slicer.has_to_prepare();
+    const bool prepare = device->slicer.has_to_prepare() || device->compile_next;
+    const bool issue = next ? device->keeper.worth_issuing(*next) : prepare;
     return issue || device->keeper.lingers_until();
   });
   return issue_or_linger || loop_wanted();

@@ -9,6 +9,10 @@
 // its processor for milliseconds, and a driver's thread that waits may be the device itself. They leave their
 // report (Reports), and whoever has the lock takes it up when letting go.
 //
+// A launch whose machine code the driver still has to make goes to the driver before its turn, alone, and
+// waits there: other tenants have the device while a compiler runs, and no turn measures one. What is ready
+// meanwhile waits, too, because the driver may have one thread only.
+//
 // The loop thread is whoever has the helm. Where a driver's threads run the commands themselves (a CPU
 // device), the one that reports the last command of a program that comes back quickly takes it for a moment
 // and serves the program's next calls (StandIn).
@@ -180,18 +184,27 @@ class Executor final : public CompletionSink {
   // ---- any thread
 
   void completed(DeviceCommand& command, std::int32_t status) override;
+  void compiled(DeviceCommand& command) override;
   void end_host_work(Node& work, std::int32_t status);
+  /// Something begins to compile for the program, or has ended: the daemon is told.
+  void compiles(bool begins);
   /// A launch has been prepared for slicing, or cannot be.
   void reconsider();
 
  private:
   struct Device {
-    Device(session::DeviceTurn& turn, const Settings& settings, std::function<void()> knock)
-        : keeper(turn, settings.turn, std::move(knock)), slicer(settings.slicing) {}
+    Device(session::DeviceTurn& its_turn, const Settings& settings, std::function<void()> knock)
+        : turn(its_turn), keeper(its_turn, settings.turn, std::move(knock)), slicer(settings.slicing) {}
+    session::DeviceTurn& turn;
     TurnKeeper keeper;
     Slicer slicer;
     std::deque<std::shared_ptr<DeviceCommand>> ready;  // in the order in which they became so
     bool knock_again = false;
+    bool compile_next = false;                 // the first that is ready has to be compiled, alone,
+    bool compile_in_parts = false;             // as what runs its parts
+    std::shared_ptr<DeviceCommand> compiling;  // handed to the driver for that
+    /// The first that is ready, if it has been compiled: it waits in the driver for issue().
+    const DeviceCommand* compiled = nullptr;
     std::optional<TimePoint> ahead_from;  // when the next part of a launch may be issued, if that is to come
   };
 
@@ -238,6 +251,7 @@ class Executor final : public CompletionSink {
   // The loop thread's.
   void pump(Device& device);
   void prepare_slicing(Device& device, Lock& lock);
+  void compile_first(Device& device, Lock& lock);
   void hand_over();
   void refuse(DeviceCommand& command);
 
@@ -252,6 +266,7 @@ class Executor final : public CompletionSink {
   void choose_observed(std::uint64_t every);
   /// What to issue next, or nothing.
   TurnKeeper::Next next_work(Device& device);
+  TurnKeeper::Next offer(Device& device, DeviceCommand& first, bool in_parts);
   void collect(TimePoint now);
   void collect_ready();
   void collect_granted();
@@ -262,6 +277,7 @@ class Executor final : public CompletionSink {
   /// Whether it must be the loop thread that is woken.
   bool loop_wanted();
   void tell_backlog();
+  void tell_compiling(bool begins);
   void record_waits(TimePoint now);
   bool busy() const;
   bool keeps_idle_turn() const;
@@ -295,8 +311,9 @@ class Executor final : public CompletionSink {
   CommandGraph graph_;
   Notices notices_;
   EventTable events_;
-  std::vector<NodePtr> retired_;  // ended; destroyed on the loop thread, outside the lock
-  std::vector<NodePtr> waits_;    // scratch of add()
+  std::vector<NodePtr> retired_;    // ended; destroyed on the loop thread, outside the lock
+  std::vector<NodePtr> waits_;      // scratch of add()
+  std::uint32_t compilations_ = 0;  // under way, of whatever kind
   bool reading_paused_ = false;
   bool backlogged_ = false;
   std::optional<TimePoint> idle_since_;  // nothing to do since then

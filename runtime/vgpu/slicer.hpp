@@ -43,6 +43,8 @@ class Slicer {
 
   /// The command, for which the way is `part`, is about to be issued: tells it which part.
   void begin_part(DeviceCommand& command, TimePoint now);
+  /// The part that was begun last has waited in the driver, and runs from now on.
+  void run_part_from(TimePoint now) { issued_.back().began = now; }
   /// The oldest part under way, whose end end_part() is about to report: its number, from 1 on.
   struct PartUnderWay {
     std::uint64_t number;

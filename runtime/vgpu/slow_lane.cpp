@@ -30,7 +30,9 @@ void SlowLane::work() {
     const auto job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
+    if (at_work_) at_work_(true);
     job();
+    if (at_work_) at_work_(false);
   }
 }
 

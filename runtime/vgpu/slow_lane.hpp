@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace fairgv::vgpu {
 
@@ -13,7 +14,8 @@ namespace fairgv::vgpu {
 /// destructor waits for the job under way and drops the rest.
 class SlowLane {
  public:
-  SlowLane() = default;
+  /// `at_work` is told when a job begins and when it has ended, on the thread that runs it.
+  explicit SlowLane(std::function<void(bool)> at_work = {}) : at_work_(std::move(at_work)) {}
   ~SlowLane();
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;
@@ -23,6 +25,7 @@ class SlowLane {
  private:
   void work();
 
+  const std::function<void(bool)> at_work_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_;

@@ -3,8 +3,9 @@
 // A turn is charged from its first issue to its last completion. Where the device is the host's own CPU, some
 // of that time may have gone to a process that has nothing to do with it, and whoever has the turn just then
 // should not pay. Linux counts, for each thread, how long it was ready to run and did not
-// (/proc/PID/task/TID/schedstat). From that we subtract what waking up takes anyway. What is left, averaged over the device's threads, was stolen; but no more than the time in which they did not run.
-// A wait is counted when it ends, though it may have begun long before, in somebody else's turn.
+// (/proc/PID/task/TID/schedstat). From that we subtract what waking up takes anyway. What is left, averaged
+// over the device's threads, was stolen; but no more than the time in which they did not run. A wait is
+// counted when it ends, though it may have begun long before, in somebody else's turn.
 //
 // The host of a virtual machine steals, too, some milliseconds at a time, and no thread counts that: its time
 // just passes. While commands are under way and nothing of the worker has run or waited for a core, the

@@ -2,6 +2,8 @@ add_executable(opencl_calls opencl_calls.cpp)
 target_link_libraries(opencl_calls PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_breakout opencl_breakout.cpp)
 target_link_libraries(opencl_breakout PRIVATE workload_support fairgv_warnings)
+add_executable(opencl_late opencl_late.cpp)
+target_link_libraries(opencl_late PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp)
@@ -50,7 +52,7 @@ gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PR
 
 add_executable(system_device_time_test system_device_time_test.cpp)
 target_link_libraries(system_device_time_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
-add_dependencies(system_device_time_test rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
+add_dependencies(system_device_time_test opencl_late rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 # What other users of the machine may have put in the daemon's place, and what people do to sessions by hand; for the
 # same reason.

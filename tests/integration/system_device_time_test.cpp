@@ -9,6 +9,9 @@
 namespace fairgv::integration {
 namespace {
 
+/// Of a kernel whose code takes some seconds to make.
+constexpr const char* kStatements = "80";
+
 struct DeviceTime : System {
   /// What the tenant was charged of the device, and of it outside of turns, in seconds.
   double charged(const std::string& name) { return use(name, "device_time_ns"); }
@@ -98,6 +101,30 @@ TEST_F(DeviceTime, AKernelThatGoesOnWithoutATurnIsChargedAndItsSessionEnded) {
         "device's processors without a turn");
   }));
   EXPECT_EQ(rogue.wait(), 3) << "its session is lost";
+  EXPECT_TRUE(progresses(victim));
+}
+
+// In one piece and in parts: each has machine code of its own.
+TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
+  start_daemon("hold_limit_s = 1");
+  auto victim = start_long_program("victim");
+  auto idle = start_long_program("late", 1);  // so that the tenant stays in the books
+  ASSERT_TRUE(progresses(victim) && progresses(idle));
+  ::kill(idle.pid(), SIGSTOP);
+  for (const char* const groups : {"1", "20000"}) {
+    SCOPED_TRACE(groups);
+    const double before = charged("late"), victim_before = charged("victim");
+    auto late = harness::Child::start(
+        tenancy->tenant("late", 1, {harness::beside("opencl_late"), kStatements, groups}));
+    ASSERT_TRUE(late);
+    const harness::Finished finished = harness::finish(std::move(late).value());
+    ASSERT_EQ(finished.status, 0) << "it is not ended by the watchdog, and right";
+    const double compiled = harness::parse_line(finished.lines.back())["launched_s"];
+    ASSERT_GT(compiled, 1.5) << "or this tests nothing";
+    EXPECT_GE(charged("victim") - victim_before, 0.6 * compiled) << "the device was not held";
+    EXPECT_LE(charged("late") - before, 0.8 * compiled);
+  }
+  ::kill(idle.pid(), SIGCONT);
   EXPECT_TRUE(progresses(victim));
 }
 

@@ -62,6 +62,20 @@ TEST(ProcessorUse, OfOneProcessorForAMinuteIsNoOverdraftAmongEquals) {
 }
 
 /// However a tenant spreads its use over looks, it is charged all but the allowance and one burst.
+TEST(ProcessorUse, OfACompilerIsChargedInFullAndHeldAgainstNobody) {
+  ProcessorUse use;
+  Duration charged{0};
+  for (int i = 0; i < 60; ++i) charged += use.look(1s, 1s, 0s, 0.1, 2, true);
+  EXPECT_EQ(charged, Duration(60s - ProcessorUse::kBurst) / 2) << "no allowance";
+  EXPECT_EQ(use.overdraft(), 0ns) << "one processor, however small the share";
+}
+
+TEST(ProcessorUse, OfMoreThanACompilerNeedsIsHeldAgainstWhoSaysThatItCompiles) {
+  ProcessorUse use;
+  for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, true);
+  EXPECT_GE(use.overdraft(), 9s);
+}
+
 TEST(ProcessorUse, CannotBeHiddenBetweenLooks) {
   std::minstd_rand random(static_cast<unsigned>(harness::printed_seed()));
   for (int round = 0; round < 200; ++round) {

@@ -6,6 +6,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_kernel_name_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_late_code_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_memory_account_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
@@ -25,6 +26,7 @@ gtest_discover_tests(vgpu_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES
 
 # On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
 add_executable(vgpu_driver_test
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_code_gate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_hostile_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_process_test.cpp)

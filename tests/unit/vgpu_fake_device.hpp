@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/session/turn.hpp"
@@ -131,6 +132,26 @@ class FakeCommand : public DeviceCommand {
   CommandTimes times_{10, 20, 30, 40, 50};
 };
 
+/// A launch whose code the driver still has to make.
+class FakeLateCommand final : public FakeCommand {
+ public:
+  using FakeCommand::FakeCommand;
+
+  bool compiles_late(bool) const override { return !given; }
+  std::int32_t compile(CompletionSink& sink) override {
+    given = true;
+    if (refuse_to_compile_with != 0) return refuse_to_compile_with;
+    compiling_for = &sink;
+    return 0;
+  }
+  /// As the driver's thread: what follows waits for issue().
+  void come_to_the_gate() { std::exchange(compiling_for, nullptr)->compiled(*this); }
+
+  bool given = false;  // to the driver, to be compiled
+  std::int32_t refuse_to_compile_with = 0;
+  CompletionSink* compiling_for = nullptr;
+};
+
 /// A launch that can be cut, and remembers how it was.
 class FakeLaunch final : public FakeCommand, public SliceableLaunch {
  public:
@@ -140,6 +161,13 @@ class FakeLaunch final : public FakeCommand, public SliceableLaunch {
   SliceableLaunch* sliceable() override { return this; }
   const slicing::Launch& grid() const override { return grid_; }
   Readiness readiness() const override { return readiness_now; }
+  bool compiles_late(bool in_parts) const override { return in_parts && parts_compile_late; }
+  std::int32_t compile(CompletionSink& sink) override {
+    parts_compile_late = false;
+    EXPECT_TRUE(part_) << "it is a part that is compiled";
+    if (refuse_to_compile_with == 0) compiling_for = &sink;
+    return refuse_to_compile_with;
+  }
   void prepare() override {
     ++prepared;
     readiness_now = Readiness::in_preparation;
@@ -162,6 +190,9 @@ class FakeLaunch final : public FakeCommand, public SliceableLaunch {
   }
 
   Readiness readiness_now = Readiness::ready;
+  bool parts_compile_late = false;
+  std::int32_t refuse_to_compile_with = 0;
+  CompletionSink* compiling_for = nullptr;
   int prepared = 0;
   std::vector<slicing::Box> parts;  // issued
   int wholes = 0;                   // issued

@@ -133,7 +133,7 @@ class Backend {
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
   ObjectTable<Object> objects_;
-  SlowLane slow_lane_;
+  SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
 };
 
 }  // namespace fairgv::vgpu::cuda

@@ -229,7 +229,7 @@ class Backend {
   Executor& executor_;
   const BackendSettings settings_;
   ObjectTable<Object> objects_;
-  SlowLane slow_lane_;
+  SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
   /// Ends first: buffers that die with the session tell nobody.
   std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/vgpu/opencl/command_kind.hpp"
@@ -32,6 +33,26 @@ slicing::Extent choose_local_size(Kernel& kernel, cl_device_id device, const sli
   return chosen.local;
 }
 
+/// PoCL makes code of its own for launches in which no dimension is larger than this.
+constexpr std::size_t kSmallGrid = 65'535;
+
+/// Of a launch, or null where the driver makes none late, or cannot be stopped. PoCL makes code for each
+/// local size, for launches without an offset, and for small ones.
+MadeCode* code_of(Kernel& kernel, Queue& queue, const Launch::Range& range) {
+  if (!kernel.program || kernel.error != CL_SUCCESS || range.error != CL_SUCCESS) return nullptr;
+  if (!queue.context->gate_holds(queue.device)) return nullptr;
+  const auto& sizes = range.has_local ? range.local : range.global;
+  const bool small = *std::max_element(range.global.begin(), range.global.end()) <= kSmallGrid;
+  const std::array<std::size_t, 3> nowhere{};
+  const auto* const build = kernel.program->recipe.get();
+  const auto key =
+      kind_from({kernel.function, reinterpret_cast<std::uintptr_t>(build), std::uint64_t{range.has_local},
+                 sizes[0], sizes[1], sizes[2], std::uint64_t{range.has_offset && range.offset != nowhere},
+                 std::uint64_t{small}, reinterpret_cast<std::uintptr_t>(queue.device)});
+  if (kernel.code.made == nullptr || kernel.code.key != key) kernel.code = {key, &kernel.program->code[key]};
+  return kernel.code.made;
+}
+
 /// The launch as what can be cut, unless its kernel, its driver's or its own size forbid.
 std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const Launch::Range& range) {
   if (!kernel.sliced_program || kernel.error != CL_SUCCESS) return std::nullopt;
@@ -54,17 +75,50 @@ cl_int launch_error(const Queue& queue, const Kernel& kernel, const Launch::Rang
 
 }  // namespace
 
-std::int32_t QueueCommand::issue() {
+cl_int QueueCommand::enqueue_after(cl_event start) {
   std::vector<cl_event> list;
   for (const NodePtr& wait : driver_waits()) {
     list.push_back(static_cast<const QueueCommand&>(*wait).event_.get());
   }
+  if (start != nullptr) list.push_back(start);
   const Waits waits{static_cast<cl_uint>(list.size()), list.empty() ? nullptr : list.data(),
                     event_.receive()};
   return enqueue(queue_->handle.get(), waits);
 }
 
+std::int32_t QueueCommand::compile(CompletionSink& sink) {
+  if (sink_ != &sink) sink_ = &sink;
+  gate_ = std::make_unique<CodeGate>();
+  cl_int error = CL_SUCCESS;
+  const cl_event start = gate_->start(queue_->context->handle.get(), error);
+  if (error == CL_SUCCESS) error = enqueue_after(start);
+  if (error == CL_SUCCESS && !gate_->close(event_.get(), [this] { sink_->compiled(*this); })) {
+    error = CL_OUT_OF_RESOURCES;
+  }
+  if (error == CL_SUCCESS) error = clSetEventCallback(event_.get(), CL_COMPLETE, &QueueCommand::ended, this);
+  has_code();
+  if (error != CL_SUCCESS) {
+    gate_->cancel();
+    return error;
+  }
+  at_gate_ = true;
+  gate_->begin();
+  flush();
+  return CL_SUCCESS;
+}
+
+std::int32_t QueueCommand::issue() {
+  if (!at_gate_) return enqueue_after(nullptr);
+  gate_->open();
+  return CL_SUCCESS;
+}
+
 void QueueCommand::watch(CompletionSink& sink) {
+  if (std::exchange(at_gate_, false)) {
+    // ended() has been asked for; but what it told the gate, it has not told the sink.
+    if (const auto status = gate_->missed_with()) sink.completed(*this, *status < 0 ? *status : kComplete);
+    return;
+  }
   // Not written again while the part before may be reporting.
   if (sink_ != &sink) sink_ = &sink;
   if (clSetEventCallback(event_.get(), CL_COMPLETE, &QueueCommand::ended, this) == CL_SUCCESS) return;
@@ -76,6 +130,7 @@ void QueueCommand::watch(CompletionSink& sink) {
 
 void CL_CALLBACK QueueCommand::ended(cl_event handle, cl_int status, void* command) {
   auto& self = *static_cast<QueueCommand*>(command);
+  if (self.gate_ && self.gate_->ended(status)) return;
   if (status == CL_COMPLETE && self.lane()->clock() == Clock::device) self.read_times(handle);
   self.sink_->completed(self, status < 0 ? status : kComplete);
 }
@@ -91,6 +146,8 @@ void QueueCommand::read_times(cl_event handle) {
     times_.queued = read(CL_PROFILING_COMMAND_QUEUED, 0);
     times_.submitted = read(CL_PROFILING_COMMAND_SUBMIT, times_.queued);
     times_.started = read(CL_PROFILING_COMMAND_START, times_.submitted);
+    // PoCL has it running from before the gate on.
+    if (gate_) times_.started += static_cast<std::uint64_t>(gate_->held().count());
   }
   times_.ended = read(CL_PROFILING_COMMAND_END, times_.started);
   times_.completed = read(CL_PROFILING_COMMAND_COMPLETE, times_.ended);  // OpenCL 2.0
@@ -122,7 +179,17 @@ Launch::Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, con
       kernel_(std::move(kernel)),
       range_(range),
       address_bits_(queue->address_bits),
-      grid_(grid_of(*kernel_, *queue, range)) {}
+      grid_(grid_of(*kernel_, *queue, range)),
+      code_(code_of(*kernel_, *queue, range)) {}
+
+bool Launch::compiles_late(bool in_parts) const {
+  // Relaxed: whoever sees it too late has the launch go to the driver ahead of its turn for nothing.
+  return code_ != nullptr && !(in_parts ? code_->parts : code_->whole).load(std::memory_order_relaxed);
+}
+
+void Launch::has_code() {
+  (part_ ? code_->parts : code_->whole).store(true, std::memory_order_relaxed);
+}
 
 std::string_view Launch::why_whole() const {
   if (!kernel_->why_whole.empty()) return kernel_->why_whole;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/opencl/code_gate.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/wire/calls/kernels.hpp"
 #include "slicing/launch.hpp"
@@ -35,6 +36,7 @@ class QueueCommand : public DeviceCommand {
   QueueCommand(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind)
       : DeviceCommand(queue->lane, error), queue_(std::move(queue)), kind_(kind) {}
 
+  std::int32_t compile(CompletionSink& sink) final;
   std::int32_t issue() final;
   void watch(CompletionSink& sink) final;
   void flush() final { clFlush(queue_->handle.get()); }
@@ -43,6 +45,10 @@ class QueueCommand : public DeviceCommand {
 
  private:
   virtual cl_int enqueue(cl_command_queue queue, const Waits& waits) = 0;
+  /// It has gone to the driver to be compiled.
+  virtual void has_code() {}
+  /// Enqueues it behind what it depends on, and `start` if that is not null.
+  cl_int enqueue_after(cl_event start);
   static void CL_CALLBACK ended(cl_event handle, cl_int status, void* command);
   void read_times(cl_event handle);
 
@@ -50,6 +56,8 @@ class QueueCommand : public DeviceCommand {
   const sched::CommandKind kind_;
   EventHandle event_;
   CompletionSink* sink_ = nullptr;
+  std::unique_ptr<CodeGate> gate_;  // that it went through, or is about to
+  bool at_gate_ = false;            // it waits for issue()
   CommandTimes times_;
   bool has_times_ = false;
 };
@@ -125,6 +133,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range);
 
   bool is_launch() const override { return true; }
+  bool compiles_late(bool in_parts) const override;
   std::string_view name() const override { return kernel_->name; }
   std::string_view why_whole() const override;
   slicing::Extent groups() const override;
@@ -137,6 +146,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   void give_up() override;
 
  private:
+  void has_code() override;
   cl_int enqueue(cl_command_queue queue, const Waits& waits) override;
   cl_int enqueue_part(cl_command_queue queue, const Waits& waits);
   Kernel::Sliced& sliced() const { return kernel_->sliced.at(grid_->dimensions - 1); }
@@ -147,6 +157,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   cl_uint address_bits_;                 // of the device
   std::optional<slicing::Launch> grid_;  // if it may be cut, as far as the launch itself shows
   std::optional<slicing::Box> part_;     // to be issued next, instead of the whole
+  MadeCode* const code_;                 // the program's; null: not to be looked after
 };
 
 }  // namespace fairgv::vgpu::opencl

@@ -15,12 +15,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/memory_account.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
+#include "runtime/vgpu/opencl/code_gate.hpp"
 #include "runtime/vgpu/opencl/handle.hpp"
 #include "runtime/vgpu/opencl/recipe.hpp"
 #include "runtime/vgpu/opencl/sliced_program.hpp"
@@ -58,6 +60,14 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   std::vector<wire::DeviceIndex> devices;
   std::uint64_t roots = 0;  // of the topology: bit d is the device d that is one of them or has one as a part
   std::vector<std::shared_ptr<const void>> sub_devices;  // that the driver's context uses
+
+  /// Whether the driver can be stopped between making code and running it (code_gate.hpp). The loop thread's.
+  bool gate_holds(cl_device_id device) {
+    const auto [known, is_new] = gates.try_emplace(device);
+    if (is_new) known->second = opencl::gate_holds(handle.get(), device);
+    return known->second;
+  }
+  std::unordered_map<cl_device_id, bool> gates;
 };
 
 struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
@@ -123,6 +133,13 @@ struct Linked {
   std::atomic<bool> done{false};  // release on the slow lane, acquire in Program::settle()
 };
 
+/// Whether the driver has made machine code for launches of one kind, or is at it: as they are, and for their
+/// parts. Set by the loop thread, looked at by any.
+struct MadeCode {
+  std::atomic<bool> whole{false};
+  std::atomic<bool> parts{false};
+};
+
 struct Program final : ObjectOf<Program, ObjectKind::program> {
   static constexpr std::string_view kName = "program";
   std::shared_ptr<Context> context;
@@ -132,7 +149,8 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
   bool is_intermediate = false;     // it was made from an intermediate language
   /// How it was last built, compiled or linked; null if not from sources alone.
   std::shared_ptr<const Recipe> recipe;
-  std::shared_ptr<SlicedProgram> sliced;  // null without a recipe
+  std::shared_ptr<SlicedProgram> sliced;             // null without a recipe
+  std::unordered_map<std::uint64_t, MadeCode> code;  // by what the driver tells apart; the loop thread's
 
   /// Takes over what a link has made, once it has.
   void settle() {
@@ -174,6 +192,12 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
     cl_device_id device = nullptr;
     slicing::Extent global{}, local{};
   } chosen;
+
+  /// Of the last launch.
+  struct Code {
+    std::uint64_t key = 0;
+    MadeCode* made = nullptr;  // in the program
+  } code;
 
   /// Gives the driver's kernel what the next launch uses.
   void apply_arguments() { on_driver.apply(handle.get(), arguments); }

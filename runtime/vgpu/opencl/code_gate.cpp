@@ -1,0 +1,99 @@
+#include "runtime/vgpu/opencl/code_gate.hpp"
+
+#include <utility>
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+/// A command that has begun, although its callback has not returned, would be over by then.
+constexpr std::chrono::milliseconds kLongerThanARead{1};
+constexpr std::uint32_t kUnread = 0xfa1f6b, kInTheBuffer = 0x600d;
+
+struct Trial {
+  std::uint32_t read = kUnread;
+  bool held = false;
+};
+
+void CL_CALLBACK try_to_hold(cl_event, cl_int, void* of) {
+  auto& trial = *static_cast<Trial*>(of);
+  std::this_thread::sleep_for(kLongerThanARead);
+  trial.held = trial.read == kUnread;
+}
+
+}  // namespace
+
+bool gate_holds(cl_context context, cl_device_id device) {
+  cl_device_type type = 0;
+  clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
+  if ((type & CL_DEVICE_TYPE_CPU) == 0) return false;
+  cl_int error = CL_SUCCESS;
+  const QueueHandle queue(clCreateCommandQueueWithProperties(context, device, nullptr, &error));
+  if (error != CL_SUCCESS) return false;
+  std::uint32_t content = kInTheBuffer;
+  const MemoryHandle buffer(clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof(content), &content, &error));
+  if (error != CL_SUCCESS) return false;
+  const EventHandle start(clCreateUserEvent(context, &error));
+  if (error != CL_SUCCESS) return false;
+  Trial trial;
+  EventHandle read;
+  const cl_event wait = start.get();
+  error = clEnqueueReadBuffer(queue.get(), buffer.get(), CL_FALSE, 0, sizeof(trial.read), &trial.read, 1,
+                              &wait, read.receive());
+  if (error != CL_SUCCESS) return false;
+  const bool taken = clSetEventCallback(read.get(), CL_RUNNING, try_to_hold, &trial) == CL_SUCCESS;
+  clSetUserEventStatus(start.get(), CL_COMPLETE);
+  const bool ended = clFinish(queue.get()) == CL_SUCCESS;
+  return taken && ended && trial.held && trial.read == kInTheBuffer;
+}
+
+cl_event CodeGate::start(cl_context context, cl_int& error) {
+  start_ = EventHandle(clCreateUserEvent(context, &error));
+  return start_.get();
+}
+
+bool CodeGate::close(cl_event event, std::function<void()> reached) {
+  reached_ = std::move(reached);
+  closing_ = std::this_thread::get_id();
+  missed_with_.reset();
+  held_ = {};
+  state_.store(State::closed, std::memory_order_release);
+  return clSetEventCallback(event, CL_RUNNING, &CodeGate::arrive, this) == CL_SUCCESS;
+}
+
+void CodeGate::begin() {
+  clSetUserEventStatus(start_.get(), CL_COMPLETE);
+  start_.reset();
+}
+
+void CodeGate::cancel() {
+  state_.store(State::open, std::memory_order_release);
+  if (start_) clSetUserEventStatus(start_.get(), CL_INVALID_OPERATION);
+  start_.reset();
+}
+
+void CL_CALLBACK CodeGate::arrive(cl_event, cl_int status, void* gate) {
+  auto& self = *static_cast<CodeGate*>(gate);
+  // A driver that runs commands on the thread that sends them would wait for itself.
+  if (status != CL_RUNNING || std::this_thread::get_id() == self.closing_) return;
+  State closed = State::closed;
+  if (!self.state_.compare_exchange_strong(closed, State::reached, std::memory_order_acq_rel)) return;
+  const auto from = std::chrono::steady_clock::now();
+  self.reached_();
+  self.state_.wait(State::reached, std::memory_order_acquire);
+  self.held_ = std::chrono::steady_clock::now() - from;
+}
+
+void CodeGate::open() {
+  State reached = State::reached;
+  if (state_.compare_exchange_strong(reached, State::open, std::memory_order_acq_rel)) state_.notify_one();
+}
+
+bool CodeGate::ended(cl_int status) {
+  State closed = State::closed;
+  if (!state_.compare_exchange_strong(closed, State::missed, std::memory_order_acq_rel)) return false;
+  missed_with_ = status;  // seen by who is told by what follows
+  reached_();
+  return true;
+}
+
+}  // namespace fairgv::vgpu::opencl
