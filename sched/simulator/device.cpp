@@ -1,6 +1,7 @@
 #include "sched/simulator/device.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairgv::sched {
 namespace {
