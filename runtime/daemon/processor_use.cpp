@@ -18,8 +18,17 @@ ProcessorUse::Duration ProcessorUse::look(Duration passed, Duration ran, Duratio
   used_ = std::max<Duration>(used_, -kBurst);
   const Duration charged =
       used_ > Duration(0) ? std::exchange(used_, Duration(0)) / std::max(processors, 1U) : Duration(0);
-  const double allowed = std::max(share, compiling ? 1.0 / std::max(processors, 1U) : 0);
-  overdraft_ = share < 1 ? std::max(overdraft_ + charged - part(passed, allowed), Duration(0)) : Duration(0);
+  if (share >= 1) {
+    overdraft_ = excused_ = Duration(0);
+    return charged;
+  }
+  if (paid > Duration(0)) excused_ = Duration(0);
+  const Duration beyond = charged - part(passed, share);
+  const Duration of_one_processor = passed / std::max(processors, 1U) - part(passed, share);
+  const bool excuse = compiling && excused_ < kLongestCompiler && beyond > Duration(0);
+  const Duration excused = excuse ? std::clamp(of_one_processor, Duration(0), beyond) : Duration(0);
+  excused_ += excused;
+  overdraft_ = std::max(overdraft_ + beyond - excused, Duration(0));
   return charged;
 }
 

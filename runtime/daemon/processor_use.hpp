@@ -14,7 +14,8 @@
 //
 // A worker that says that it compiles for its program has no allowance meanwhile: what a compiler uses is the
 // device's time, and charged. It is not held against it as far as one processor goes: it is not the program's
-// choice how long a compiler takes. A worker that says so falsely is charged more, not less.
+// choice how long a compiler takes. A worker that says so falsely is charged more, not less; and who does not
+// come for a turn within kLongestCompiler, where that debt is paid by waiting, is excused no more.
 //
 // Pure logic; time is an argument.
 #pragma once
@@ -30,6 +31,8 @@ class ProcessorUse {
   /// Of one processor: an honest worker that takes in launches of 20 us needs less (docs/SECURITY.md).
   static constexpr double kAllowance = 0.25;
   static constexpr std::chrono::seconds kBurst{1};
+  /// Of the device's time beyond the tenant's share.
+  static constexpr std::chrono::minutes kLongestCompiler{5};
 
   /// In the last `passed`, the tenant's processes have run for `ran`, its turns have paid for `paid` of the
   /// device's time, less than nothing if what they had promised has not come; and its share of the device was
@@ -46,6 +49,7 @@ class ProcessorUse {
  private:
   Duration used_ = -kBurst;  // processor time beyond what was paid and allowed; beyond 0 it is charged
   Duration overdraft_{0};
+  Duration excused_{0};  // of overdraft, for compilers, since the last turn
 };
 
 }  // namespace fairgv::daemon

@@ -70,6 +70,22 @@ TEST(ProcessorUse, OfACompilerIsChargedInFullAndHeldAgainstNobody) {
   EXPECT_EQ(use.overdraft(), 0ns) << "one processor, however small the share";
 }
 
+TEST(ProcessorUse, OfACompilerThatNeverEndsIsHeldAgainstTheTenantUntilItComesForATurn) {
+  ProcessorUse use;
+  const auto until = [&](Duration overdraft) {
+    int seconds = 0;
+    for (; use.overdraft() < overdraft && seconds < 3'600; ++seconds)
+      (void)use.look(1s, 1s, 0s, 0.1, 2, true);
+    return std::chrono::seconds(seconds);
+  };
+  const auto first = until(10s);
+  EXPECT_GE(first, ProcessorUse::kLongestCompiler);
+  EXPECT_LE(first, 3 * ProcessorUse::kLongestCompiler);
+  EXPECT_LE(until(20s), 40s) << "from then on it is a use like any other";
+  (void)use.look(1s, 20ms, 10ms, 0.1, 2);
+  EXPECT_GE(until(30s), ProcessorUse::kLongestCompiler);
+}
+
 TEST(ProcessorUse, OfMoreThanACompilerNeedsIsHeldAgainstWhoSaysThatItCompiles) {
   ProcessorUse use;
   for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, true);
