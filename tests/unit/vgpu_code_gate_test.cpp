@@ -57,7 +57,7 @@ TEST_F(CodeGateTest, HoldsACommandBackUntilItIsOpened) {
   auto at_gate = reached.get_future();
   ASSERT_TRUE(gate.close(command.get(), [this] { reached.set_value(); }));
   EXPECT_EQ(at_gate.wait_for(5ms), std::future_status::timeout) << "it may not begin yet";
-  gate.begin();
+  gate.begin(queue.get());
   at_gate.wait();
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(value, 0);
@@ -69,6 +69,34 @@ TEST_F(CodeGateTest, HoldsACommandBackUntilItIsOpened) {
   EXPECT_GE(gate.held(), 20ms);
 }
 
+// As a driver's thread does that serves the program for a moment (vgpu::StandIn).
+TEST_F(CodeGateTest, HoldsWhatTheDriversOwnThreadHasBegun) {
+  EventHandle first;
+  const EventHandle go(clCreateUserEvent(context.get(), &error));
+  const cl_event wait = go.get();
+  int read_first = 0;
+  ASSERT_EQ(clEnqueueReadBuffer(queue.get(), buffer.get(), CL_FALSE, 0, sizeof(read_first), &read_first, 1,
+                                &wait, first.receive()),
+            CL_SUCCESS);
+  const cl_event start = gate.start(context.get(), error);
+  ASSERT_EQ(error, CL_SUCCESS);
+  read_after({start});
+  auto at_gate = reached.get_future();
+  ASSERT_TRUE(gate.close(command.get(), [this] { reached.set_value(); }));
+  const auto begin = [](cl_event, cl_int, void* test) {
+    auto& self = *static_cast<CodeGateTest*>(test);
+    self.gate.begin(self.queue.get());
+  };
+  ASSERT_EQ(clSetEventCallback(first.get(), CL_COMPLETE, begin, this), CL_SUCCESS);
+  ASSERT_EQ(clSetUserEventStatus(go.get(), CL_COMPLETE), CL_SUCCESS);
+  at_gate.wait();
+  std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(value, 0);
+  gate.open();
+  ASSERT_EQ(clFinish(queue.get()), CL_SUCCESS);
+  EXPECT_EQ(value, 42);
+}
+
 TEST_F(CodeGateTest, IsMissedByACommandThatFailsBefore) {
   const EventHandle fails(clCreateUserEvent(context.get(), &error));
   const cl_event start = gate.start(context.get(), error);
@@ -76,7 +104,7 @@ TEST_F(CodeGateTest, IsMissedByACommandThatFailsBefore) {
   read_after({start, fails.get()});
   bool told = false;
   ASSERT_TRUE(gate.close(command.get(), [&] { told = true; }));
-  gate.begin();
+  gate.begin(queue.get());
   ASSERT_EQ(clSetUserEventStatus(fails.get(), -5), CL_SUCCESS);
   const cl_event handle = command.get();
   EXPECT_NE(clWaitForEvents(1, &handle), CL_SUCCESS);

@@ -53,16 +53,19 @@ cl_event CodeGate::start(cl_context context, cl_int& error) {
 
 bool CodeGate::close(cl_event event, std::function<void()> reached) {
   reached_ = std::move(reached);
-  closing_ = std::this_thread::get_id();
   missed_with_.reset();
   held_ = {};
   state_.store(State::closed, std::memory_order_release);
   return clSetEventCallback(event, CL_RUNNING, &CodeGate::arrive, this) == CL_SUCCESS;
 }
 
-void CodeGate::begin() {
+void CodeGate::begin(cl_command_queue queue) {
+  beginning_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   clSetUserEventStatus(start_.get(), CL_COMPLETE);
   start_.reset();
+  clFlush(queue);
+  // This may be a thread of the driver's, which is going to run the command afterwards.
+  beginning_.store({}, std::memory_order_relaxed);
 }
 
 void CodeGate::cancel() {
@@ -74,7 +77,8 @@ void CodeGate::cancel() {
 void CL_CALLBACK CodeGate::arrive(cl_event, cl_int status, void* gate) {
   auto& self = *static_cast<CodeGate*>(gate);
   // A driver that runs commands on the thread that sends them would wait for itself.
-  if (status != CL_RUNNING || std::this_thread::get_id() == self.closing_) return;
+  if (status != CL_RUNNING || std::this_thread::get_id() == self.beginning_.load(std::memory_order_relaxed))
+    return;
   State closed = State::closed;
   if (!self.state_.compare_exchange_strong(closed, State::reached, std::memory_order_acq_rel)) return;
   const auto from = std::chrono::steady_clock::now();

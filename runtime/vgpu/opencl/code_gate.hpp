@@ -32,8 +32,8 @@ class CodeGate {
   /// called when it comes to the gate, on a thread of the driver's, or has ended before. False: the driver
   /// refuses.
   bool close(cl_event event, std::function<void()> reached);
-  /// The command may come to the gate.
-  void begin();
+  /// The command may come to the gate: flushes its queue.
+  void begin(cl_command_queue queue);
   /// It must not: it fails, if it was enqueued.
   void cancel();
 
@@ -55,7 +55,9 @@ class CodeGate {
 
   EventHandle start_;
   std::function<void()> reached_;
-  std::thread::id closing_;
+  // The thread that is in begin(). Relaxed: that thread asks whether it is itself, and any other sees one
+  // that is not.
+  std::atomic<std::thread::id> beginning_{};
   // Moved by compare-and-swap, but for close(): acquire and release, so that what was written before is seen.
   std::atomic<State> state_{State::open};
   std::optional<cl_int> missed_with_;

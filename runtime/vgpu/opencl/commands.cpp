@@ -102,8 +102,7 @@ std::int32_t QueueCommand::compile(CompletionSink& sink) {
     return error;
   }
   at_gate_ = true;
-  gate_->begin();
-  flush();
+  gate_->begin(queue_->handle.get());
   return CL_SUCCESS;
 }
 
