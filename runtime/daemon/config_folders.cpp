@@ -55,7 +55,7 @@ class FolderCheck {
 
   /// The same of the folder in which a file is to be made.
   void look_around(const char* section, const char* key, const fs::path& file) {
-    look_at(section, key, fs::absolute(file).parent_path());
+    if (!file.empty()) look_at(section, key, fs::absolute(file).parent_path());
   }
 
  private:

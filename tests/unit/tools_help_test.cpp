@@ -153,7 +153,7 @@ TEST(Help, SaysInItsOwnWordsWhatIsWrong) {
       {"fairgv run --mem 0 -- true", "--mem is '0', and without memory a program gets no buffer: name more"},
       {"fairgv run --mem 0% -- true", "--mem is '0%', and without memory"},
       {"fairgv env --mem 0", "without memory a program gets no buffer"},
-      {"fairgv set --policy fair --device 99", "--device is '99': it must be a number, 0 to 63"},
+      {"fairgv set --policy fair --device 99", "--device is '99': it must be a number, 0 to 62"},
       {"fairgv set --device 0", "--device needs --policy"},
       {"fairgv set alice", "say what to change: fairgv set TENANT --weight W"},
       {"fairgv set weight=4", "'weight=4' is no tenant: fairgv set TENANT --weight W"},

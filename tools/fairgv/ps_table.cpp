@@ -195,13 +195,18 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (!device.policy.empty()) say(fmt::format("policy {}, slice {:g} ms", device.policy, device.slice_ms));
   if (device.memory != 0)
     say(fmt::format("memory {}/{}", top::short_bytes(device.memory_used), top::short_bytes(device.memory)));
-  if (device.holder) say("in use by " + *device.holder);
   if (report.daemon.share_window_s > 0)
-    say(fmt::format("shares of the last {:g} s", report.daemon.share_window_s));
+    say(fmt::format("now: the last {:g} s", report.daemon.share_window_s));
+  if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
 }
 
 void add_sessions(const Report& report, const PsView& view, std::vector<std::string>& lines) {
+  const std::vector<SessionRow> rows = rows_of(report, view);
+  if (rows.empty()) {
+    lines.emplace_back("no sessions");
+    return;
+  }
   std::vector<const SessionColumn*> columns;
   for (const SessionColumn& each : session_columns())
     if (each.usual) columns.push_back(&each);
@@ -213,7 +218,7 @@ void add_sessions(const Report& report, const PsView& view, std::vector<std::str
   std::vector<std::string> cells;
   for (const SessionColumn* each : columns) cells.push_back(cell(each->title, width(each), each->left));
   lines.push_back(row_text(cells));
-  for (const SessionRow& row : rows_of(report, view)) {
+  for (const SessionRow& row : rows) {
     cells.clear();
     for (const SessionColumn* each : columns) cells.push_back(cell(each->text(row), width(each), each->left));
     lines.push_back(row_text(cells));
@@ -234,9 +239,8 @@ std::vector<std::string> kill_lines(const Report& report, const PsView& view) {
         tenant.tenant, tenant.faults.watchdog, tenant.faults.violations));
   }
   for (const Report::Kill& kill : report.kills) {
-    add(fmt::format("{} ago: session {} of {} ({} {}, user {}) was ended: {}", age_text(kill.ago_s),
-                    kill.session, kill.tenant, kill.program, kill.pid, view.user_name(kill.uid),
-                    kill.reason));
+    add(fmt::format("{} ago: session {} of {} ({} {}, user {}): {}", age_text(kill.ago_s), kill.session,
+                    kill.tenant, kill.program, kill.pid, view.user_name(kill.uid), kill.reason));
   }
   return lines;
 }
