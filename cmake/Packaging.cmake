@@ -43,7 +43,7 @@ install(FILES "${packaging}/fairgvd.toml" DESTINATION /etc/fairgv COMPONENT daem
 install(DIRECTORY DESTINATION /etc/fairgv/fairgvd.toml.d COMPONENT daemon)
 
 # ---- opencl
-install(FILES "${CMAKE_BINARY_DIR}/tools/installed/fairgv.icd" DESTINATION /etc/OpenCL/vendors COMPONENT opencl)
+fairgv_install_vendor_file(/etc/OpenCL/vendors)
 
 # ---- man pages
 find_program(gzip gzip REQUIRED)
@@ -71,6 +71,9 @@ add_custom_target(man_pages ALL DEPENDS ${compressed})
 
 # ---- what every package has
 set(components daemon opencl tools)
+if(FAIRGV_BUILD_BENCHMARKS)
+  list(APPEND components bench)
+endif()
 if(TARGET fairgv-softcuda)
   list(APPEND components cuda)
 else()
@@ -159,6 +162,16 @@ The command fairgv runs programs as tenants, shows who uses the devices and
 with which shares, changes weights and memory quotas while programs run,
 simulates scheduling policies, and looks for what is wrong on a machine.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "fairgv-daemon (= ${FAIRGV_DEBIAN_VERSION}), fairgv-opencl (= ${FAIRGV_DEBIAN_VERSION})")
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "fairgv-bench, bash-completion")
+
+set(CPACK_COMPONENT_BENCH_DESCRIPTION "measurements of how accelerators are shared, and programs to try it with
+What the command fairgv bench runs: shares by weight, overhead, latency and
+more, on this machine's own devices, as tables and figures.
+
+The OpenCL programs that are measured lie in /usr/libexec/fairgv/workloads and
+make good first tenants.")
+set(CPACK_DEBIAN_BENCH_PACKAGE_DEPENDS "fairgv-tools (= ${FAIRGV_DEBIAN_VERSION})")
+set(CPACK_DEBIAN_BENCH_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
+set(CPACK_DEBIAN_BENCH_PACKAGE_SUGGESTS "gnuplot-nox, strace, curl")
 
 include(CPack)

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/daemon/config_contradictions.hpp"
+#include "runtime/daemon/config_folders.hpp"
 #include "runtime/daemon/config_memory.hpp"
 #include "runtime/daemon/config_options.hpp"
 #include "runtime/daemon/config_settings.hpp"
@@ -56,31 +58,6 @@ void apply_all(const Settings& settings, Config& config, ConfigErrors& errors) {
     MatchRule& rule = config.tenants.matches.emplace_back();
     apply(match_options(), match_title(i), section, rule, config, errors);
     rule.place = section.place.path + ":" + std::to_string(section.place.line);
-  }
-}
-
-void check_weights(const Config& config, const Settings& settings, ConfigErrors& errors) {
-  const TenantRules& rules = config.tenants;
-  if (rules.default_weight <= rules.max_weight) return;
-  const auto& values = settings.sections.at("tenants").values;
-  const auto own = values.find("default_weight");
-  const auto& setting = own == values.end() ? values.at("max_weight") : own->second;
-  errors.add(setting.place, "default_weight in [tenants] must not be larger than max_weight");
-}
-
-void check_class(const std::string& name, const std::string& title, const SectionSettings& section,
-                 const Config& config, ConfigErrors& errors) {
-  if (name.empty() || config.tenants.classes.contains(name)) return;
-  errors.add(section.values.at("class").place,
-             "class in " + title + ": there is no " + class_title(name) + ": add one, or leave class out");
-}
-
-void check_classes(const Config& config, const Settings& settings, ConfigErrors& errors) {
-  for (const auto& [name, section] : settings.tenants) {
-    check_class(config.tenants.by_name.at(name).class_name, tenant_title(name), section, config, errors);
-  }
-  for (std::size_t i = 0; i < settings.matches.size(); ++i) {
-    check_class(config.tenants.matches[i].class_name, match_title(i), settings.matches[i], config, errors);
   }
 }
 
@@ -134,6 +111,17 @@ TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   return rule;
 }
 
+/// What the texts say, and all that is wrong with it by itself; on what lies on the machine's file systems
+/// see check_folders().
+Config parse(const std::vector<ConfigText>& texts, Settings& settings, ConfigErrors& errors) {
+  for (const ConfigText& text : texts) read_settings(text, settings, errors);
+  Config config;
+  apply_all(settings, config, errors);
+  check_contradictions(config, settings, errors);
+  check_memory(config, settings, errors);
+  return config;
+}
+
 }  // namespace
 
 const DeviceRule& DeviceRules::of(std::uint32_t device) const {
@@ -151,15 +139,7 @@ TenantRule TenantRules::of(const std::string& name, const std::string& class_nam
 Result<Config> parse_config(const std::vector<ConfigText>& texts) {
   ConfigErrors errors;
   Settings settings;
-  for (const ConfigText& text : texts) read_settings(text, settings, errors);
-  Config config;
-  apply_all(settings, config, errors);
-  // What is left out because it is wrong would only bring up more.
-  if (errors.empty()) {
-    check_weights(config, settings, errors);
-    check_classes(config, settings, errors);
-    check_memory(config, settings, errors);
-  }
+  Config config = parse(texts, settings, errors);
   if (!errors.empty()) return errors.all();
   return config;
 }
@@ -179,12 +159,14 @@ std::optional<std::string> default_config_path() {
 
 Result<Config> read_config(const std::string& path) {
   ConfigErrors errors;
+  Settings settings;
   std::vector<ConfigText> texts;
   const auto take = [&](const std::string& file) {
     auto text = read_text(file);
     if (text) {
       texts.push_back(std::move(text).value());
     } else {
+      settings.unread = true;
       errors.add(text.error().message);
     }
   };
@@ -192,12 +174,13 @@ Result<Config> read_config(const std::string& path) {
   // A package may leave it to the drop-in files.
   if (path != default_place() || fs::exists(path, ignored)) take(path);
   const auto more = drop_ins(path);
+  settings.unread = settings.unread || !more;
   if (!more) errors.add(more.error().message);
   if (more) std::for_each(more->begin(), more->end(), take);
-  auto config = parse_config(texts);
-  if (errors.empty()) return config;
-  if (!config) errors.add(config.error().message);
-  return errors.all();
+  Config config = parse(texts, settings, errors);
+  check_folders(config, settings, errors);
+  if (!errors.empty()) return errors.all();
+  return config;
 }
 
 std::vector<std::string> lines_of(const Error& error) {

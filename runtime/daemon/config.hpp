@@ -1,8 +1,9 @@
 // The daemon's configuration: a TOML file, checked completely when it is read (docs/man/fairgvd.toml.5.md).
 //
 // Beside FILE, the files FILE.d/*.toml are read, in the order of their names: what a later one says goes
-// before. An unknown key, a wrong type or a value out of range is an error that names file, line and column.
-// All mistakes are told, a line each. There is no partial success: on an error the caller keeps what it has.
+// before. An unknown key, a wrong type, a value out of range, values that contradict each other, and folders
+// that are not there are errors that name file, line and column. All mistakes are told at once, a line each.
+// There is no partial success: on an error the caller keeps what it has.
 //
 // What options there are, and what each means, is one table: config_options.hpp.
 #pragma once
@@ -183,7 +184,7 @@ std::optional<std::string> default_config_path();
 /// Reads a file, unless it is the default one and missing, and its drop-in files. User names in them are
 /// looked up.
 Result<Config> read_config(const std::string& path);
-/// The same from text.
+/// The same from text; folders are not looked for.
 Result<Config> parse_config(const std::vector<ConfigText>& texts);
 Result<Config> parse_config(const std::string& text, const std::string& path);
 /// The lines of what these say against a configuration.

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "runtime/daemon/config_options.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -42,26 +44,43 @@ ConfigPlace last_reserve(const Settings& settings) {
   return place;
 }
 
-}  // namespace
-
-void check_memory(const Config& config, const Settings& settings, ConfigErrors& errors) {
+/// Reserves beyond their tenants' limits.
+void check_limits(const Config& config, const Settings& settings, ConfigErrors& errors) {
   for (const auto& [name, own] : config.tenants.by_name) {
     const TenantRule rule = config.tenants.of(name);
     const MemorySize limit = rule.memory.value_or(config.tenants.default_memory);
     if (rule.memory_reserve && is_more(*rule.memory_reserve, limit)) {
       errors.add(settings.tenants.at(name).values.at("memory_reserve").place,
-                 "memory_reserve in [tenant.\"" + name + "\"] is more than its memory, " + to_text(limit));
+                 "memory_reserve in " + tenant_title(name) + " is more than its memory, " + to_text(limit) +
+                     ": lower the one or raise the other");
     }
   }
+}
+
+/// The sum of the reserves in bytes, where it is more than this device has.
+void check_sum(const Reserves& sum, const DeviceRule& device, const std::string& title,
+               const Settings& settings, ConfigErrors& errors) {
+  if (!device.memory || !is_more({sum.bytes}, *device.memory)) return;
+  errors.add(last_reserve(settings), "the memory_reserve of all tenants together is " +
+                                         to_text(MemorySize{sum.bytes}) + " and " + title + " has " +
+                                         to_text(*device.memory) + " to share out: lower some of them");
+}
+
+}  // namespace
+
+void check_memory(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  if (!settings.knows({"memory", "memory_reserve", "default_memory", "class"})) return;
+  check_limits(config, settings, errors);
   const Reserves sum = sum_of(config.tenants);
-  const auto& memory = config.devices.common.memory;
   if (sum.percent > 100) {
     errors.add(last_reserve(settings), "the memory_reserve of all tenants together is " +
-                                           std::to_string(sum.percent) + "%: a device has 100%");
-  } else if (memory && is_more({sum.bytes}, *memory)) {
-    errors.add(last_reserve(settings), "the memory_reserve of all tenants together is " +
-                                           to_text(MemorySize{sum.bytes}) + " and [device] has " +
-                                           to_text(*memory) + " to share out");
+                                           std::to_string(sum.percent) +
+                                           "%: a device has 100%: lower some of them");
+  }
+  check_sum(sum, config.devices.common, "[device]", settings, errors);
+  for (const auto& [index, rule] : config.devices.by_index) {
+    if (rule.memory == config.devices.common.memory) continue;  // told already
+    check_sum(sum, rule, device_title(index), settings, errors);
   }
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <string_view>
 #include <tuple>
 
 #include "runtime/daemon/config_options.hpp"
+#include "runtime/session/near_word.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -17,33 +17,6 @@ namespace {
 
 ConfigPlace place_of(const toml::source_region& where, const std::string& path) {
   return {path, where.begin.line, where.begin.column};
-}
-
-/// How many letters have to be put in, taken out or exchanged to make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t before = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t exchanged = before + (a[i] == b[j] ? 0 : 1);
-      before = row[j + 1];
-      row[j + 1] = std::min({exchanged, row[j] + 1, before + 1});
-    }
-  }
-  return row.back();
-}
-
-/// "did you mean 'slice_ms'? ", or nothing if no known name is near.
-std::string suggestion(std::string_view unknown, const std::vector<std::string>& known) {
-  // A beginning is nearer than any mistyped word.
-  const auto steps = [&](const std::string& name) {
-    return unknown.size() >= 3 && name.starts_with(unknown) ? 0 : distance(unknown, name);
-  };
-  const auto nearest = std::min_element(known.begin(), known.end(),
-                                        [&](const auto& a, const auto& b) { return steps(a) < steps(b); });
-  if (nearest == known.end() || steps(*nearest) > std::max<std::size_t>(1, unknown.size() / 3)) return "";
-  return "did you mean '" + *nearest + "'? ";
 }
 
 /// Reading of one value: what it is, or which node is not as it must be.
@@ -193,7 +166,10 @@ class FileReader {
     const ReadValue read = value_of(node, facts, title);
     if (read.value) {
       section.values[facts.key] = {*read.value, place_of(node.source(), path_)};
-    } else if (!read.complaint.empty() && std::holds_alternative<DeviceMemoryType>(facts.type)) {
+      return;
+    }
+    settings_.left_out.insert(facts.key);
+    if (!read.complaint.empty() && std::holds_alternative<DeviceMemoryType>(facts.type)) {
       complain(node, read.complaint);
     } else {
       complain(*read.wrong, std::string(facts.key) + " in " + title + " must be " +
@@ -245,8 +221,8 @@ class FileReader {
       std::string list;
       for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
       errors_.add(place_of(key.source(), path_), "unknown key '" + std::string(key.str()) + "' in " + title +
-                                                     ": " + suggestion(key.str(), known) + "known are " +
-                                                     list);
+                                                     ": " + session::did_you_mean(key.str(), known) +
+                                                     "known are " + list);
     }
   }
 
@@ -286,11 +262,17 @@ Error ConfigErrors::all() const {
   return Error{text};
 }
 
+bool Settings::knows(std::initializer_list<const char*> keys) const {
+  return !unread &&
+         std::none_of(keys.begin(), keys.end(), [this](const char* key) { return left_out.contains(key); });
+}
+
 void read_settings(const ConfigText& file, Settings& settings, ConfigErrors& errors) {
   try {
     const toml::table document = toml::parse(file.text, file.path);
     FileReader(file.path, settings, errors).read(document);
   } catch (const toml::parse_error& error) {
+    settings.unread = true;
     errors.add(place_of(error.source(), file.path), std::string(error.description()));
   }
 }

@@ -4,8 +4,10 @@
 // Private to config*.cpp.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,13 @@ struct Settings {
   std::map<std::string, SectionSettings> tenants;
   std::map<std::string, SectionSettings> classes;
   std::vector<SectionSettings> matches;  // in the files' order
+
+  /// Keys whose value was left out somewhere, because it is wrong by itself.
+  std::set<std::string> left_out;
+  bool unread = false;  // nothing is known of a file, which might solve any contradiction
+
+  /// Whether every value of these keys is known, in whichever section: only then are they compared.
+  bool knows(std::initializer_list<const char*> keys) const;
 };
 
 /// Adds what a file says. What is wrong with it is told in the errors, and left out.

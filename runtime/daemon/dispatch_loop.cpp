@@ -385,6 +385,13 @@ bool DispatchLoop::has_used_a_device(SessionId id) {
                      [id](const Dispatcher& dispatcher) { return dispatcher.charged_ns(id) > 0; });
 }
 
+std::vector<std::uint64_t> DispatchLoop::used_ns(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> used;
+  for (const Dispatcher& dispatcher : dispatchers_) used.push_back(dispatcher.charged_ns(id));
+  return used;
+}
+
 bool DispatchLoop::interactive(SessionId id) {
   const std::lock_guard lock(mutex_);
   return std::any_of(dispatchers_.begin(), dispatchers_.end(),

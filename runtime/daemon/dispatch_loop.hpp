@@ -146,6 +146,8 @@ class DispatchLoop {
   /// On any device; see Dispatcher.
   bool interactive(SessionId id);
   bool has_used_a_device(SessionId id);
+  /// By device: what its worker has counted and was charged, in its life.
+  std::vector<std::uint64_t> used_ns(SessionId id);
   /// All tenants' usage; none of a tenant that is not known yet. Looks at some tenants at a time, so that
   /// nobody who wants a turn waits for long: with many of them it is not all of the same instant.
   std::unordered_map<TenantId, TenantUsage> usage(const std::vector<TenantId>& tenants);

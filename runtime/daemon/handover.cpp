@@ -117,6 +117,7 @@ json to_json(const HandedSession& session) {
   if (session.paused) object["paused"] = session::to_json(session.paused);
   if (session.held_back_until)
     object["held_back_until"] = number_of(session.held_back_until->time_since_epoch());
+  if (session.started) object["started"] = number_of(session.started->time_since_epoch());
   for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
   for (std::uint32_t device = 0; device < session.books.turns.size(); ++device) {
     const auto& turn = session.books.turns[device];
@@ -286,6 +287,9 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   session.paused = session::pause_from(fields);
   if (fields.has("held_back_until")) {
     session.held_back_until = std::chrono::steady_clock::time_point(time(fields, "held_back_until"));
+  }
+  if (fields.has("started")) {
+    session.started = std::chrono::steady_clock::time_point(time(fields, "started"));
   }
   if (!fields.ok()) whole.fail("has a session that cannot be read: " + fields.error().message);
   return session;

@@ -66,6 +66,7 @@ struct HandedSession {
   std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
   std::optional<session::Pause> paused{};
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
+  std::optional<std::chrono::steady_clock::time_point> started{};  // none: by an older daemon
 };
 
 struct Handover {

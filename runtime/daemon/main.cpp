@@ -14,6 +14,7 @@
 #include "runtime/daemon/log_format.hpp"
 #include "runtime/daemon/server.hpp"
 #include "runtime/daemon/service_manager.hpp"
+#include "runtime/session/command_line.hpp"
 #include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 
@@ -121,6 +122,8 @@ int serve(const CommandLine& command) {
     if (!read) return refuse(read.error(), command.check);
     config = std::move(read).value();
   }
+  // A daemon in the background works in another folder, and reads the file again from there.
+  const auto config_file = absolute(config_path);
   if (command.check) return 0;
   if (command.print_config) {
     fmt::print("{}", to_toml(config));
@@ -158,7 +161,7 @@ int serve(const CommandLine& command) {
   const auto folder = session::program_directory();
   if (!folder) return fail(folder.error().message);
   ServerSettings settings{socket,
-                          absolute(config_path),
+                          config_file,
                           std::nullopt,
                           command.log_level,
                           worker.value(),
@@ -216,7 +219,7 @@ int main_of(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return fail(std::string(error.what()) + "; see fairgvd --help", kUsage);
+    return fail(session::misuse_of(app, error), kUsage);
   }
   if (command.print_defaults) {
     fmt::print("{}", default_toml());

@@ -59,13 +59,18 @@ double held_back_s(const Session& session) {
   return std::max(0.0, std::chrono::duration<double>(left).count());
 }
 
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
 std::vector<Report::Session> session_reports(Host& host, const SessionTable& sessions, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : sessions.all()) {
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
                     state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
-                    session->long_commands.all(), session->paused, held_back_s(*session)});
+                    session->long_commands.all(), session->paused, held_back_s(*session), session->peer.uid,
+                    seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id)});
   }
   return list;
 }
@@ -123,6 +128,15 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   return report;
 }
 
+std::vector<Report::Kill> kill_reports(const SessionTable& sessions) {
+  std::vector<Report::Kill> list;
+  for (const Kill& kill : sessions.kills().all()) {
+    list.push_back({kill.session.value, kill.tenant, kill.uid, kill.pid, kill.program, kill.reason,
+                    seconds_since(kill.at)});
+  }
+  return list;
+}
+
 bool is_worth_showing(const Report::Tenant& tenant) {
   return !tenant.sessions.empty() || tenant.paused ||
          std::any_of(tenant.share.begin(), tenant.share.end(), [](double share) { return share > 0; });
@@ -150,6 +164,7 @@ Report make_report(Host& host, const SessionTable& sessions, const std::string& 
     each.sessions = session_reports(host, sessions, entry.tenant.id);
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
   }
+  report.kills = kill_reports(sessions);
   return report;
 }
 

@@ -45,10 +45,11 @@ struct Session {
   session::SlicingWish slicing;
   session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
-  DeviceView devices{};  // that its worker sees, once it is ready
+  DeviceView devices{};                    // that its worker sees, once it is ready
   std::optional<session::Pause> paused{};  // by itself; its tenant may be, too
   /// Before then it may not run, since sessions of its tenant were killed before it.
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
+  std::chrono::steady_clock::time_point started{};
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 

@@ -10,6 +10,7 @@ const Session* SessionTable::find(SessionId id) const {
 }
 
 void SessionTable::end(SessionId id, const std::string& reason) {
+  note_kill(*sessions_.at(id), reason);
   end(*sessions_.at(id), reason);
 }
 
@@ -39,7 +40,8 @@ void SessionTable::hold_back(Session& session, Time now) {
   const Time until = tenant.probation.may_run_from(now);
   if (until <= now) return;
   session.held_back_until = until;
-  host_.log.info(session.account, "session {} of tenant {} may run in {:.1f} s: {} sessions before it were killed",
+  host_.log.info(session.account,
+                 "session {} of tenant {} may run in {:.1f} s: {} sessions before it were killed",
                  session.id.value, tenant.name, std::chrono::duration<double>(until - now).count(),
                  tenant.probation.strikes(now));
 }

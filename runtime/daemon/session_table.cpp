@@ -201,6 +201,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .slicing = hello.slicing,
                                                .api = hello.api,
                                                .long_commands = {},
+                                               .started = Clock::now(),
                                                .stage = Session::Stage::starting,
                                                .give_up = Clock::now() + kWorkerPatience,
                                                .client = {},
@@ -435,6 +436,7 @@ void SessionTable::remove_if_clear(SessionId id) {
 void SessionTable::end(Session& session, const std::string& reason, std::optional<Fault> fault) {
   if (session.stage == Session::Stage::ending) return;
   if (fault) host_.tenants.count_fault(session.tenant, *fault);
+  if (fault) note_kill(session, reason);
   if (session.stage == Session::Stage::running) judge(session, fault);
   host_.log.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
                  reason);
@@ -448,6 +450,16 @@ void SessionTable::end(Session& session, const std::string& reason, std::optiona
   session.client_watch.reset();
   session.client.close();
   session.worker.kill();
+}
+
+void SessionTable::note_kill(const Session& session, const std::string& reason) {
+  kills_.note({.session = session.id,
+               .tenant = session.tenant_name,
+               .uid = session.peer.uid,
+               .pid = session.peer.pid,
+               .program = session.program,
+               .reason = reason,
+               .at = Clock::now()});
 }
 
 /// Takes the session's end for its tenant's conduct: whether it was killed for what it did to others.
@@ -499,7 +511,8 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .books = host_.dispatch.session_books(id),
                     .memory = host_.memory.granted(id),
                     .paused = session->paused,
-                    .held_back_until = session->held_back_until});
+                    .held_back_until = session->held_back_until,
+                    .started = session->started});
   }
   return list;
 }
@@ -541,6 +554,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
                                                .devices = DeviceView(handed.devices),
                                                .paused = handed.paused,
                                                .held_back_until = handed.held_back_until,
+                                               .started = handed.started.value_or(Clock::now()),
                                                .stage = Session::Stage::running,
                                                .give_up = {},
                                                .client = std::move(client),

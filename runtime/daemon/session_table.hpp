@@ -16,6 +16,7 @@
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/kill_book.hpp"
 #include "runtime/daemon/memory_book.hpp"
 #include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/session.hpp"
@@ -102,6 +103,8 @@ class SessionTable {
 
   const std::map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
   bool empty() const { return sessions_.empty(); }
+  /// Sessions that somebody or something has ended before their programs did.
+  const KillBook& kills() const { return kills_; }
 
  private:
   std::size_t sessions_of(uid_t owner) const;
@@ -127,6 +130,7 @@ class SessionTable {
   void on_worker_end(SessionId id);
   void remove_if_clear(SessionId id);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {});
+  void note_kill(const Session& session, const std::string& reason);
   void account_memory(const Session& session);
   void judge(const Session& session, std::optional<Fault> fault);
   void leave_tenant(TenantId id);
@@ -135,6 +139,7 @@ class SessionTable {
 
   Host& host_;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;
+  KillBook kills_;
   std::uint32_t last_id_ = 0;
   Time next_processor_look_{};
 };

@@ -104,6 +104,21 @@ struct Report {
     std::vector<LongCommand> long_commands{};
     std::optional<Pause> paused{};  // by itself; see also its tenant's
     double held_back_s = 0;         // until it may run, since sessions before it were killed
+    // Not from an older daemon:
+    std::optional<std::uint32_t> uid{};  // of the program
+    double age_s = 0;
+    std::vector<std::uint64_t> device_time_ns{};  // by device, in its life
+    std::vector<std::uint64_t> memory_used{};     // by device, in bytes
+  };
+  /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
+  struct Kill {
+    std::uint32_t session = 0;
+    std::string tenant;
+    std::uint32_t uid = 0;
+    std::int64_t pid = 0;
+    std::string program;
+    std::string reason;
+    double ago_s = 0;
   };
   /// What a tenant has used of one device, in its life if nothing else is said; ended sessions included.
   struct Use {
@@ -161,6 +176,7 @@ struct Report {
   Daemon daemon;
   std::vector<Device> devices;
   std::vector<Tenant> tenants;
+  std::vector<Kill> kills{};  // the last few, the latest last
 };
 
 std::string to_text(const ControlRequest& request);

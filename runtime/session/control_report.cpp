@@ -23,7 +23,16 @@ json to_json(const Report::Session& session) {
           {"interactive", session.interactive},
           {"long_commands", std::move(long_commands)},
           {"paused", to_json(session.paused)},
-          {"held_back_s", session.held_back_s}};
+          {"held_back_s", session.held_back_s},
+          {"uid", session.uid ? json(*session.uid) : json()},
+          {"age_s", session.age_s},
+          {"device_time_ns", session.device_time_ns},
+          {"memory_used", session.memory_used}};
+}
+
+json to_json(const Report::Kill& kill) {
+  return {{"session", kill.session}, {"tenant", kill.tenant}, {"uid", kill.uid},    {"pid", kill.pid},
+          {"program", kill.program}, {"reason", kill.reason}, {"ago_s", kill.ago_s}};
 }
 
 json to_json(const Report::Use& use) {
@@ -95,8 +104,28 @@ Result<Report::Session> session_from(json object) {
   }
   session.paused = pause_from(fields);
   if (fields.has("held_back_s")) session.held_back_s = fields.number("held_back_s");
+  if (fields.has("uid")) {
+    session.uid = fields.integer32("uid");
+    session.age_s = fields.number("age_s");
+    session.device_time_ns = fields.integers("device_time_ns", kLongestList);
+    session.memory_used = fields.integers("memory_used", kLongestList);
+  }
   if (!fields.ok()) return fields.error();
   return session;
+}
+
+Result<Report::Kill> kill_from(json object) {
+  auto fields = JsonFields::nested(std::move(object), "killed session");
+  Report::Kill kill;
+  kill.session = fields.integer32("session");
+  kill.tenant = printable(fields.string("tenant", kLongestText), kLongestTenantName);
+  kill.uid = fields.integer32("uid");
+  kill.pid = fields.integer32("pid");
+  kill.program = printable(fields.string("program", kLongestText), kLongestProgramName);
+  kill.reason = printable(fields.string("reason", kLongestText), kLongestText);
+  kill.ago_s = fields.number("ago_s");
+  if (!fields.ok()) return fields.error();
+  return kill;
 }
 
 Result<Report::Use> use_from(json object) {
@@ -229,6 +258,8 @@ std::string to_text(const Report& report) {
   }
   json tenants = json::array();
   for (const Report::Tenant& tenant : report.tenants) tenants.push_back(to_json(tenant));
+  json kills = json::array();
+  for (const Report::Kill& kill : report.kills) kills.push_back(to_json(kill));
   return to_text(json{{"ok", true},
                       {"daemon",
                        {{"pid", report.daemon.pid},
@@ -241,7 +272,8 @@ std::string to_text(const Report& report) {
                         {"share_window_s", report.daemon.share_window_s},
                         {"wait_window_s", report.daemon.wait_window_s}}},
                       {"devices", std::move(devices)},
-                      {"tenants", std::move(tenants)}});
+                      {"tenants", std::move(tenants)},
+                      {"kills", std::move(kills)}});
 }
 
 Result<Report> parse_report(std::string_view text) {
@@ -258,6 +290,13 @@ Result<Report> parse_report(std::string_view text) {
     auto tenant = tenant_from(std::move(element));
     if (!tenant) return tenant.error();
     report.tenants.push_back(std::move(tenant).value());
+  }
+  if (fields.has("kills")) {  // not from an older daemon
+    for (json& element : fields.list("kills", kLongestList)) {
+      auto kill = kill_from(std::move(element));
+      if (!kill) return kill.error();
+      report.kills.push_back(std::move(kill).value());
+    }
   }
   if (!fields.ok()) return fields.error();
   return report;

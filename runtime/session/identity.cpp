@@ -45,7 +45,7 @@ Result<ClientIdentity> identity_from_environment() {
   if (!slicing) return slicing.error();
   identity.slicing = slicing.value();
   if (const auto text = variable("FAIRGV_MEM")) {
-    auto memory = parse_memory_size(*text, "FAIRGV_MEM");
+    auto memory = parse_memory_limit(*text, "FAIRGV_MEM");
     if (!memory) return memory.error();
     identity.memory = memory.value();
   }

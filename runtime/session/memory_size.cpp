@@ -53,6 +53,17 @@ Result<MemorySize> parse_memory_size(const std::string& text, const std::string&
       "or 0% to 100% of a device"};
 }
 
+Result<MemorySize> parse_memory_limit(const std::string& text, const std::string& source) {
+  auto size = parse_memory_size(text, source);
+  if (size && size->bytes == 0 && size->percent.value_or(0) == 0) {
+    return Error{
+        source + " is '" + printable(text, kLongestMemorySize) +
+        "', and without memory a program gets no buffer: name more, such as 64MiB or 10%, or leave it "
+        "out for all that the tenant may have"};
+  }
+  return size;
+}
+
 std::string to_text(const MemorySize& size) {
   if (size.percent) return std::to_string(*size.percent) + "%";
   for (std::size_t i = kUnits.size(); i-- > 0 && size.bytes != 0;) {

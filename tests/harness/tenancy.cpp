@@ -12,8 +12,16 @@
 
 namespace fairgv::harness {
 
+std::filesystem::path own_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 std::string beside(const std::string& program) {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
+  const auto near = own_folder() / program;
+  const auto installed = (own_folder() / "../../bin" / program).lexically_normal();
+  std::error_code ignored;
+  return !std::filesystem::exists(near, ignored) && std::filesystem::exists(installed, ignored) ? installed
+                                                                                                : near;
 }
 
 Result<Placement> Placement::device_on_first(unsigned cores) {

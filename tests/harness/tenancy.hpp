@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,11 @@
 
 namespace fairgv::harness {
 
-/// A program in the folder of the running one: the build tree's bin/, or where benchmarks are installed.
+/// The folder of the running program: the build tree's bin/, or libexec/fairgv where benchmarks are
+/// installed.
+std::filesystem::path own_folder();
+
+/// A program of ours: in that folder, or where that is libexec/fairgv, in the installation's bin/.
 std::string beside(const std::string& program);
 
 /// Where everything runs, for a machine on which a CPU device is to be apart from host code as an accelerator

@@ -53,6 +53,17 @@ struct Experiments : ::testing::Test {
   const harness::TemporaryFolder folder;
 };
 
+TEST_F(Experiments, ThatAreMistypedAreGuessed) {
+  const auto refused =
+      harness::run({{"/bin/sh", "-c", "exec \"$0\" bench shaer 2>&1", harness::beside("fairgv")},
+                    {{"COLUMNS", std::nullopt}}});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 2);
+  ASSERT_EQ(refused->lines.size(), 1u);
+  EXPECT_NE(refused->lines[0].find("there is no benchmark 'shaer': did you mean 'share'?"),
+            std::string::npos);
+}
+
 TEST_F(Experiments, LeaveNothingBehindWhenTheyAreInterrupted) {
   const auto has_daemon = [&] {
     std::error_code ignored;  // files come and go

@@ -107,6 +107,11 @@ TEST_F(Faults, AKernelThatNeverEndsIsKilledWhenOthersHaveWaitedForTooLong) {
   EXPECT_EQ(victim->wait(), 0);
   (void)has_said("the rest");
   EXPECT_EQ(lines, (std::vector<std::string>{"right", "begun", "lost", "right"}));
+  const nlohmann::json kills = ps()["kills"];
+  ASSERT_EQ(kills.size(), 1u) << kills;
+  EXPECT_EQ(kills[0]["tenant"], "victim");
+  EXPECT_EQ(kills[0]["uid"], ::geteuid());
+  EXPECT_NE(kills[0]["reason"].get<std::string>().find("device 0"), std::string::npos) << kills;
 }
 
 TEST_F(Faults, AStoppedClientKeepsNobodyWaiting) {

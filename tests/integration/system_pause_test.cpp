@@ -8,6 +8,13 @@
 namespace fairgv::integration {
 namespace {
 
+/// Of UTF-8: bytes that begin a character.
+std::size_t columns_of(const std::string& line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  }));
+}
+
 struct Paused : System {
   std::uint64_t device_time(const std::string& name) { return tenant(name)["device_time_ns"][0]; }
   /// Nothing of the tenant's is under way any more.
@@ -105,6 +112,16 @@ TEST_F(Paused, ATenantMayBeEnded) {
   EXPECT_TRUE(progresses(bob));
   EXPECT_NE(log().find("ends: ended by user " + std::to_string(::geteuid())), std::string::npos);
   EXPECT_NE(fairgv({"kill", "alice"}).status, 0) << "it has no session any more";
+  const nlohmann::json kills = ps()["kills"];
+  ASSERT_EQ(kills.size(), 1u) << kills;
+  EXPECT_EQ(kills[0]["tenant"], "alice");
+  EXPECT_EQ(kills[0]["reason"], "ended by user " + std::to_string(::geteuid()));
+  const nlohmann::json session = tenant("bob")["sessions"][0];
+  EXPECT_EQ(session["uid"], ::geteuid());
+  EXPECT_GT(session["age_s"], 0);
+  EXPECT_GT(session["device_time_ns"][0], 0);
+  EXPECT_GT(session["memory_used"][0], 0);
+  for (const std::string& line : fairgv({"ps"}).lines) EXPECT_LE(columns_of(line), 80u) << line;
 }
 
 TEST_F(Paused, ANumberIsASessionUnlessItIsSaidToBeATenant) {

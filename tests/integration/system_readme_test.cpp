@@ -1,4 +1,5 @@
 // The commands that the README shows work as they stand there.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -44,6 +45,39 @@ TEST_F(Readme, CommandsOfFairgvWork) {
   ASSERT_GE(lines.size(), 4u);
   for (const std::string& line : lines) EXPECT_EQ(run_line(line), 0) << line;
   EXPECT_EQ(tenant("alice")["weight"], 4);
+}
+
+/// The lines of tools/tour that are to be typed.
+std::string tour() {
+  const auto printed = harness::run({{std::string(FAIRGV_SOURCE_DIR) + "/tools/tour"}, {}});
+  EXPECT_TRUE(printed);
+  std::string lines;
+  for (const std::string& line : printed->lines)
+    if (line.starts_with("    ")) lines += line.substr(4) + '\n';
+  return lines;
+}
+
+TEST_F(Readme, TheTourAfterTheQuickstartCanBeTyped) {
+  std::string typed = tour();
+  ASSERT_EQ(std::count(typed.begin(), typed.end(), '\n'), 4) << typed;
+  ASSERT_TRUE(typed.ends_with("fairgv ps\n")) << typed;
+  // The programs were just built, perhaps not in the folder of tools/quickstart. And nobody waits here: ps
+  // looks when both are there.
+  const std::string folder = std::filesystem::path(harness::beside("fairgv")).parent_path();
+  typed = "PATH=" + folder + ":" + folder + "/workloads:$PATH\n" + typed.substr(typed.find('\n') + 1);
+  typed.insert(typed.rfind("fairgv ps"),
+               "for i in $(seq 300); do fairgv ps --format tenant,state | grep -c 'alice\\|bob' | "
+               "grep -qx 2 && break; sleep 0.1; done\n");
+  typed += "fairgv kill alice >/dev/null; fairgv kill bob >/dev/null; kill %1 %2 2>/dev/null; wait";
+  const auto shown = harness::run({{"/bin/bash", "-c", typed}, {{"FAIRGV_SOCKET", tenancy->socket()}}});
+  ASSERT_TRUE(shown);
+  const auto has = [&](const std::string& text) {
+    return std::any_of(shown->lines.begin(), shown->lines.end(),
+                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  EXPECT_TRUE(has("  alice ") && has("75.0%")) << "alice is due three quarters";
+  EXPECT_TRUE(has("  bob ") && has("25.0%"));
+  EXPECT_TRUE(has("matrixMul"));
 }
 
 TEST_F(Readme, NamesScriptsThatExist) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/daemon/config.hpp"
 #include "tests/harness/temporary_folder.hpp"
@@ -251,7 +252,7 @@ const Mistake kMistakes[] = {
     {"NoSuchDeviceNumber", "[device.64]\npolicy = \"fair\"\n", "c.toml:1:", "unknown key '64' in [device]"},
     {"WeightZero", "[tenants]\ndefault_weight = 0\n", "c.toml:2:", "from 1 to 10000"},
     {"DefaultAboveMaximum", "[tenants]\nmax_weight = 2\ndefault_weight = 3\n",
-     "c.toml:3:", "larger than max_weight"},
+     "c.toml:3:", "default_weight in [tenants] is 3, larger than max_weight, 2: lower"},
     {"TenantName", "[tenant.\"a b\"]\nweight = 1\n", "c.toml:1:", "'a b'"},
     {"TenantNotATable", "[tenant]\nalice = 3\n", "c.toml:2:", "[tenant.\"alice\"]"},
     {"TenantKey", "[tenant.alice]\nwieght = 3\n", "c.toml:2:1:", "wieght"},
@@ -283,12 +284,24 @@ const Mistake kMistakes[] = {
      "c.toml:", "is more than its memory, 10%"},
     {"ReservesAboveAllPerCent",
      "[tenant.a]\nmemory_reserve = \"60%\"\n[tenant.b]\nmemory_reserve = \"41%\"\n",
-     "c.toml:4:", "is 101%: a device has 100%"},
+     "c.toml:4:", "is 101%: a device has 100%: lower some of them"},
     {"ReservesAboveTheDevice",
      "[device]\nmemory = \"1GiB\"\n[tenant.a]\nmemory_reserve = \"1GiB\"\n[tenant.b]\nmemory_reserve = 1\n",
      "c.toml:6:", "and [device] has 1GiB to share out"},
     {"LogLevel", "[daemon]\nlog_level = \"loud\"\n", "c.toml:2:", "one of trace, debug, info"},
-    {"EmptyText", "[opencl]\nvendors = \"\"\n", "c.toml:2:", "text in quotes"},
+    {"EmptyText", "[daemon]\nsocket = \"\"\n", "c.toml:2:", "text in quotes"},
+    {"VendorsFromHere", "[opencl]\nvendors = \"drivers\"\n",
+     "c.toml:2:", "vendors in [opencl] must be an absolute path"},
+    {"MaximumOfATenantAboveAll", "[tenants]\nmax_weight = 5\n[tenant.a]\nmax_weight = 6\n",
+     "c.toml:4:", "max_weight in [tenant.\"a\"] is 6, larger than 5"},
+    {"MaximumOfAClassAboveAll", "[tenants]\nmax_weight = 5\n[class.a]\nmax_weight = 6\n",
+     "c.toml:4:", "max_weight in [class.\"a\"] is 6, larger than 5"},
+    {"MorePlacesKeptThanThereAre", "[daemon]\nkept_sessions = 9\nsession_limit = 8\n",
+     "c.toml:2:", "kept_sessions in [daemon] is 9, larger than session_limit, 8"},
+    {"ReservesAboveOneDevice", "[device.1]\nmemory = \"1GiB\"\n[tenant.a]\nmemory_reserve = \"2GiB\"\n",
+     "c.toml:4:", "and [device.1] has 1GiB to share out"},
+    {"MistypedClass", "[class.gold]\nweight = 2\n[tenant.a]\nclass = \"glod\"\n",
+     "c.toml:4:", "did you mean 'gold'?"},
 };
 
 struct ConfigMistake : ::testing::TestWithParam<Mistake> {};
@@ -326,6 +339,74 @@ weight = 1
         1)
         << begins << " in " << config.error().message;
   }
+}
+
+TEST(Config, ContradictionsAreToldBesideOtherMistakesInOneRun) {
+  const harness::TemporaryFolder folder;
+  const std::string path = folder / "c.toml";
+  folder.write("c.toml", R"([daemon]
+log_level = "loud"
+[worker]
+readable = ["/nonexistent/data"]
+[opencl]
+vendors = "/nonexistent/vendors"
+[usage]
+store = "/nonexistent/usage.db"
+[tenants]
+max_weight = 2
+default_weight = 3
+[tenant.a]
+memory_reserve = "60%"
+class = "gold"
+[tenant.b]
+memory_reserve = "41%"
+)");
+  const auto config = read_config(path);
+  ASSERT_FALSE(config);
+  const auto lines = lines_of(config.error());
+  const std::pair<const char*, const char*> expected[] = {
+      {":2:", "log_level"},
+      {":4:", "readable in [worker]: there is no /nonexistent/data: "},
+      {":6:", "vendors in [opencl]: there is no folder /nonexistent/vendors: make it"},
+      {":8:", "store in [usage]: there is no folder /nonexistent: make it"},
+      {":11:", "default_weight in [tenants] is 3, larger than max_weight, 2"},
+      {":14:", "there is no [class.\"gold\"]: add it"},
+      {":16:", "together is 101%"}};
+  ASSERT_EQ(lines.size(), std::size(expected)) << config.error().message;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_TRUE(lines[i].starts_with(path + expected[i].first)) << lines[i];
+    EXPECT_NE(lines[i].find(expected[i].second), std::string::npos) << lines[i];
+  }
+}
+
+TEST(Config, WhatIsWrongByItselfIsNotAlsoAContradiction) {
+  const auto one_line = [](const std::string& text) {
+    const auto config = parse_config(text, "c.toml");
+    return !config && lines_of(config.error()).size() == 1;
+  };
+  EXPECT_TRUE(one_line("[tenants]\nmax_weight = 2\ndefault_weight = \"3\"\n[tenant.a]\nmax_weight = 2\n"));
+  EXPECT_TRUE(
+      one_line("[tenants]\ndefault_memory = \"1GiB\"\n[tenant.a]\nmemory = \"lots\"\n"
+               "memory_reserve = \"2GiB\"\n"))
+      << "its memory is not known";
+  const auto texts =
+      parse_config({{"a.toml", "[tenant.a]\nclass = \"gold\"\n"}, {"b.toml", "[class.gold\n"}});
+  ASSERT_FALSE(texts);
+  EXPECT_EQ(lines_of(texts.error()).size(), 1u) << texts.error().message;
+}
+
+TEST(Config, FoldersThatAreThereAreNoMistake) {
+  const harness::TemporaryFolder folder;
+  const std::string path = folder / "c.toml", there = folder.path();
+  folder.write("c.toml", "[worker]\nreadable = [\"" + there + "\"]\n[opencl]\nvendors = \"" + there +
+                             "\"\n[usage]\nstore = \"" + there +
+                             "/usage.db\"\n[metrics]\nlisten = \"unix:" + there + "/metrics.sock\"\n");
+  const auto config = read_config(path);
+  EXPECT_TRUE(config) << config.error().message;
+  folder.write("c.toml", "[opencl]\nvendors = \"" + path + "\"\n");
+  const auto file = read_config(path);
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().message.find(path + " is no folder"), std::string::npos) << file.error().message;
 }
 
 TEST(Config, LaterFilesGoBeforeEarlierOnesKeyByKey) {

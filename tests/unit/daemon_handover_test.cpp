@@ -69,7 +69,8 @@ Handover example() {
                                   .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
                         .memory = {~std::uint64_t{0}, 5},
                         .paused = session::Pause{1001, false},
-                        .held_back_until = std::chrono::steady_clock::time_point(9s)}}};
+                        .held_back_until = std::chrono::steady_clock::time_point(9s),
+                        .started = std::chrono::steady_clock::time_point(8s)}}};
 }
 
 TEST(Handover, IsReadAsItWasWritten) {
@@ -115,6 +116,7 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[1].paused, (session::Pause{0, true}));
   EXPECT_EQ(read->sessions[0].paused, (session::Pause{1001, false}));
   EXPECT_EQ(read->sessions[0].held_back_until, std::chrono::steady_clock::time_point(9s));
+  EXPECT_EQ(read->sessions[0].started, std::chrono::steady_clock::time_point(8s));
   EXPECT_EQ(read->tenants[1].probation.strikes(Probation::Time(4s)), 3u);
   EXPECT_EQ(read->tenants[0].probation.strikes(Probation::Time(4s)), 0u);
 }

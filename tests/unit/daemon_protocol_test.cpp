@@ -351,6 +351,10 @@ Report full_report(std::size_t tenants) {
     tenant.uid = 1'000;
     tenant.sessions = {{static_cast<std::uint32_t>(i + 1), 100, "prog", 101, "busy"}};
     tenant.sessions[0].long_commands = {{0, "reduce", "it uses pipes", 3, 4'210'000'000, 5'000'000'000}};
+    tenant.sessions[0].uid = 1'001;
+    tenant.sessions[0].age_s = 2.5;
+    tenant.sessions[0].device_time_ns = {7, UINT64_MAX};
+    tenant.sessions[0].memory_used = {8, 9};
     tenant.device_time_ns = {UINT64_MAX, 0};
     tenant.share = {0.25, 0};
     tenant.ideal_share = 0.5;
@@ -366,6 +370,7 @@ Report full_report(std::size_t tenants) {
     tenant.faults = {1, 2, 3};
     report.tenants.push_back(tenant);
   }
+  report.kills = {{7, "tenant0", 1'000, 4711, "prog", "its worker\nwas killed", 3.5}};
   return report;
 }
 
@@ -392,6 +397,15 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.use[0].memory_byte_s, 1.5);
   EXPECT_EQ(tenant.sessions_started, 4u);
   EXPECT_EQ(tenant.faults.violations, 3u);
+  EXPECT_EQ(tenant.sessions[0].uid, 1'001u);
+  EXPECT_EQ(tenant.sessions[0].age_s, 2.5);
+  EXPECT_EQ(tenant.sessions[0].device_time_ns, (std::vector<std::uint64_t>{7, UINT64_MAX}));
+  EXPECT_EQ(tenant.sessions[0].memory_used, (std::vector<std::uint64_t>{8, 9}));
+  ASSERT_EQ(read->kills.size(), 1u);
+  EXPECT_EQ(read->kills[0].tenant, "tenant0");
+  EXPECT_EQ(read->kills[0].pid, 4711);
+  EXPECT_EQ(read->kills[0].reason, "its worker?was killed") << "one line for a terminal";
+  EXPECT_EQ(read->kills[0].ago_s, 3.5);
   EXPECT_EQ(tenant.sessions[0].long_commands, full_report(2).tenants[1].sessions[0].long_commands);
 }
 
@@ -399,10 +413,13 @@ TEST(ControlProtocol, AnOlderDaemonsReportLacksWhatItDoesNotKnow) {
   auto json = nlohmann::json::parse(to_text(full_report(1)));
   auto& session = json["tenants"][0]["sessions"][0];
   ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
+  ASSERT_EQ(session.erase("uid") + session.erase("age_s") + json.erase("kills"), 3u);
   ASSERT_EQ(json["tenants"][0].erase("use") + json["daemon"].erase("restarts"), 2u);
   const auto read = parse_report(json.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());
+  EXPECT_FALSE(read->tenants[0].sessions[0].uid);
+  EXPECT_TRUE(read->kills.empty());
 }
 
 TEST(ControlProtocol, TheReportHasTheFieldsThatScriptsReadByName) {

@@ -59,6 +59,18 @@ TEST(MemorySizes, ThatAreNoneAreRefusedInOneLine) {
   EXPECT_EQ(parse_memory_size("1\n\033[2J", "x").error().message.find_first_of("\n\033"), std::string::npos);
 }
 
+TEST(MemorySizes, OfNothingAreNoLimitForAProgram) {
+  for (const char* text : {"0", "0%", "0MiB"}) {
+    EXPECT_TRUE(parse_memory_size(text, "--mem")) << text;
+    const auto limit = parse_memory_limit(text, "--mem");
+    ASSERT_FALSE(limit) << text;
+    EXPECT_EQ(limit.error().message.find("--mem is '" + std::string(text) + "', and without memory"), 0)
+        << limit.error().message;
+  }
+  EXPECT_TRUE(parse_memory_limit("1%", "--mem"));
+  EXPECT_FALSE(parse_memory_limit("lots", "--mem"));
+}
+
 TEST(MemorySizes, AreWrittenAsTheyAreRead) {
   for (const char* text : {"0", "1", "1023", "1KiB", "1025", "512MiB", "15GiB", "3TiB", "0%", "7%", "100%",
                            "18446744073709551615"}) {

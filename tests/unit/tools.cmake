@@ -5,5 +5,5 @@ add_executable(tools_test
   ${CMAKE_CURRENT_LIST_DIR}/tools_help_test.cpp)
 target_link_libraries(tools_test PRIVATE fairgv_completion harness fairgv_warnings GTest::gtest_main)
 target_compile_definitions(tools_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-add_dependencies(tools_test fairgv fairgvd)
+add_dependencies(tools_test fairgv fairgvd fairgv-vgpu)
 gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

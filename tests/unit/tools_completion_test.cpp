@@ -44,7 +44,7 @@ TEST(BashCompletion, CommandsAreOffered) {
 
 TEST(BashCompletion, OptionsOfACommandAreOfferedAndNoOthers) {
   const Words words = completed("fairgv ps --");
-  EXPECT_EQ(words, (Words{"--help", "--json", "--watch", "--socket"}));
+  EXPECT_EQ(words, (Words{"--format", "--help", "--json", "--socket", "--sort", "--watch"}));
   EXPECT_TRUE(has(completed("fairgv config show --"), "--defaults"));
   EXPECT_FALSE(has(completed("fairgv config show --"), "--watch"));
 }

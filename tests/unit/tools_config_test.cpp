@@ -68,5 +68,30 @@ TEST_F(ConfigCommand, WithoutAFileThePlaceOfAUsersConfigurationIsLookedAt) {
   EXPECT_NE(shown.text.find("slice_ms = 9"), std::string::npos) << shown.text;
 }
 
+TEST_F(ConfigCommand, CheckTellsContradictionsAndMissingFoldersInOneRun) {
+  const std::string file =
+      write("c.toml",
+            "[tenants]\nmax_weight = 2\ndefault_weight = 3\n[tenant.a]\nclass = \"gold\"\n"
+            "[worker]\nreadable = [\"/nonexistent/data\"]\n");
+  const Shown checked = in_shell("fairgv config check " + file);
+  EXPECT_EQ(checked.status, 1);
+  ASSERT_EQ(checked.lines.size(), 3u) << checked.text;
+  EXPECT_NE(checked.lines[0].find("default_weight"), std::string::npos) << checked.text;
+  EXPECT_NE(checked.lines[1].find("gold"), std::string::npos) << checked.text;
+  EXPECT_NE(checked.lines[2].find("/nonexistent/data"), std::string::npos) << checked.text;
+}
+
+TEST_F(ConfigCommand, ADaemonInTheBackgroundReadsARelativeFileAgain) {
+  write("c.toml", "[device]\nslice_ms = 7\n");
+  const Shown reloaded =
+      in_shell("cd " + folder.path().string() +
+               " && export FAIRGV_SOCKET=$PWD/d.sock && fairgvd --config c.toml --exit-idle 20 "
+               "--daemonize </dev/null && { fairgv reload; status=$?; fairgv stop; exit $status; }");
+  EXPECT_EQ(reloaded.status, 0) << reloaded.text;
+  EXPECT_NE(reloaded.text.find("fairgvd has read " + (folder / "c.toml").string() + " again"),
+            std::string::npos)
+      << reloaded.text;
+}
+
 }  // namespace
 }  // namespace fairgv::tools

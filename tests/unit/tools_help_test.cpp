@@ -105,9 +105,77 @@ TEST(Help, AnUnknownCommandIsOneLineAndStatusTwo) {
   }
 }
 
+TEST(Help, IsAlsoACommand) {
+  for (const std::string& command : all_commands()) {
+    if (command == "fairgv" || command == "fairgv help") continue;
+    const std::string words = command.substr(7);
+    const Shown help = in_shell("fairgv help " + words);
+    EXPECT_EQ(help.status, 0) << command;
+    EXPECT_EQ(help.text, in_shell(command + " --help").text);
+  }
+  EXPECT_EQ(in_shell("fairgv help").text, in_shell("fairgv --help").text);
+  const Shown unknown = in_shell("fairgv help pss");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.text.find("did you mean 'ps'?"), std::string::npos) << unknown.text;
+}
+
+/// A wrong command line and what its one line must say.
+struct Misuse {
+  const char* command;
+  const char* says;
+};
+
+TEST(Help, GuessesWhatWasMeant) {
+  const Misuse misuses[] = {
+      {"fairgv tpo", "did you mean 'top'?"},
+      {"fairgv config chekc", "did you mean 'check'?"},
+      {"fairgv run --wieght 3 -- true",
+       "unknown option '--wieght': did you mean '--weight'? see fairgv run --help"},
+      {"fairgv ps --jsn", "unknown option '--jsn': did you mean '--json'? see fairgv ps --help"},
+      {"fairgv ps --sort mem", "there is no column 'mem': did you mean 'memory'?"},
+      {"fairgv ps --format tenant,usr", "there is no column 'usr': did you mean 'user'?"},
+      {"fairgv set --policy fiar", "--policy is 'fiar': did you mean 'fair'? there are "},
+      {"fairgv set alice wieght=4", "'wieght=4' is no setting: did you mean 'weight'?"},
+      {"fairgvd --daemonise", "unknown option '--daemonise': did you mean '--daemonize'? see fairgvd --help"},
+      {"fairgvd --log-level warn", "did you mean 'warning'? there are"},
+  };
+  for (const Misuse& misuse : misuses) {
+    const Shown refused = in_shell(misuse.command);
+    EXPECT_EQ(refused.status, 2) << misuse.command;
+    ASSERT_EQ(refused.lines.size(), 1u) << misuse.command << "\n" << refused.text;
+    EXPECT_NE(refused.text.find(misuse.says), std::string::npos) << misuse.command << "\n" << refused.text;
+  }
+}
+
+TEST(Help, SaysInItsOwnWordsWhatIsWrong) {
+  const Misuse misuses[] = {
+      {"fairgv run --weight", "--weight needs a value: W; see fairgv run --help"},
+      {"fairgv run --mem 0 -- true", "--mem is '0', and without memory a program gets no buffer: name more"},
+      {"fairgv run --mem 0% -- true", "--mem is '0%', and without memory"},
+      {"fairgv env --mem 0", "without memory a program gets no buffer"},
+      {"fairgv set --policy fair --device 99", "--device is '99': it must be a number, 0 to 62"},
+      {"fairgv set --device 0", "--device needs --policy"},
+      {"fairgv set alice", "say what to change: fairgv set TENANT --weight W"},
+      {"fairgv set weight=4", "'weight=4' is no tenant: fairgv set TENANT --weight W"},
+      {"fairgv set alice weight=4 --weight 5", "weight is there twice"},
+      {"fairgv set alice --weight 4 --policy fair", "a policy is a device's, not a tenant's"},
+      {"fairgv config", "name a command: check, show; see fairgv config --help"},
+      {"fairgv trace", "--output is missing; see fairgv trace --help"},
+      {"fairgv whoami alice", "'alice' is one word too many; see fairgv whoami --help"},
+      {"fairgv config show --defaults --running", "use either"},
+  };
+  for (const Misuse& misuse : misuses) {
+    const Shown refused = in_shell(misuse.command);
+    EXPECT_EQ(refused.status, 2) << misuse.command;
+    ASSERT_EQ(refused.lines.size(), 1u) << misuse.command << "\n" << refused.text;
+    EXPECT_NE(refused.text.find(misuse.says), std::string::npos) << misuse.command << "\n" << refused.text;
+  }
+}
+
 TEST(Help, WhoCannotReachTheDaemonFailsWithStatusOneAndOneLine) {
   for (const char* command : {"fairgv ps", "fairgv set alice weight=2", "fairgv stop", "fairgv restart",
-                              "fairgv reload", "fairgv whoami", "fairgv config show --running"}) {
+                              "fairgv set alice --weight 2 --mem 1GiB", "fairgv reload", "fairgv whoami",
+                              "fairgv config show --running"}) {
     const Shown failed = in_shell(command);
     EXPECT_EQ(failed.status, 1) << command;
     EXPECT_EQ(failed.lines.size(), 1u) << command << "\n" << failed.text;

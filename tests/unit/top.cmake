@@ -1,5 +1,6 @@
-# What `fairgv top` shows, and what its keys do; what `fairgv trace` writes.
+# What `fairgv top` shows, and what its keys do; what `fairgv ps` prints and `fairgv trace` writes.
 add_executable(top_test
+  ${CMAKE_CURRENT_LIST_DIR}/tools_ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/top_controller_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/top_link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/top_screen_test.cpp

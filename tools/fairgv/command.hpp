@@ -32,6 +32,9 @@ void add_config(CLI::App& app, Action& action);
 void add_reload(CLI::App& app, Action& action);
 void add_whoami(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes);
+void add_help(CLI::App& app, Action& action);
+/// "help COMMAND..." becomes "COMMAND... --help", and "help" alone "--help".
+void help_first(std::vector<std::string>& arguments);
 
 inline constexpr int kFailed = 1;
 inline constexpr int kMisused = 2;

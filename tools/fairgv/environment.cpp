@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/paths.hpp"
@@ -24,6 +25,13 @@ Result<std::string> vendor_folder() {
   if (!std::filesystem::exists(folder / "fairgv.icd")) {
     return Error{"the front end is not registered at " + (folder / "fairgv.icd").string() +
                  ": build or install FairGV whole"};
+  }
+  std::string library;
+  std::getline(std::ifstream(folder / "fairgv.icd"), library);
+  if (!std::filesystem::exists(library)) {
+    return Error{(folder / "fairgv.icd").string() + " names the front end " + library +
+                 ", which is not there: install FairGV into the folder where it is to stay (cmake --install, "
+                 "--prefix), and do not move it"};
   }
   return folder.string();
 }
@@ -58,7 +66,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
       return weight.error();
   }
   if (options.memory) {
-    if (const auto memory = session::parse_memory_size(*options.memory, "--mem"); !memory)
+    if (const auto memory = session::parse_memory_limit(*options.memory, "--mem"); !memory)
       return memory.error();
   }
   const auto vendors = vendor_folder();

@@ -22,7 +22,8 @@ struct TenantOptions {
 /// Name and value; no value: the variable must not be set.
 using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// Fails for a bad tenant name, weight or amount of memory, or when the front end is not where it belongs.
+/// Fails for a bad tenant name, weight or amount of memory, or when the front end is not where it belongs:
+/// not even its vendor file, or the library that the file names.
 Result<Variables> tenant_variables(const TenantOptions& options);
 
 }  // namespace fairgv::tools

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/session/paths.hpp"
+#include "runtime/session/command_line.hpp"
 #include "tools/completion/words.hpp"
 #include "tools/fairgv/command.hpp"
 
@@ -22,25 +22,6 @@ void add_socket_option(CLI::App& subcommand, std::string& socket) {
 }
 
 namespace {
-
-/// CLI11's words for what is wrong, as one line, with the command whose help says more.
-int misused(const CLI::ParseError& error, const CLI::App& app) {
-  std::string message = error.what();
-  // CLI11 says first what is missing. What is there and means nothing is nearer to the mistake.
-  const auto unknown = app.remaining(true);
-  const bool says_so = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  if (!unknown.empty() && unknown.front().starts_with("-") && !says_so)
-    message = fmt::format("unknown option '{}'", unknown.front());
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  std::string command;
-  for (const CLI::App* at = &app; at != nullptr;) {
-    command += (command.empty() ? "" : " ") + at->get_name();
-    const auto chosen = at->get_subcommands();
-    at = chosen.empty() ? nullptr : chosen.front();
-  }
-  fmt::print(stderr, "fairgv: {}; see {} --help\n", message, command);
-  return kMisused;
-}
 
 /// What build and packages ask for; not in --help.
 int print_completion(const CLI::App& app, const std::string& shell) {
@@ -84,10 +65,12 @@ int run(int argc, char** argv) {
   add_sim(app, action);
   add_doctor(app, action);
   add_bench(app, action, after_dashes);
+  add_help(app, action);
+  help_first(arguments);
   // CLI11 would only say that some command is missing.
   const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == arguments[0]; };
   if (!arguments.empty() && !arguments[0].starts_with("-") && app.get_subcommands(is_first_word).empty()) {
-    fmt::print(stderr, "fairgv: there is no command '{}'; see fairgv --help\n", arguments[0]);
+    fmt::print(stderr, "fairgv: {}\n", session::unknown_command(arguments[0], app, "fairgv"));
     return kMisused;
   }
   if (arguments.size() == 2 && arguments[0] == "--completion") return print_completion(app, arguments[1]);
@@ -95,7 +78,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : misused(error, app);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "fairgv: {}\n", session::misuse_of(app, error));
+    return kMisused;
   }
   return action();
 }

@@ -105,17 +105,17 @@ Result<Control> start_and_connect(const std::string& socket, const std::string& 
 
 }  // namespace
 
-Result<ring::UniqueFd> ensure_daemon(const std::string& socket, const std::string& config) {
+Result<FoundDaemon> ensure_daemon(const std::string& socket, const std::string& config) {
   auto there = try_connect(socket);
   if (!there) return there.error();
   if (there.value()) {
-    if (config.empty()) return there.value()->release();
+    if (config.empty()) return FoundDaemon{there.value()->release(), false};
     return Error{"a daemon already answers at " + socket +
                  ", so --config has no effect: stop it first (fairgv stop)"};
   }
   auto started = start_and_connect(socket, config);
   if (!started) return started.error();
-  return started->release();
+  return FoundDaemon{started->release(), true};
 }
 
 }  // namespace fairgv::tools

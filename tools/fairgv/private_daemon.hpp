@@ -8,10 +8,15 @@
 
 namespace fairgv::tools {
 
+struct FoundDaemon {
+  ring::UniqueFd connection;
+  bool started = false;  // by us, or at the same time by another `fairgv run`
+};
+
 /// Makes sure that a daemon answers at `socket`, and returns a control connection to it: starts one in the
 /// background if none does. That one ends by itself half a minute after its last connection, so the caller
 /// that keeps the connection open keeps the daemon. Several callers at once end up with one daemon. `config`
 /// may be empty; naming one while a daemon runs already is an error, because it would have no effect.
-Result<ring::UniqueFd> ensure_daemon(const std::string& socket, const std::string& config);
+Result<FoundDaemon> ensure_daemon(const std::string& socket, const std::string& config);
 
 }  // namespace fairgv::tools

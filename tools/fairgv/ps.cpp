@@ -1,130 +1,80 @@
 // fairgv ps: tenants, their sessions, and who uses the device.
 #include <fmt/core.h>
+#include <pwd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
-#include <utility>
 
+#include "runtime/session/near_word.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
-#include "tools/fairgv/long_commands.hpp"
+#include "tools/fairgv/ps_table.hpp"
 
 namespace fairgv::tools {
 namespace {
 
-using session::Report;
-
 struct PsOptions {
   bool json = false;
   bool watch = false;
+  std::vector<std::string> format;
+  std::string sort;
   std::string socket;
 };
 
-constexpr int kBarWidth = 20;
+constexpr std::size_t kUsualWidth = 80;
 
-std::string bar(double share) {
-  const int filled = static_cast<int>(share * kBarWidth + 0.5);
-  std::string text;
-  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "·";
-  return text;
-}
-
-/// Nothing from a daemon that knows one policy only.
-std::string sharing(const Report::Device& device) {
-  if (device.policy.empty()) return "";
-  return fmt::format(", policy {}, slice {:g} ms", device.policy, device.slice_ms);
-}
-
-/// Nothing from a daemon that does not count memory.
-std::string memory_of(const Report::Tenant& tenant, std::size_t device) {
-  if (device >= tenant.memory_used.size() || device >= tenant.memory_limit.size()) return "";
-  return session::readable_bytes(tenant.memory_used[device]) + " / " +
-         session::readable_bytes(tenant.memory_limit[device]);
-}
-
-std::string memory_of(const Report::Device& device) {
-  if (device.memory == 0) return "";
-  return fmt::format(", memory {} / {}", session::readable_bytes(device.memory_used),
-                     session::readable_bytes(device.memory));
-}
-
-void print_tenants(const Report& report, std::size_t device) {
-  fmt::print("  {:<20} {:>6} {:>8} {:>7}  {:<20} {:>6} {:>11} {:>10}  {}\n", "tenant", "weight", "sessions",
-             "ideal", "share now", "", "device time", "launches", "memory");
-  for (const Report::Tenant& tenant : report.tenants) {
-    const double share = device < tenant.share.size() ? tenant.share[device] : 0;
-    const double seconds =
-        device < tenant.device_time_ns.size() ? static_cast<double>(tenant.device_time_ns[device]) / 1e9 : 0;
-    fmt::print("  {:<20} {:>6} {:>8} {:>5.1f} %  {} {:>5.1f}% {:>9.2f} s {:>10}  {}{}\n", tenant.tenant,
-               tenant.weight, tenant.sessions.size(), 100 * tenant.ideal_share, bar(share), 100 * share,
-               seconds, tenant.launches, memory_of(tenant, device), tenant.paused ? "  paused" : "");
+/// As COLUMNS says, else the terminal's, else what every terminal has.
+std::size_t output_width() {
+  std::size_t width = 0;
+  if (const char* const columns = std::getenv("COLUMNS"); columns != nullptr) {
+    if (std::from_chars(columns, columns + std::strlen(columns), width).ec == std::errc{} && width > 0)
+      return width;
   }
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kUsualWidth;
 }
 
-/// A turn that is in use when its session is paused ends when the worker gives it back.
-std::string state_of(const Report::Tenant& tenant, const Report::Session& session) {
-  const bool paused = tenant.paused || session.paused;
-  if (!paused && session.held_back_s > 0) return fmt::format("in {:.0f} s", std::ceil(session.held_back_s));
-  return paused && session.state != "busy" ? "paused" : session.state;
+std::string user_name(std::uint32_t uid) {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
+    return std::to_string(uid);
+  return found->pw_name;
 }
 
-/// A line for each tenant whose sessions were killed for what they did to others.
-void print_kills(const Report& report) {
-  bool first = true;
-  for (const Report::Tenant& tenant : report.tenants) {
-    if (tenant.faults.watchdog + tenant.faults.violations == 0) continue;
-    fmt::print(
-        "{}  {}: {} of its sessions were killed for holding a device too long, {} for breaking the rules\n",
-        std::exchange(first, false) ? "\n" : "", tenant.tenant, tenant.faults.watchdog,
-        tenant.faults.violations);
-  }
+std::string known_column(const std::string& name) {
+  const auto& columns = ps_columns();
+  if (std::find(columns.begin(), columns.end(), name) != columns.end()) return {};
+  std::string list;
+  for (const std::string& each : columns) list += (list.empty() ? "" : ", ") + each;
+  return fmt::format("there is no column '{}': {}there are {}", name, session::did_you_mean(name, columns),
+                     list);
 }
 
-void print_sessions(const Report& report) {
-  fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {:<11} {}\n", "session", "tenant", "pid", "worker", "state",
-             "interactive", "program");
-  for (const Report::Tenant& tenant : report.tenants) {
-    for (const Report::Session& session : tenant.sessions) {
-      fmt::print("  {:<8} {:<20} {:>8} {:>8}  {:<8} {:<11} {}\n", session.session, tenant.tenant, session.pid,
-                 session.worker_pid, state_of(tenant, session), session.interactive ? "yes" : "",
-                 session.program);
-    }
-  }
-}
-
-void print_report(const Report& report) {
-  fmt::print("fairgvd {} at {}, pid {}\n", report.daemon.version, report.daemon.socket, report.daemon.pid);
-  for (const Report::Device& device : report.devices) {
-    fmt::print("\ndevice {}: {} ({}){}{}{}\n", device.index, device.name, device.platform, sharing(device),
-               memory_of(device), device.holder ? ", in use by " + *device.holder : "");
-    print_tenants(report, device.index);
-  }
-  if (report.tenants.empty()) {
-    fmt::print("\nno tenants\n");
-    return;
-  }
-  fmt::print("\n");
-  print_sessions(report);
-  const auto long_commands = long_command_lines(report);
-  if (!long_commands.empty()) fmt::print("\n");
-  for (const std::string& line : long_commands) fmt::print("  {}\n", line);
-  print_kills(report);
-}
-
-int ask_and_print(Control& control, bool json) {
+int ask_and_print(Control& control, const PsOptions& options) {
   const auto answer = control.ask({});
   if (!answer) return fail("ps", answer.error().message);
   const auto report = session::parse_report(answer.value());
   if (!report) return fail("ps", report.error().message);
-  if (json) {
+  if (options.json) {
     fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));
-  } else {
-    print_report(report.value());
+    return 0;
   }
+  const PsView view{output_width(), options.sort, user_name};
+  const auto lines = options.format.empty() ? ps_lines(report.value(), view)
+                                            : ps_sessions(report.value(), options.format, view);
+  for (const std::string& line : lines) fmt::print("{}\n", line);
   return 0;
 }
 
@@ -133,7 +83,7 @@ int ps(const PsOptions& options) {
   if (!control) return fail("ps", control.error().message);
   for (;;) {
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[H\x1b[2J");
-    const int status = ask_and_print(control.value(), options.json);
+    const int status = ask_and_print(control.value(), options);
     if (status != 0 || !options.watch) return status;
     std::fflush(stdout);
     std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -144,9 +94,24 @@ int ps(const PsOptions& options) {
 
 void add_ps(CLI::App& app, Action& action) {
   static PsOptions options;
-  CLI::App* command = app.add_subcommand("ps", "Show tenants, sessions, weights and shares of device time");
-  command->add_flag("--json", options.json, "For scripts");
+  CLI::App* command = app.add_subcommand(
+      "ps", "Show tenants, sessions, weights, shares of device time, and who was killed and why");
+  auto* const json = command->add_flag("--json", options.json, "For scripts");
   command->add_flag("--watch", options.watch, "Again every second");
+  command
+      ->add_option(
+          "--format", options.format,
+          "Only the sessions, with these columns: session, tenant, weight, user, pid, worker, state, "
+          "interactive, age, time, memory, program")
+      ->delimiter(',')
+      ->check(known_column)
+      ->type_name("COLUMN,...")
+      ->excludes(json);
+  command
+      ->add_option("--sort", options.sort, "Sort by this column; of numbers that are used up, the most first")
+      ->check(known_column)
+      ->type_name("COLUMN")
+      ->excludes(json);
   add_socket_option(*command, options.socket);
   command->callback([&action] { action = [] { return ps(options); }; });
 }

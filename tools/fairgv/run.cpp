@@ -7,11 +7,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
+#include "runtime/session/command_line.hpp"
+#include "runtime/session/control_answers.hpp"
+#include "runtime/session/identity.hpp"
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
+#include "tools/fairgv/control.hpp"
 #include "tools/fairgv/cuda_program.hpp"
 #include "tools/fairgv/environment.hpp"
+#include "tools/fairgv/platforms.hpp"
 #include "tools/fairgv/private_daemon.hpp"
 
 namespace fairgv::tools {
@@ -24,8 +30,53 @@ constexpr int kOutOfTheWay = 200;
 struct RunOptions {
   TenantOptions tenant;
   std::string config;
+  bool verbose = false;
+  std::string unknown;  // what to say if the program is no program, but an option
   std::vector<std::string> program;
 };
+
+template <class... Arguments>
+void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  fmt::print(stderr, "fairgv run: {}\n", fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+/// Which tenant the program will be, as the daemon that serves it decides.
+void tell_tenant(const RunOptions& options) {
+  auto control = Control::connect(options.tenant.socket);
+  if (!control) return tell("tenant: {}", control.error().message);
+  session::ControlRequest request;
+  request.command = session::ControlRequest::Command::whoami;
+  const auto identity = session::identity_from_environment();
+  if (identity) request.tenant = identity->tenant.value_or("");
+  const auto answer = control->ask(request);
+  const auto who = answer ? session::parse_whoami(answer.value()) : Result<session::WhoAmI>(answer.error());
+  if (!who) return tell("tenant: {}", who.error().message);
+  if (who->refusal) return tell("tenant: refused: {}", *who->refusal);
+  const char* const weight = std::getenv("FAIRGV_WEIGHT");
+  const char* const memory = std::getenv("FAIRGV_MEM");
+  tell("tenant {}, weight {}{}, memory {}, by {}", who->tenant, who->weight,
+       weight == nullptr ? "" : fmt::format(" now (asks for {})", weight),
+       memory == nullptr ? "as the configuration allows" : memory,
+       who->rule.value_or("the name it asks for"));
+}
+
+/// What was done for the program, a line each on standard error: its environment is the program's by now.
+void tell_all(const RunOptions& options, const Variables& variables, bool started) {
+  tell("daemon at {}: {}", options.tenant.socket,
+       started ? "started for you; ends half a minute after its last program" : "was there");
+  tell_tenant(options);
+  for (const auto& [name, value] : variables) {
+    if (value) {
+      tell("{}={}", name, *value);
+    } else {
+      tell("{} is not set", name);
+    }
+  }
+  for (const std::string& line : platforms_found()) tell("{}", line);
+  std::string command;
+  for (const std::string& word : options.program) command += " " + word;
+  tell("becomes{}", command);
+}
 
 /// The program inherits the connection to the daemon, though it knows nothing of it: a daemon that ends when
 /// it is idle must still be there when the program makes its first OpenCL call, however late. The number is
@@ -63,13 +114,15 @@ int run(RunOptions& options) {
   if (options.program.empty())
     return fail("run", "no program given: fairgv run -- program arguments", kMisused);
   if (options.program[0].starts_with("-")) {
-    return fail("run", "unknown option '" + options.program[0] + "'; see fairgv run --help", kMisused);
+    return fail("run", options.unknown, kMisused);
   }
   const auto variables = tenant_variables(options.tenant);
   if (!variables) return fail("run", variables.error().message, kMisused);
   auto daemon = ensure_daemon(options.tenant.socket, options.config);
   if (!daemon) return fail("run", daemon.error().message);
-  if (auto kept = keep_over_exec(std::move(daemon).value()); !kept) return fail("run", kept.error().message);
+  const bool started = daemon->started;
+  if (auto kept = keep_over_exec(std::move(daemon->connection)); !kept)
+    return fail("run", kept.error().message);
   for (const auto& [name, value] : variables.value()) {
     if (value) {
       ::setenv(name.c_str(), value->c_str(), 1);
@@ -77,6 +130,7 @@ int run(RunOptions& options) {
       ::unsetenv(name.c_str());
     }
   }
+  if (options.verbose) tell_all(options, variables.value(), started);
   warn_of_obstacle(options.program[0]);
   return become(options.program);
 }
@@ -101,6 +155,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& afte
       ->type_name("SIZE");
   command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started")
       ->type_name("FILE");
+  command->add_flag("--verbose", options.verbose, "Say what is done for the program, on standard error");
   add_socket_option(*command, options.tenant.socket);
   command->prefix_command();  // without "--", the program begins at the first word that is not ours
   command->footer(
@@ -108,6 +163,8 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& afte
   command->callback([&action, &after_dashes, command] {
     options.program = command->remaining();
     options.program.insert(options.program.end(), after_dashes.begin(), after_dashes.end());
+    if (!options.program.empty())
+      options.unknown = session::unknown_option(options.program[0], *command, "fairgv run");
     action = [] {
       const std::string socket =
           options.tenant.socket.empty() ? session::default_socket_path() : options.tenant.socket;

@@ -2,7 +2,11 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "runtime/session/near_word.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policies/registry.hpp"
 #include "tools/fairgv/changes.hpp"
@@ -14,56 +18,94 @@ namespace {
 
 struct SetOptions {
   std::string tenant;
-  std::string setting;
+  std::vector<std::string> settings;  // NAME=VALUE, another way to write --NAME VALUE
+  std::string weight;
   std::string memory;
   std::string policy;
   std::optional<std::uint32_t> device;
   std::string socket;
 };
 
-int ask(const SetOptions& options, const Result<Change>& change) {
-  if (!change) return fail("set", change.error().message, kMisused);
+/// Puts "weight=4" where --weight 4 is; an Error if it is no setting, or is there twice.
+Result<void> take_setting(SetOptions& options, const std::string& setting) {
+  const auto equals = setting.find('=');
+  const std::string name = setting.substr(0, equals);
+  std::string* const value = name == "weight"                    ? &options.weight
+                             : name == "mem" || name == "memory" ? &options.memory
+                                                                 : nullptr;
+  if (equals == std::string::npos || value == nullptr) {
+    return Error{"'" + setting + "' is no setting: " + session::did_you_mean(name, {"weight", "mem"}) +
+                 "a tenant has --weight W and --mem SIZE"};
+  }
+  if (!value->empty()) return Error{name + " is there twice"};
+  *value = setting.substr(equals + 1);
+  if (value->empty()) return Error{name + " needs a value: fairgv set TENANT --" + name + " ..."};
+  return {};
+}
+
+/// All changes are right before the first is asked for.
+Result<std::vector<Change>> changes_of(const SetOptions& options) {
+  std::vector<Result<Change>> wanted;
+  if (!options.weight.empty()) wanted.push_back(weight_change(options.tenant, options.weight, "--weight"));
+  if (!options.memory.empty()) wanted.push_back(memory_change(options.tenant, options.memory, "--mem"));
+  if (!options.policy.empty()) wanted.push_back(policy_change(options.policy, options.device));
+  std::vector<Change> changes;
+  for (Result<Change>& each : wanted) {
+    if (!each) return each.error();
+    changes.push_back(std::move(each).value());
+  }
+  return changes;
+}
+
+int apply_all(const SetOptions& options, const std::vector<Change>& changes) {
   auto control = Control::connect(options.socket);
   if (!control) return fail("set", control.error().message);
-  const auto answer = control->ask(change.value().request);
-  if (!answer) return fail("set", answer.error().message);
-  if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
-    return fail("set", outcome.error().message);
-  fmt::print("{}\n", change.value().done);
+  for (const Change& change : changes) {
+    const auto answer = control->ask(change.request);
+    if (!answer) return fail("set", answer.error().message);
+    if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
+      return fail("set", outcome.error().message);
+    fmt::print("{}\n", change.done);
+  }
   return 0;
 }
 
-int set_weight(const SetOptions& options) {
-  const auto equals = options.setting.find('=');
-  const std::string key = options.setting.substr(0, equals);
-  if (equals == std::string::npos || key != "weight") {
-    return fail("set", "'" + options.setting + "' is no setting: fairgv set TENANT weight=W", kMisused);
+int set(SetOptions& options) {
+  if (options.tenant.find('=') != std::string::npos) {
+    return fail("set", "'" + options.tenant + "' is no tenant: fairgv set TENANT --weight W", kMisused);
   }
-  return ask(options, weight_change(options.tenant, options.setting.substr(equals + 1), "weight"));
-}
-
-int set(const SetOptions& options) {
-  if (!options.memory.empty()) {
-    if (options.policy.empty() && options.setting.empty()) {
-      return ask(options, memory_change(options.tenant, options.memory, "--mem"));
-    }
-    return fail("set", "set one thing at a time: weight=W, --mem or --policy", kMisused);
+  for (const std::string& setting : options.settings) {
+    if (auto taken = take_setting(options, setting); !taken)
+      return fail("set", taken.error().message, kMisused);
   }
-  if (options.policy.empty()) return set_weight(options);
-  if (options.tenant.empty()) return ask(options, policy_change(options.policy, options.device));
-  return fail("set", "set either a tenant's weight or a policy: a policy is a device's", kMisused);
+  const bool of_tenant = !options.weight.empty() || !options.memory.empty();
+  if (!options.policy.empty() && (of_tenant || !options.tenant.empty())) {
+    return fail("set", "a policy is a device's, not a tenant's: fairgv set --policy NAME [--device N]",
+                kMisused);
+  }
+  if (of_tenant && options.tenant.empty())
+    return fail("set", "whose? fairgv set TENANT --weight W, or --mem SIZE", kMisused);
+  if (!of_tenant && options.policy.empty()) {
+    return fail("set", "say what to change: fairgv set TENANT --weight W, or --mem SIZE, or --policy NAME",
+                kMisused);
+  }
+  const auto changes = changes_of(options);
+  if (!changes) return fail("set", changes.error().message, kMisused);
+  return apply_all(options, changes.value());
 }
 
 }  // namespace
 
 void add_set(CLI::App& app, Action& action) {
   static SetOptions options;
-  CLI::App* command = app.add_subcommand("set",
-                                         "Change what holds while programs run: fairgv set TENANT weight=W, "
-                                         "fairgv set TENANT --mem SIZE, or fairgv "
-                                         "set --policy NAME");
+  CLI::App* command =
+      app.add_subcommand("set",
+                         "Change what holds while programs run: fairgv set TENANT --weight W --mem SIZE, or "
+                         "fairgv set --policy NAME");
   command->add_option("tenant", options.tenant, "Name of the tenant")->type_name("TENANT");
-  command->add_option("setting", options.setting, "weight=W, with W from 1 to 10000")->type_name("SETTING");
+  command->add_option("setting", options.settings, "weight=W or mem=SIZE: the same as --weight and --mem")
+      ->type_name("SETTING");
+  command->add_option("--weight", options.weight, "The tenant's weight, 1 to 10000")->type_name("W");
   command
       ->add_option("--mem", options.memory,
                    "The most device memory that the tenant may hold: 512MiB, 25%; who holds more keeps it")

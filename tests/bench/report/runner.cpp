@@ -131,8 +131,7 @@ Result<Ended> run(const std::vector<std::string>& command, double limit_min) {
 std::vector<std::string> experiments() {
   std::vector<std::string> there;
   std::error_code ignored;
-  const auto folder = std::filesystem::path(harness::beside("fairgv")).parent_path();
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(harness::own_folder(), ignored)) {
     const std::string file = entry.path().filename();
     if (file.starts_with(kPrefix) && file != "fairgv-bench-all") there.push_back(file.substr(kPrefix.size()));
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "runtime/session/command_line.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace fairgv::bench {
@@ -16,7 +17,7 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "{0}: {1}; see {0} --help\n", app.get_name(), error.what());
+    fmt::print(stderr, "{}: {}\n", app.get_name(), session::misuse_of(app, error));
     return 2;
   }
 }

@@ -14,6 +14,11 @@ using namespace harness;
 
 constexpr int kBarWidth = 40;
 constexpr double kLineEverySeconds = 2.0;
+constexpr double kGoodRatio = 0.97;  // as in the paper
+constexpr double kFairRatio = 0.9;
+constexpr double kFree = 0.995;  // below it more than a rounding
+constexpr double kGoodOverhead = 1.05;
+constexpr double kFairOverhead = 1.2;
 
 std::string bar(double share) {
   const int filled = static_cast<int>(share * kBarWidth + 0.5);
@@ -71,6 +76,26 @@ void ShareView::finish() {
   if (terminal_) fmt::print("\n");
 }
 
+std::vector<std::string> verdict_lines(const Fairness& fairness) {
+  const char* const ratio = fairness.min_max_ratio >= kGoodRatio   ? "good"
+                            : fairness.min_max_ratio >= kFairRatio ? "fair"
+                                                                   : "poor";
+  const char* const overhead = fairness.overhead <= kFree           ? "good: less than nothing is lost"
+                               : fairness.overhead <= kGoodOverhead ? "good"
+                               : fairness.overhead <= kFairOverhead ? "fair"
+                                                                    : "poor";
+  return {fmt::format(
+              "Min-Max Ratio {:.3f}   {}. Higher is better; 1: every tenant has exactly its share (the paper "
+              "reaches 0.97 to 0.99).",
+              fairness.min_max_ratio, ratio),
+          fmt::format("Overhead      {:.3f}   {}. Lower is better; 1: sharing costs nothing; 1.1: the "
+                      "tenants together do "
+                      "a tenth less than the",
+                      fairness.overhead, overhead),
+          "                      device without FairGV; below 1: they do more, since one works while another "
+          "pauses."};
+}
+
 void print_table(const std::vector<Tenant>& tenants, const Fairness& fairness) {
   fmt::print("\n{:<10} {:<22} {:>6} {:>12} {:>15} {:>14} {:>14}\n", "tenant", "program", "weight",
              "ideal share", "measured share", "throughput", "alone");
@@ -80,12 +105,8 @@ void print_table(const std::vector<Tenant>& tenants, const Fairness& fairness) {
                tenant.program, tenant.weight, 100 * fairness.ideal[i], 100 * fairness.measured[i],
                tenant.together, tenant.alone, tenant.unit);
   }
-  fmt::print(
-      "\nMin-Max Ratio {:.3f}   (1 = every tenant has exactly its share; the paper reaches 0.97 to 0.99)\n",
-      fairness.min_max_ratio);
-  fmt::print(
-      "Overhead      {:.3f}   (the device's own throughput without FairGV over the tenants' together)\n",
-      fairness.overhead);
+  fmt::print("\n");
+  for (const std::string& line : verdict_lines(fairness)) fmt::print("{}\n", line);
 }
 
 }  // namespace fairgv::bench

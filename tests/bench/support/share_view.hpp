@@ -45,6 +45,9 @@ class ShareView {
   double next_line_ = 0;   // elapsed time of the next line when there is no terminal
 };
 
+/// What the two figures mean, and whether these are good: a line each.
+std::vector<std::string> verdict_lines(const Fairness& fairness);
+
 void print_table(const std::vector<Tenant>& tenants, const Fairness& fairness);
 
 }  // namespace fairgv::bench

@@ -1,0 +1,44 @@
+// The latest sessions that did not end by themselves, and why: for `fairgv ps`.
+//
+// Not thread-safe: the server's thread owns it. A restart of the daemon forgets them; the tenants' counts of
+// faults go on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "runtime/daemon/ids.hpp"
+
+namespace fairgv::daemon {
+
+struct Kill {
+  SessionId session;
+  std::string tenant;
+  uid_t uid = 0;  // of the program
+  pid_t pid = 0;
+  std::string program;
+  std::string reason;
+  std::chrono::steady_clock::time_point at{};
+};
+
+class KillBook {
+ public:
+  static constexpr std::size_t kMost = 16;
+
+  void note(Kill kill) {
+    kills_.push_back(std::move(kill));
+    if (kills_.size() > kMost) kills_.pop_front();
+  }
+  /// The latest last.
+  const std::deque<Kill>& all() const { return kills_; }
+
+ private:
+  std::deque<Kill> kills_;
+};
+
+}  // namespace fairgv::daemon

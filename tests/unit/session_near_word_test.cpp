@@ -1,0 +1,36 @@
+// Guesses for what was mistyped.
+#include <gtest/gtest.h>
+
+#include "runtime/session/near_word.hpp"
+
+namespace fairgv::session {
+namespace {
+
+const std::vector<std::string> kWords{"weight", "max_weight", "memory", "ps", "top", "slice_ms"};
+
+TEST(NearWord, IsTheOneWithTheFewestLettersToChange) {
+  EXPECT_EQ(near_word("wieght", kWords), "weight");
+  EXPECT_EQ(near_word("memroy", kWords), "memory");
+  EXPECT_EQ(near_word("weights", kWords), "weight");
+  EXPECT_EQ(near_word("tpo", kWords), "top") << "two letters that changed places are one mistake";
+}
+
+TEST(NearWord, IsALongerWordThatBeginsSo) {
+  EXPECT_EQ(near_word("slice", kWords), "slice_ms");
+  EXPECT_EQ(near_word("mem", kWords), "memory");
+}
+
+TEST(NearWord, IsNoneWhereNothingIsNear) {
+  EXPECT_EQ(near_word("speed", kWords), "");
+  EXPECT_EQ(near_word("x", kWords), "");
+  EXPECT_EQ(near_word("", kWords), "");
+  EXPECT_EQ(near_word("weight", {}), "");
+}
+
+TEST(NearWord, IsAskedForInAFewWords) {
+  EXPECT_EQ(did_you_mean("wieght", kWords), "did you mean 'weight'? ");
+  EXPECT_EQ(did_you_mean("speed", kWords), "");
+}
+
+}  // namespace
+}  // namespace fairgv::session
