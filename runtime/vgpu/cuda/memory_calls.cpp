@@ -14,8 +14,10 @@ namespace {
 class FreeNode final : public Node {
  public:
   FreeNode(std::shared_ptr<Lane> lane, std::shared_ptr<Allocations> allocations, std::uint64_t address)
-      : Node(Work::marker, std::move(lane)), allocations_(std::move(allocations)), address_(address) {}
-  ~FreeNode() override { allocations_->free(address_); }
+      : Node(Work::marker, std::move(lane)), allocations_(std::move(allocations)), address_(address) {
+    allocations_->expect(address_);
+  }
+  ~FreeNode() override { allocations_->free_in_order(address_); }
 
  private:
   const std::shared_ptr<Allocations> allocations_;
@@ -76,9 +78,17 @@ Result<void> Backend::handle(const wire::cuda::EnqueueFreeMemory& call) {
   return enqueue(stream, std::make_shared<FreeNode>(stream.lane, allocations_, call.address), call.command);
 }
 
+Result<wire::cuda::SettledReply> Backend::handle(const wire::cuda::SettleFrees&) {
+  executor_.pump();
+  // What is given back is a message to the daemon, which has taken it when it answers the next.
+  if (settings_.memory != nullptr) settings_.memory->least_left(1);
+  return wire::cuda::SettledReply{allocations_->freed_in_order()};
+}
+
 Result<wire::cuda::MemoryInfoReply> Backend::handle(const wire::cuda::GetMemoryInfo& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
+  executor_.pump();  // what commands that have ended freed is free
   std::size_t free = 0;
   std::size_t total = 0;
   CUresult code = use(functions(), context.value()->handle);
