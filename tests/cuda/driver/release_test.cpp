@@ -13,11 +13,11 @@
 
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20U;
-constexpr std::size_t kLimit = 256 * kMiB;
-
 class Release : public WithModule {
  protected:
+  static constexpr std::size_t kMiB = std::size_t{1} << 20U;
+  static constexpr std::size_t kLimit = 256 * kMiB;
+
   void SetUp() override {
     WithModule::SetUp();
     std::size_t free = 0;
@@ -261,7 +261,9 @@ TEST_F(Release, UnderRandomUseNothingIsRefusedThatFits) {
     use(memory, std::min(bytes, 4 * kMiB), stream);
     held.push_back({memory, bytes, stream});
     live += bytes;
-    if (pick(31) == 0) EXPECT_OK(cuStreamSynchronize(streams[pick(2)]));
+    if (pick(31) == 0) {
+      EXPECT_OK(cuStreamSynchronize(streams[pick(2)]));
+    }
   }
   while (!held.empty()) release(0);
 }

@@ -56,7 +56,7 @@ struct SettledReply {
 /// Sees to it that what streams have freed by now is there for everybody: given back to the driver, and to
 /// the tenant's quota. Sent before the program learns that it has been waited for.
 struct SettleFrees {
-  FAIRGV_CALL(CudaSettleFrees, 0x1047, SettledReply)
+  FAIRGV_CALL(CudaSettleFrees, 0x104c, SettledReply)
   std::uint32_t unused = 0;
   FAIRGV_FIELDS(unused)
 };
