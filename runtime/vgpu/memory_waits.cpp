@@ -60,8 +60,10 @@ void MemoryWaits::begin(std::uint64_t bytes, bool more_is_to_come) {
     end(wire::kNothingOnItsWay);
   } else {
     wait_->missing = missing;
-    // One that is not queued ends the wait as it is destroyed.
-    executor_.enqueue_behind_moving(std::make_shared<Drained>(*this, wait_));
+    const auto drained = std::make_shared<Drained>(*this, wait_);
+    // What has ended since the look above may have been the last that moved. A node that is not queued ends
+    // the wait as it is destroyed.
+    if (!executor_.enqueue_behind_moving(drained)) executor_.free_retired();
   }
 }
 

@@ -36,9 +36,11 @@ struct MemoryWaitsTest : ExecutorTest {
   }
 
   std::uint64_t granted = 0;
+  std::function<void()> when_asked;  // what is left, once
   session::LedgerAnswer answer(const session::LedgerRequest& request) {
     switch (request.kind) {
       case session::LedgerRequest::Kind::look:
+        if (const auto happens = std::exchange(when_asked, {})) happens();
         return {kLimit - granted};
       case session::LedgerRequest::Kind::charge:
         granted += request.bytes;
@@ -62,6 +64,13 @@ TEST_F(MemoryWaitsTest, ACommandThatEndsByItselfIsWaitedFor) {
   executor.pump();
   EXPECT_EQ(status(event(1)), kComplete);
   EXPECT_EQ(granted, 0U);
+}
+
+TEST_F(MemoryWaitsTest, WhatEndsWhileTheWaitBeginsIsNotMissed) {
+  use_and_release(90 * kMiB);
+  grant_now();
+  when_asked = [this] { device.complete_one(); };
+  EXPECT_EQ(await(80 * kMiB, event(1)), kComplete);
 }
 
 TEST_F(MemoryWaitsTest, TheFirstThatGivesEnoughEndsTheWait) {

@@ -38,7 +38,14 @@ std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
 
 Result<std::optional<MemoryCharge>> Backend::charge(const Context& context, std::uint64_t bytes) {
   if (settings_.memory == nullptr) return std::optional<MemoryCharge>(MemoryCharge());
-  return settings_.memory->charge(std::uint64_t{1} << context.device.facts.device, bytes, false);
+  MemoryAccount& memory = *settings_.memory;
+  const std::uint64_t device = std::uint64_t{1} << context.device.facts.device;
+  const std::uint64_t released = memory.released();
+  auto charged = memory.charge(device, bytes, false);
+  if (!charged || charged.value()) return charged;
+  // Frees that have ended may only have to be looked at to be done.
+  executor_.pump();
+  return memory.released() != released ? memory.charge(device, bytes, false) : std::move(charged);
 }
 
 Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::AllocateMemory& call) {
