@@ -51,10 +51,24 @@ void start_clean_in_child() {
   forget_extension_functions();
 }
 
-Result<std::unique_ptr<session::ClientSession>> connect() {
+/// FAIRGV_OPENCL_NAMES; empty counts as not set.
+Result<std::optional<session::Names>> wanted_names() {
+  const char* const text = std::getenv("FAIRGV_OPENCL_NAMES");
+  if (text == nullptr || *text == '\0') return std::optional<session::Names>();
+  const auto names = session::parse_names(text);
+  if (names) return names;
+  return Error{"FAIRGV_OPENCL_NAMES is '" + std::string(text) + "': say 'driver' or 'fairgv'"};
+}
+
+Result<std::unique_ptr<Connection>> connect() {
   auto identity = session::identity_from_environment();
   if (!identity) return identity.error();
-  return session::ClientSession::connect(identity.value());
+  const auto names = wanted_names();
+  if (!names) return names.error();
+  auto session = session::ClientSession::connect(identity.value());
+  if (!session) return session.error();
+  if (const auto remark = session.value()->arena_remark()) say(*remark);
+  return std::make_unique<Connection>(std::move(session).value(), names.value());
 }
 
 }  // namespace
@@ -67,13 +81,13 @@ Connection* Connection::get() {
   if (!watches_for_forks) {
     watches_for_forks = pthread_atfork(nullptr, nullptr, start_clean_in_child) == 0;
   }
-  auto session = connect();
-  if (!session) {
-    if (!std::exchange(failure_reported, true)) say(session.error().message);
+  auto made = connect();
+  if (!made) {
+    if (!std::exchange(failure_reported, true)) say(made.error().message);
     return nullptr;
   }
   failure_reported = false;
-  auto* const connection = new Connection(std::move(session).value());
+  Connection* const connection = made.value().release();
   current.store(connection, std::memory_order_release);
   return connection;
 }
@@ -92,8 +106,9 @@ Connection* Connection::get_live() {
   return nullptr;
 }
 
-Connection::Connection(std::unique_ptr<session::ClientSession> session)
+Connection::Connection(std::unique_ptr<session::ClientSession> session, std::optional<session::Names> names)
     : session_(std::move(session)),
+      names_(names.value_or(session_->names())),
       memory_quota_(*this),
       direct_memory_(*session_, memory_quota_),
       transfers_(*this),

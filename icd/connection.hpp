@@ -31,13 +31,17 @@ class Connection {
   /// other devices by now.
   static Connection* get_live();
 
-  explicit Connection(std::unique_ptr<session::ClientSession> session);
+  /// `names`: what the program asks for, or nothing.
+  explicit Connection(std::unique_ptr<session::ClientSession> session,
+                      std::optional<session::Names> names = std::nullopt);
 
   session::ClientSession& session() { return *session_; }
   Transfers& transfers() { return transfers_; }
   MemoryQuota& memory_quota() { return memory_quota_; }
   DirectMemoryPool& direct_memory() { return direct_memory_; }
   Callbacks& callbacks() { return callbacks_; }
+  /// Whose names the platforms have.
+  session::Names names() const { return names_; }
 
   /// Sends a one-way call. False if the session is lost.
   template <class Call>
@@ -81,6 +85,7 @@ class Connection {
   void report_loss();
 
   const std::unique_ptr<session::ClientSession> session_;
+  const session::Names names_;
   MemoryQuota memory_quota_;
   DirectMemoryPool direct_memory_;
   Transfers transfers_;

@@ -96,9 +96,13 @@ void Device::limit_memory(cl_device_info param, Connection& connection, wire::In
   const auto& limits = connection.session().memory_limits();
   const std::size_t device = root().index();
   cl_ulong bytes = 0;
-  if (!limits || device >= limits->size() || reply.value.size() != sizeof(bytes)) return;
+  if (reply.value.size() != sizeof(bytes)) return;
   std::memcpy(&bytes, reply.value.data(), sizeof(bytes));
-  bytes = std::min<cl_ulong>(bytes, (*limits)[device]);
+  if (limits && device < limits->size()) bytes = std::min<cl_ulong>(bytes, (*limits)[device]);
+  // Whose contents could not be transferred is not to be had.
+  if (param == CL_DEVICE_MAX_MEM_ALLOC_SIZE && connection.session().arena_is_cut()) {
+    bytes = std::min<cl_ulong>(bytes, connection.session().arena().size() / 2);
+  }
   std::memcpy(reply.value.data(), &bytes, sizeof(bytes));
 }
 

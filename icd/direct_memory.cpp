@@ -27,9 +27,18 @@ bool enabled_by_environment() {
 DirectMemoryPool::DirectMemoryPool(session::ClientSession& session, MemoryQuota& quota)
     : session_(session), quota_(quota), enabled_(enabled_by_environment()) {}
 
+/// An arena that was cut is small: transfers and messages need some of it.
+bool DirectMemoryPool::leaves_room(std::uint64_t bytes) const {
+  if (!session_.arena_is_cut()) return true;
+  const std::uint64_t most = session_.arena().size() / 4 * 3;
+  const std::uint64_t used = session_.arena_used();
+  return used <= most && bytes <= most - used;
+}
+
 DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
   if (!enabled_) return {};
   reclaim();
+  if (!leaves_room(bytes)) return {};
   const wire::EventId retired = session_.new_event();
   if (!retired) return {};
   const std::uint64_t lead = bytes >= kLargeBytes ? kLead : 0;

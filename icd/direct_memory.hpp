@@ -46,6 +46,8 @@ class DirectMemoryPool {
   void reclaim();
 
  private:
+  bool leaves_room(std::uint64_t bytes) const;
+
   session::ClientSession& session_;
   MemoryQuota& quota_;
   const bool enabled_;

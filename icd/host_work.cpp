@@ -33,13 +33,18 @@ cl_int enqueue_host_work(const TransferRequest& request, std::function<void()> w
   if (request.blocking) {
     error = work_here(request, *event, work);
   } else {
+    session::HostWork& open = connection.session().host_work();
+    open.begins();
     // The callback holds the event until it has returned.
     const bool added = connection.callbacks().add(
         *event, CL_RUNNING, [&connection, id = event->id(), work = std::move(work)](std::int32_t status) {
-          if (status != CL_RUNNING) return;
-          work();
-          end_work(connection, id);
+          if (status == CL_RUNNING) {
+            work();
+            end_work(connection, id);
+          }
+          connection.session().host_work().ended();
         });
+    if (!added) open.ended();
     if (!added) error = CL_OUT_OF_RESOURCES;
   }
   if (error == CL_SUCCESS && request.event != nullptr) *request.event = event.publish();

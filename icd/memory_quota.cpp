@@ -40,14 +40,25 @@ bool MemoryQuota::take(MemoryShare share) {
 
 cl_int MemoryQuota::reserve(MemoryShare share, MemoryReservation& reservation) {
   if (!counted_ || share.bytes == 0) return CL_SUCCESS;
-  if (!take(share)) {
-    const std::lock_guard asking(asking_);
-    // Others may take what was granted before this thread does.
-    while (!take(share)) {
-      if (const cl_int error = ask(share)) return error;
-    }
+  cl_int error = take(share) ? CL_SUCCESS : obtain(share);
+  if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
+    const auto is_refused = [&] {
+      error = obtain(share);
+      return error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    };
+    connection_.session().ask_for_memory_until_refused(session::Api::opencl, share.devices, share.bytes,
+                                                       is_refused);
   }
-  reservation = MemoryReservation(*this, share);
+  if (error == CL_SUCCESS) reservation = MemoryReservation(*this, share);
+  return error;
+}
+
+cl_int MemoryQuota::obtain(MemoryShare share) {
+  const std::lock_guard asking(asking_);
+  // Others may take what was granted before this thread does.
+  while (!take(share)) {
+    if (const cl_int error = ask(share)) return error;
+  }
   return CL_SUCCESS;
 }
 

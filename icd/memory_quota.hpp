@@ -4,7 +4,8 @@
 // The worker asks the daemon, whose ledger has every session of the tenant; so that small objects cost no
 // question, the process keeps some headroom that was granted and is not used (wire::ReserveMemory). What an
 // object held comes back when it is really gone, which may be long after its release: DirectMemoryPool hears
-// of it, and for all other objects the worker gives it back by itself.
+// of it, and for all other objects the worker gives it back by itself. Before a call is refused it waits for
+// what this process has released and commands still hold, if they end by themselves (wire::AwaitMemory).
 //
 // An object of a context with several devices is charged on each, because the driver may keep it on any. Any
 // thread may call any method.
@@ -67,6 +68,8 @@ class MemoryQuota {
 
  private:
   bool take(MemoryShare share);
+  /// Takes it, and asks for it until that succeeds or is refused.
+  cl_int obtain(MemoryShare share);
   void return_surplus(std::uint64_t devices);
   /// Asks for what is missing. CL_SUCCESS: try again to take it.
   cl_int ask(MemoryShare share);
@@ -74,7 +77,7 @@ class MemoryQuota {
   Connection& connection_;
   const bool counted_;  // the daemon knows quotas
   const std::uint64_t headroom_wish_;
-  std::mutex asking_;  // one asks at a time; taken before mutex_
+  std::mutex asking_;  // one asks at a time; taken before mutex_, and never held while waiting
   std::mutex mutex_;   // guards what follows
   session::Headroom headroom_;
 };

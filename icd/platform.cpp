@@ -105,16 +105,17 @@ const wire::InfoReply* Platform::raw_info(cl_platform_info param) {
     Connection* const connection = Connection::get_live();
     if (connection == nullptr) return std::nullopt;
     auto reply = connection->call(wire::GetPlatformInfo{index_, param});
-    if (reply) reply = adapt(param, std::move(*reply));
+    if (reply) reply = adapt(param, connection->names(), std::move(*reply));
     return reply;
   });
 }
 
-wire::InfoReply Platform::adapt(cl_platform_info param, wire::InfoReply reply) const {
+wire::InfoReply Platform::adapt(cl_platform_info param, session::Names names, wire::InfoReply reply) {
   if (reply.error != CL_SUCCESS) return reply;
   switch (param) {
     case CL_PLATFORM_NAME:
-      reply.value = text_value("FairGV on " + std::string(text_of(reply)));
+      if (names == session::Names::fairgv)
+        reply.value = text_value("FairGV on " + std::string(text_of(reply)));
       break;
     case CL_PLATFORM_EXTENSIONS:
       reply.value = text_value(platform_extensions(text_of(reply)));
@@ -129,9 +130,11 @@ wire::InfoReply Platform::adapt(cl_platform_info param, wire::InfoReply reply) c
 }
 
 cl_int Platform::find_info(cl_platform_info param, InfoSink sink) {
+  const Connection* const connection = Connection::get();
+  const bool is_ours = connection == nullptr || connection->names() == session::Names::fairgv;
+  if (param == CL_PLATFORM_VENDOR && is_ours) return sink.string("FairGV");
   switch (param) {
-    case CL_PLATFORM_VENDOR:
-      return sink.string("FairGV");
+    // By it the loader finds this library among others, whatever it calls itself.
     case CL_PLATFORM_ICD_SUFFIX_KHR:
       return sink.string("FAIRGV");
     default: {

@@ -9,6 +9,7 @@
 #include "icd/device.hpp"
 #include "icd/info.hpp"
 #include "icd/object.hpp"
+#include "runtime/session/protocol.hpp"
 
 namespace fairgv::icd {
 
@@ -62,7 +63,8 @@ class Platform : public Object<Platform> {
   }
   cl_int find_info(cl_platform_info param, InfoSink sink);
   const wire::InfoReply* raw_info(cl_platform_info param);
-  wire::InfoReply adapt(cl_platform_info param, wire::InfoReply reply) const;
+  /// The driver's answer as programs are to see it.
+  static wire::InfoReply adapt(cl_platform_info param, session::Names names, wire::InfoReply reply);
 
   const wire::PlatformIndex index_;
   std::vector<Device*> devices_;

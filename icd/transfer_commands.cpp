@@ -196,6 +196,16 @@ std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const H
   return buffer.memory.context().svm().range(host.address, host.bytes());
 }
 
+/// Staging for the next part of a read, or null. Where the arena is full, the parts before make room by
+/// arriving, unless they may wait for something that the program has to do.
+StagingRef staging_for_read(const TransferRequest& request, const Parts& parts, std::uint64_t bytes) {
+  Connection& connection = request.queue.connection();
+  StagingRef staging = connection.transfers().allocate(bytes);
+  if (staging || !parts.latest() || connection.has_open_user_events()) return staging;
+  connection.wait(parts.latest()->id(), request.type);
+  return connection.transfers().allocate(bytes);
+}
+
 /// The command of a map or unmap that moves no data.
 cl_int send_pass(const TransferRequest& request, const BufferRegion& region) {
   Parts parts(request);
@@ -238,15 +248,15 @@ cl_int read_region(const TransferRequest& request, const BufferRegion& from, con
   }
   Transfers& transfers = request.queue.connection().transfers();
   const std::uint64_t all = to.bytes();
-  const StagingRef staging = transfers.allocate(all);
-  if (!staging) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
   const std::uint64_t step = part_bytes(from, to);
   Parts parts(request);
   for (std::uint64_t done = 0; done < all; done += step) {
     const std::uint64_t bytes = std::min(step, all - done);
-    const cl_int error = send_read(parts, from, done, staging->part(done, bytes), done + bytes == all);
+    const StagingRef staging = staging_for_read(request, parts, bytes);
+    if (!staging) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    const cl_int error = send_read(parts, from, done, staging->part(0, bytes), done + bytes == all);
     if (error != CL_SUCCESS) return error;
-    transfers.deliver(parts.latest(), staging, done, part_of(to, done, bytes, all));
+    transfers.deliver(parts.latest(), staging, 0, part_of(to, done, bytes, all));
   }
   return parts.finish();
 }

@@ -30,7 +30,10 @@ std::byte* Staging::data() const {
   return session_.bytes(range_);
 }
 
-Transfers::Transfers(Connection& connection) : connection_(connection) {}
+Transfers::Transfers(Connection& connection)
+    : connection_(connection),
+      patience_(
+          std::min<std::uint64_t>(kPatienceBytes, connection.session().arena().size() / kPatiencePart)) {}
 Transfers::~Transfers() = default;
 
 bool Transfers::ended(const Ref<Event>& command) const {
@@ -48,7 +51,7 @@ StagingRef Transfers::allocate(std::uint64_t bytes) {
   reclaim();
   const auto crowded = [this] {
     const std::lock_guard lock(mutex_);
-    return write_bytes_ > kPatienceBytes;
+    return write_bytes_ > patience_;
   };
   while (crowded() && !connection_.has_open_user_events()) wait_for_oldest_write();
   if (StagingRef staging = try_allocate(bytes)) return staging;

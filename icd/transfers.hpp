@@ -90,8 +90,10 @@ class Transfers {
     StagingRef staging;
   };
 
-  /// Beyond this much staging of writes under way, the next write waits for the oldest.
+  /// Beyond this much staging of writes under way, the next write waits for the oldest; or beyond a part of
+  /// the arena, where that is small.
   static constexpr std::uint64_t kPatienceBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kPatiencePart = 4;
 
   StagingRef try_allocate(std::uint64_t bytes);
   void reclaim();
@@ -99,6 +101,7 @@ class Transfers {
   bool ended(const Ref<Event>& command) const;
 
   Connection& connection_;
+  const std::uint64_t patience_;
   std::atomic<std::uint32_t> read_count_{0};  // size of reads_: settle() without reads costs one load
 
   std::mutex mutex_;  // guards what follows; held while data is copied out, so that settle() returns after it

@@ -17,6 +17,12 @@ CUresult on_function(CUfunction handle, const Body& body) noexcept {
   });
 }
 
+/// For calls that know no invalid handle.
+template <typename Body>
+CUresult on_given_function(CUfunction handle, const Body& body) noexcept {
+  return unless_null(handle, [&] { return on_function(handle, body); });
+}
+
 constexpr unsigned kOccupancyFlags = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE;
 
 /// The block size with which most threads run at once.
@@ -58,7 +64,7 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attr
 }
 
 CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config) {
-  return on_function(handle, [=](Driver&, Function&) {
+  return on_given_function(handle, [=](Driver&, Function&) {
     return config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
@@ -66,7 +72,7 @@ CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config) {
 }
 
 CUresult CUDAAPI cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config) {
-  return on_function(handle, [=](Driver&, Function&) {
+  return on_given_function(handle, [=](Driver&, Function&) {
     return config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
                    config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
                ? CUDA_ERROR_INVALID_VALUE
@@ -75,7 +81,7 @@ CUresult CUDAAPI cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig conf
 }
 
 CUresult CUDAAPI cuFuncGetModule(CUmodule* module, CUfunction handle) {
-  return on_function(handle, [=](Driver&, Function& function) {
+  return on_given_function(handle, [=](Driver&, Function& function) {
     if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *module = function.module().handle();
     return CUDA_SUCCESS;
@@ -83,7 +89,7 @@ CUresult CUDAAPI cuFuncGetModule(CUmodule* module, CUfunction handle) {
 }
 
 CUresult CUDAAPI cuFuncGetName(const char** name, CUfunction handle) {
-  return on_function(handle, [=](Driver&, Function& function) {
+  return on_given_function(handle, [=](Driver&, Function& function) {
     if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *name = function.name().c_str();
     return CUDA_SUCCESS;
@@ -92,7 +98,7 @@ CUresult CUDAAPI cuFuncGetName(const char** name, CUfunction handle) {
 
 CUresult CUDAAPI cuFuncGetParamInfo(CUfunction handle, std::size_t index, std::size_t* offset,
                                     std::size_t* size) {
-  return on_function(handle, [=](Driver&, Function& function) {
+  return on_given_function(handle, [=](Driver&, Function& function) {
     const auto& layout = function.parameters();
     if (offset == nullptr || index >= layout.size()) return CUDA_ERROR_INVALID_VALUE;
     *offset = layout[index].offset;
@@ -117,7 +123,7 @@ CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* block
                                                                       int block_size,
                                                                       std::size_t dynamic_shared,
                                                                       unsigned int flags) {
-  return on_function(handle, [=](Driver&, Function& function) {
+  return on_given_function(handle, [=](Driver&, Function& function) {
     if (blocks == nullptr || block_size <= 0 || (flags & ~kOccupancyFlags) != 0) {
       return CUDA_ERROR_INVALID_VALUE;
     }
@@ -139,7 +145,7 @@ CUresult CUDAAPI cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block
                                                            CUoccupancyB2DSize shared_of,
                                                            std::size_t dynamic_shared, int limit,
                                                            unsigned int flags) {
-  return on_function(handle, [=](Driver& driver, Function& function) {
+  return on_given_function(handle, [=](Driver& driver, Function& function) {
     if (grid == nullptr || block == nullptr || limit < 0 || (flags & ~kOccupancyFlags) != 0) {
       return CUDA_ERROR_INVALID_VALUE;
     }
@@ -157,7 +163,7 @@ CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunct
 
 CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction handle, int blocks,
                                                          int block_size) {
-  return on_function(handle, [=](Driver&, Function& function) {
+  return on_given_function(handle, [=](Driver&, Function& function) {
     if (bytes == nullptr || blocks <= 0 || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
     std::uint64_t available = 0;
     const CUresult code = function.available_shared(static_cast<std::uint32_t>(blocks),

@@ -80,6 +80,7 @@ CUresult CUDAAPI cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUj
 
 CUresult CUDAAPI cuLibraryUnload(CUlibrary handle) {
   return initialized([=](Driver& driver) {
+    if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto library = driver.libraries.take(handle);
     if (!library) return CUDA_ERROR_INVALID_HANDLE;
     for (const auto& context : driver.contexts.all()) driver.scheduler.synchronize(*context->group());
@@ -195,7 +196,7 @@ CUresult CUDAAPI cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CU
 CUresult CUDAAPI cuKernelGetName(const char** name, CUkernel handle) {
   return initialized([=](Driver& driver) {
     const auto kernel = driver.kernels.find(handle);
-    if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (name == nullptr || handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!kernel) return CUDA_ERROR_INVALID_HANDLE;
     *name = kernel->name.c_str();
     return CUDA_SUCCESS;

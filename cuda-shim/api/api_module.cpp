@@ -34,6 +34,12 @@ CUresult on_module(CUmodule handle, const Body& body) noexcept {
   });
 }
 
+/// For calls that know no invalid handle.
+template <typename Body>
+CUresult on_given_module(CUmodule handle, const Body& body) noexcept {
+  return unless_null(handle, [&] { return on_module(handle, body); });
+}
+
 }  // namespace
 
 CUresult read_whole_file(const char* path, std::string& bytes) {
@@ -77,6 +83,7 @@ CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule* module, const void* image) {
 
 CUresult CUDAAPI cuModuleUnload(CUmodule handle) {
   return in_any_context([=](Driver& driver, Context& context) {
+    if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto module = driver.modules.take(handle);
     if (!module) return CUDA_ERROR_INVALID_HANDLE;
     driver.scheduler.synchronize(*context.group());  // its variables may be in use
@@ -94,7 +101,7 @@ CUresult CUDAAPI cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 }
 
 CUresult CUDAAPI cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
-  return on_module(handle, [=](Module& module) {
+  return on_given_module(handle, [=](Module& module) {
     if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     return module.function(name, *function);
   });
@@ -125,7 +132,7 @@ CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction* functions, unsigned int 
 
 CUresult CUDAAPI cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule handle,
                                    const char* name) {
-  return on_module(handle, [=](Module& module) {
+  return on_given_module(handle, [=](Module& module) {
     if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUdeviceptr found = 0;
     std::size_t size = 0;

@@ -75,6 +75,14 @@ CUresult in_any_context(const Body& body) noexcept {
   });
 }
 
+/// For calls on an object whose documentation knows no invalid handle: a null one is an invalid value there
+/// (cuFuncGetName: "if either name or hfunc is NULL"), once the context is in order. `call` does the rest.
+template <typename Handle, typename Call>
+CUresult unless_null(Handle handle, const Call& call) noexcept {
+  if (handle != nullptr) return call();
+  return in_context([](Driver&, Context&) { return CUDA_ERROR_INVALID_VALUE; });
+}
+
 /// The stream of a handle: 0 is the calling program's default stream. Null: no such stream.
 inline std::shared_ptr<Stream> find_stream(Driver& driver, Context& context, CUstream handle,
                                            bool per_thread) {

@@ -50,6 +50,16 @@ void Connection::note_loss() {
       "now on; the daemon's log has the reason");
 }
 
+void Connection::settle_frees() {
+  if (!session_->has_memory_waits()) return;
+  const auto reply = call(wire::cuda::SettleFrees{});
+  if (!reply) return;
+  std::uint64_t known = frees_settled_.load(std::memory_order_relaxed);
+  while (known < reply->freed &&
+         !frees_settled_.compare_exchange_weak(known, reply->freed, std::memory_order_relaxed)) {
+  }
+}
+
 std::int32_t Connection::wait(wire::EventId event) {
   const std::int32_t status = session_->wait(event);
   settle();

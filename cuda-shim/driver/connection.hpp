@@ -59,13 +59,19 @@ class Connection {
   void settled() { has_work_.store(false, std::memory_order_relaxed); }
 
   /// To be called before the program may learn that a command has ended: brings what kernels printed, and
-  /// what host work wrote.
+  /// what host work wrote, and sees to it that memory that was freed before is there for everybody.
   void settle() {
     session_->kernel_output().drain();
     (void)host_work_.load(std::memory_order_acquire);
+    // Relaxed: the caller's own frees are what it sees.
+    if (frees_sent_.load(std::memory_order_relaxed) != frees_settled_.load(std::memory_order_relaxed))
+      settle_frees();
   }
   /// Host work has written what it has to, and its end is told to the worker next.
   void note_host_work() { host_work_.fetch_add(1, std::memory_order_release); }
+
+  /// A stream frees memory in its order: the next call.
+  void note_free() { frees_sent_.fetch_add(1, std::memory_order_relaxed); }
   /// Waits for the end of an event, and settles.
   std::int32_t wait(wire::EventId event);
 
@@ -83,6 +89,7 @@ class Connection {
   void note_loss();
   void run(const wire::EventReached& notice);
   void run_all_lost();
+  void settle_frees();
 
   const std::unique_ptr<session::ClientSession> session_;
   std::atomic<bool> has_work_{false};
@@ -93,6 +100,9 @@ class Connection {
   std::atomic<int> loss_{CUDA_SUCCESS};
   /// How many late errors the program has been told of; relaxed: compared and exchanged alone.
   std::atomic<std::uint32_t> told_{0};
+
+  /// Frees in streams' order: sent, and known to be done. Relaxed: counts, of which each thread sees its own.
+  std::atomic<std::uint64_t> frees_sent_{0}, frees_settled_{0};
 
   std::once_flag listening_;
   std::mutex mutex_;                                                              // guards watched_

@@ -31,6 +31,7 @@ CUresult Engine::open(Opened& opened) {
   if (!identity) return refuse(identity.error().message);
   auto session = session::ClientSession::connect(identity.value(), session::Api::cuda);
   if (!session) return refuse(session.error().message);
+  if (const auto remark = session.value()->arena_remark()) say(*remark);
   auto connection = std::make_unique<Connection>(std::move(session).value());
   auto devices = connection->call(wire::cuda::GetDevices{});
   if (!devices) return refuse("the worker of this process ended before it could say what devices it has");
@@ -108,11 +109,11 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
   const auto& group = context.group();
   // Kept meanwhile, or the driver would give the same again.
   std::vector<Storage> unusable;
+  wire::cuda::AllocateMemory call{group->context(), wish.size, 0, 0};
+  if (wish.rows != 0) call = {group->context(), wish.width, wish.rows, wish.element_bytes};
   while (unusable.size() < kMostUnusable) {
-    const auto reply = wish.rows == 0
-                           ? connection.call(wire::cuda::AllocateMemory{group->context(), wish.size, 0, 0})
-                           : connection.call(wire::cuda::AllocateMemory{group->context(), wish.width,
-                                                                        wish.rows, wish.element_bytes});
+    const auto reply = ask_for_memory(context.device(), wish.rows == 0 ? wish.size : wish.width * wish.rows,
+                                      [&] { return connection.call(call); });
     if (!reply) return connection.fault();
     if (reply->code != CUDA_SUCCESS && !unusable.empty()) break;
     if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
@@ -162,7 +163,7 @@ CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
   call.format = static_cast<std::uint32_t>(wish.Format);
   call.channels = wish.NumChannels;
   call.flags = wish.Flags;
-  const auto reply = connection.call(call);
+  const auto reply = ask_for_memory(context.device(), kAnySize, [&] { return connection.call(call); });
   if (!reply) return connection.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
   array.storage = ArrayStorage(context.group(), id);
@@ -192,6 +193,7 @@ void free_in_order(Driver& driver, const std::shared_ptr<Stream>& stream,
     wire::cuda::EnqueueFreeMemory call;
     call.command = stream->command();
     call.address = allocation->storage.address();
+    driver.connection.note_free();
     driver.connection.enqueue(call);
     stream->note_command();
     allocation->storage.disown();

@@ -60,6 +60,23 @@ class Engine {
   CUresult limit(Context& context, CUlimit which, std::size_t& value);
   CUresult set_limit(Context& context, CUlimit which, std::size_t value);
 
+  /// What counts is the worker's to say.
+  static constexpr std::uint64_t kAnySize = 0;
+  /// Sends `ask`, which returns an optional reply with a code, again for as long as it is refused and memory
+  /// that the program has freed is on its way back to the device.
+  template <class Ask>
+  auto ask_for_memory(CUdevice device, std::uint64_t bytes, Ask ask) {
+    auto reply = ask();
+    const auto is_refused = [&reply] { return reply && reply->code == CUDA_ERROR_OUT_OF_MEMORY; };
+    if (!is_refused()) return reply;
+    connection.session().ask_for_memory_until_refused(session::Api::cuda,
+                                                      std::uint64_t{1} << facts(device).device, bytes, [&] {
+                                                        reply = ask();
+                                                        return is_refused();
+                                                      });
+    return reply;
+  }
+
   CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation);
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array);
   /// Of checked objects (texture.hpp).

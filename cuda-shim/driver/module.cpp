@@ -27,12 +27,13 @@ Module::Module(Driver& driver, Context& context, WorkersObject module)
       group_(context.group()),
       module_(std::move(module)) {}
 
-std::shared_ptr<Module> Module::make(Driver& driver, std::shared_ptr<Image> image, Context& context,
-                                     CUresult& code, LoadLog& log) {
-  Connection& connection = driver.connection;
-  if (image->prints) connection.session().kernel_output().expect();
+namespace {
+
+/// Has the worker load an image as `module`. Nothing: the call cannot be sent.
+std::optional<wire::cuda::ModuleReply> load(Connection& connection, const Image& image, Context& context,
+                                            WorkersObject& module) {
   std::vector<wire::cuda::JitOption> options;
-  for (const JitNumber& number : image->options) {
+  for (const JitNumber& number : image.options) {
     options.push_back({static_cast<std::uint32_t>(number.option), 0, number.value});
   }
   const wire::ObjectId id = connection.session().new_object();
@@ -41,18 +42,26 @@ std::shared_ptr<Module> Module::make(Driver& driver, std::shared_ptr<Image> imag
   call.id = id;
   call.context = context.group()->context();
   call.completion = loaded.event();
-  call.image = image->bytes;
+  call.image = image.bytes;
   call.options = options;
-  call.prints = image->prints ? 1 : 0;
-  if (!connection.send(call)) {
-    code = connection.fault();
-    if (code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room for it
-    return nullptr;
-  }
-  WorkersObject module(context.group(), id);
+  call.prints = image.prints ? 1 : 0;
+  if (!connection.send(call)) return std::nullopt;
+  module = WorkersObject(context.group(), id);
   loaded.wait();
-  auto outcome = connection.call(wire::cuda::GetModule{id});
+  return connection.call(wire::cuda::GetModule{id});
+}
+
+}  // namespace
+
+std::shared_ptr<Module> Module::make(Driver& driver, std::shared_ptr<Image> image, Context& context,
+                                     CUresult& code, LoadLog& log) {
+  Connection& connection = driver.connection;
+  if (image->prints) connection.session().kernel_output().expect();
+  WorkersObject module;
+  auto outcome = driver.ask_for_memory(context.device(), image->bytes.size(),
+                                       [&] { return load(connection, *image, context, module); });
   code = outcome ? static_cast<CUresult>(outcome->code) : connection.fault();
+  if (!outcome && code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room for it
   if (outcome) {
     log.info = std::move(outcome->info_log);
     log.error = std::move(outcome->error_log);

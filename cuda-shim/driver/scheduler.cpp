@@ -155,6 +155,7 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::func
   const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream->command(work->event())});
   if (sent != CUDA_SUCCESS) return sent;
   stream->note_command();
+  connection_.session().host_work().begins();
   const bool watched = connection_.watch(
       work->event(), session::kRunning,
       [&connection = connection_, work, despite_fault, function = std::move(function)](std::int32_t status) {
@@ -162,8 +163,9 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::func
         const CUresult fault = connection.fault();
         if (despite_fault || (granted && fault == CUDA_SUCCESS)) function(fault);
         connection.note_host_work();
-        if (!granted || !connection.send(wire::EndAccess{work->event()})) return;
-        connection.session().set_local_status(work->event(), session::kComplete);
+        const bool told = granted && connection.send(wire::EndAccess{work->event()});
+        connection.session().host_work().ended();
+        if (told) connection.session().set_local_status(work->event(), session::kComplete);
       });
   return watched ? CUDA_SUCCESS : connection_.fault();
 }

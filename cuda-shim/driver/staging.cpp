@@ -35,7 +35,7 @@ std::optional<wire::ArenaRange> StagingPool::take(std::uint64_t bytes) {
   reclaim(false);
   const auto crowded = [this] {
     const std::lock_guard guard(mutex_);
-    return bytes_ > kPatienceBytes;
+    return bytes_ > patience_;
   };
   while (crowded() && reclaim(true)) {
   }

@@ -1,6 +1,7 @@
 // Pageable memory on its way: pieces of the session's arena between the program's memory and the worker.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -16,7 +17,10 @@ class Operation;
 /// Any thread may call any method.
 class StagingPool {
  public:
-  explicit StagingPool(Connection& connection) : connection_(connection) {}
+  explicit StagingPool(Connection& connection)
+      : connection_(connection),
+        patience_(
+            std::min<std::uint64_t>(kPatienceBytes, connection.session().arena().size() / kPatiencePart)) {}
 
   /// Bytes at which a copy is cut, so that staging and copying overlap.
   static constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;
@@ -28,8 +32,10 @@ class StagingPool {
   void give_back(wire::ArenaRange range) { connection_.session().free(range); }
 
  private:
-  /// Beyond this much under way, the next one waits for the oldest.
+  /// Beyond this much under way, the next one waits for the oldest; or beyond a part of the arena, where that
+  /// is small.
   static constexpr std::uint64_t kPatienceBytes = std::uint64_t{64} << 20U;
+  static constexpr std::uint64_t kPatiencePart = 4;
 
   struct Used {
     std::shared_ptr<Operation> copied;
@@ -39,6 +45,7 @@ class StagingPool {
   bool reclaim(bool wait);
 
   Connection& connection_;
+  const std::uint64_t patience_;
   std::mutex mutex_;  // guards what follows
   std::deque<Used> used_;
   std::uint64_t bytes_ = 0;

@@ -155,6 +155,7 @@ struct Config {
   UsageRule usage;
   // [opencl]
   std::string vendors = "/etc/OpenCL/vendors";
+  bool driver_names = false;  // platforms have their drivers' names; else FairGV's
   // [cuda]
   std::optional<std::string> cuda_library;  // the CUDA driver; none: see cuda_drivers()
   // [tenants], [tenant.*], [class.*], [[match]]

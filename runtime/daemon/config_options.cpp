@@ -290,6 +290,21 @@ ConfigOptions<Config> tenants_options() {
   };
 }
 
+ConfigOptions<Config> opencl_options() {
+  return {
+      {{"vendors", TextType{"an absolute path", is_folder_name}, "", Applies::new_programs, "",
+        "The folder with their `*.icd` files."},
+       field(&Config::vendors)},
+      {{"names", ChoiceType{{"fairgv", "driver"}}, "", Applies::new_programs, "",
+        "Whose names programs see: `FairGV on` the driver's platform, by the vendor `FairGV`, or the "
+        "driver's "
+        "own, for programs that choose what they do by them. `FAIRGV_OPENCL_NAMES` in a program's "
+        "environment "
+        "goes before it."},
+       words_field(&Config::driver_names, "driver", "fairgv")},
+  };
+}
+
 ConfigOptions<Config> cuda_options() {
   return {
       {{"library", TextType{"an absolute path", is_folder_name}, "", Applies::new_programs,
@@ -342,11 +357,7 @@ const std::vector<SingleSection>& single_sections() {
       {kDeviceSection, "How devices are shared.", all_device_options()},
       {"session", "What one program may have at a time (see Limits).", session_options()},
       {"worker", "How the workers are confined (see Workers).", worker_options()},
-      {"opencl",
-       "The drivers to share.",
-       {{{"vendors", TextType{"an absolute path", is_folder_name}, "", Applies::new_programs, "",
-          "The folder with their `*.icd` files."},
-         field(&Config::vendors)}}},
+      {"opencl", "The drivers to share.", opencl_options()},
       {"cuda", "The driver under programs of CUDA.", cuda_options()},
       {"metrics", "What Prometheus is told (see Metrics).", metrics_options()},
       {"usage", "What is kept of what tenants have used (see The usage store).", usage_options()},

@@ -375,9 +375,11 @@ Result<void> SessionTable::admit(Session& session) {
   welcome.session = session.id.value;
   welcome.tenant = session.tenant_name;
   welcome.weight = host_.tenants.find(session.tenant)->weight;
+  welcome.names = host_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda);
+  welcome.features |= session.features &
+                      (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits);
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits = session.devices.pick(host_.memory.limits(session.tenant_name));
   }

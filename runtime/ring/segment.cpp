@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 #include <string>
@@ -164,6 +165,37 @@ Result<Segment> Segment::attach(UniqueFd fd) {
 
 void Segment::close() {
   close_and_wake(header());
+}
+
+Result<Segment> Segment::attach_what_fits(UniqueFd fd) {
+  const Result<SegmentPreamble> checked = checked_preamble(fd.get());
+  if (!checked) return checked.error();
+  const SegmentPreamble& preamble = checked.value();
+  uint64_t arena_bytes = preamble.sizes.arena_bytes;
+  const auto map = [&] {
+    return Mapping::shared(fd.get(), preamble.offsets.arena + arena_bytes, preamble.wanted_address);
+  };
+  Result<Mapping> mapping = map();
+  const auto halve = [&] {
+    arena_bytes = std::max(arena_bytes / 2 / kPageBytes * kPageBytes,
+                           std::min(kLeastArenaBytes, preamble.sizes.arena_bytes));
+  };
+  const auto is_least = [&] { return arena_bytes <= kLeastArenaBytes; };
+  const bool is_cut = !mapping;
+  while (!mapping && !is_least()) {
+    halve();
+    mapping = map();
+  }
+  if (!mapping) return mapping.error();
+  if (is_cut && !is_least()) {
+    halve();
+    mapping.value().reset();  // there is no room for both
+    mapping = map();
+    if (!mapping) return mapping.error();
+  }
+  Segment segment(std::move(fd), std::move(mapping).value(), preamble);
+  segment.sizes_.arena_bytes = arena_bytes;
+  return segment;
 }
 
 Result<HeaderView> HeaderView::attach(int fd) {

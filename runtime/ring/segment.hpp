@@ -189,6 +189,15 @@ class Segment {
   /// Maps a segment that another process made, after checking that it is one: memory file, seals, size,
   /// magic, version, and every offset. Takes the descriptor; closes it on failure.
   static Result<Segment> attach(UniqueFd fd);
+  /// The same, for the one process that allocates in the arena: where its address space has no room for all
+  /// of the arena (ulimit -v), it maps the beginning, so that about as much as that stays free for itself,
+  /// and sizes() says how much. kLeastArenaBytes at least.
+  static Result<Segment> attach_what_fits(UniqueFd fd);
+  /// Below it, there is not even room for transfers in pieces.
+  static constexpr uint64_t kLeastArenaBytes = uint64_t{16} << 20;
+
+  /// How large the arena is that its creator made; sizes() has what is mapped.
+  uint64_t whole_arena_bytes() const { return whole_arena_bytes_; }
 
   /// The descriptor to hand over; stays owned by the segment.
   int fd() const { return fd_.get(); }
@@ -222,6 +231,7 @@ class Segment {
       : fd_(std::move(fd)),
         mapping_(std::move(mapping)),
         sizes_(preamble.sizes),
+        whole_arena_bytes_(preamble.sizes.arena_bytes),
         offsets_(preamble.offsets),
         at_wanted_address_(preamble.wanted_address != 0 &&
                            reinterpret_cast<uint64_t>(mapping_.data()) == preamble.wanted_address) {}
@@ -234,6 +244,7 @@ class Segment {
   UniqueFd fd_;
   Mapping mapping_;
   SegmentSizes sizes_;  // private copies: the shared ones may change at any time
+  uint64_t whole_arena_bytes_;
   SegmentOffsets offsets_;
   bool at_wanted_address_;
 };

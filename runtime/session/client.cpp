@@ -42,7 +42,9 @@ struct Reception {
   ring::UniqueFd output;  // if the daemon has such a pipe
   bool quiet_slots = false;
   bool memory_quota = false;
+  bool memory_waits = false;
   std::vector<std::uint64_t> memory_limits;
+  Names names = Names::fairgv;
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
@@ -61,11 +63,15 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
   if (packet->fds.size() != (has_output ? 2 : 1)) {
     return Error{"the daemon's welcome came without its descriptors"};
   }
-  auto segment = ring::Segment::attach(std::move(packet->fds[0]));
+  auto segment = ring::Segment::attach_what_fits(std::move(packet->fds[0]));
   if (!segment) return segment.error();
-  return Reception{std::move(segment).value(), has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
-                   (features & kQuietSlots) != 0, (features & kMemoryQuota) != 0,
-                   std::move(welcome.memory_limits)};
+  return Reception{std::move(segment).value(),
+                   has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
+                   (features & kQuietSlots) != 0,
+                   (features & kMemoryQuota) != 0,
+                   (features & kMemoryWaits) != 0,
+                   std::move(welcome.memory_limits),
+                   welcome.names};
 }
 
 std::uint32_t object_limit(const ring::Segment& segment) {
@@ -93,6 +99,8 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
                                                  std::move(received->output));
   if (received->quiet_slots) session->use_quiet_slots();
   if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
+  session->memory_waits_ = received->memory_waits;
+  session->names_ = received->names;
   return session;
 }
 
@@ -120,9 +128,26 @@ ClientSession::~ClientSession() {
   if (notifier_.joinable()) notifier_.join();
 }
 
+std::optional<std::string> ClientSession::arena_remark() const {
+  if (!arena_is_cut()) return std::nullopt;
+  return "the limit of this process' address space (ulimit -v) leaves room for " +
+         readable_bytes(arena().size()) + " of the " + readable_bytes(segment_.whole_arena_bytes()) +
+         " that it could share with its worker: buffers and transfers are kept that small; raise the limit "
+         "for more";
+}
+
 void ClientSession::release_object(wire::ObjectId id) {
   send(wire::ReleaseObject{id});
   objects_.release(id);
+}
+
+bool ClientSession::await_memory(wire::AwaitMemory call) {
+  if (!memory_waits_) return false;
+  call.answer = new_event();
+  if (!call.answer) return false;
+  const bool came = send(call) && wait(call.answer) == kComplete;
+  release_event(call.answer);
+  return came;
 }
 
 void ClientSession::release_event(wire::EventId event) {

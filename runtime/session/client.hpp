@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/completion_board.hpp"
+#include "runtime/session/host_work.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/kernel_output.hpp"
 #include "runtime/session/object_ids.hpp"
@@ -64,6 +66,28 @@ class ClientSession {
   /// What the daemon said that the tenant may hold on each device, in bytes. Nothing: this daemon knows no
   /// quotas, and the worker is not to be asked for memory.
   const std::optional<std::vector<std::uint64_t>>& memory_limits() const { return memory_limits_; }
+
+  /// After a refusal: has `ask` ask again, which answers whether that was refused, too, as long as memory
+  /// that the program has released is on its way back to these devices. Code of the program that is to run
+  /// before is waited for, but not for long; it may release memory only in OpenCL. Threads that ask take
+  /// turns.
+  template <class Ask>
+  void ask_for_memory_until_refused(Api api, std::uint64_t devices, std::uint64_t bytes, Ask ask) {
+    const std::lock_guard turn(await_mutex_);
+    HostWork::Wait host_work(host_work_);
+    for (;;) {
+      const bool more = api == Api::opencl && host_work_.any();
+      const bool came = await_memory({{}, devices, bytes, more ? 1U : 0U});
+      // In any case: what came back before the worker's last word may do.
+      if (!ask() || (!came && !host_work.any_ends())) return;
+    }
+  }
+  HostWork& host_work() { return host_work_; }
+
+  /// Whose names the configuration gives the platforms of OpenCL programs.
+  Names names() const { return names_; }
+  /// Whether the worker knows of memory that is on its way back.
+  bool has_memory_waits() const { return memory_waits_; }
 
   /// What failed late so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
@@ -143,6 +167,10 @@ class ClientSession {
   /// means the same on both sides.
   bool arena_at_wanted_address() const { return segment_.at_wanted_address(); }
   std::span<std::byte> arena() const { return segment_.arena(); }
+  /// Only the beginning of the arena is mapped: the address space had no room for more.
+  bool arena_is_cut() const { return arena().size() < segment_.whole_arena_bytes(); }
+  /// The same as a line for people, if it is so.
+  std::optional<std::string> arena_remark() const;
   std::uint64_t arena_used() const { return arena_.used(); }
 
  private:
@@ -199,6 +227,10 @@ class ClientSession {
   }
   void reclaim();
 
+  /// Waits until it is worth asking again for memory. False: nothing more comes by itself. With await_mutex_
+  /// held.
+  bool await_memory(wire::AwaitMemory call);
+
   /// Collects the reply to `tag` in reply_. With call_mutex_ held.
   bool receive(wire::Opcode opcode, std::uint64_t tag);
   /// Ends the session because the other side broke the protocol.
@@ -215,6 +247,11 @@ class ClientSession {
   CompletionBoard board_;
   ObjectIds objects_;
   std::optional<std::vector<std::uint64_t>> memory_limits_;  // written by connect() only
+  bool memory_waits_ = false;                                // the same
+  Names names_ = Names::fairgv;                              // the same
+
+  HostWork host_work_;
+  std::mutex await_mutex_;  // who has it waits for memory; taken before all others
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

@@ -89,6 +89,12 @@ std::string to_text(const Hello& hello) {
   return to_text(message);
 }
 
+std::optional<Names> parse_names(std::string_view text) {
+  if (text == "fairgv") return Names::fairgv;
+  if (text == "driver") return Names::driver;
+  return std::nullopt;
+}
+
 std::string to_text(const Welcome& welcome) {
   json message{{"fairgv", "welcome"}, {"protocol", welcome.protocol}, {"features", welcome.features}};
   if (!welcome.tenant.empty()) {
@@ -96,6 +102,7 @@ std::string to_text(const Welcome& welcome) {
     message["tenant"] = welcome.tenant;
     message["weight"] = welcome.weight;
     if (!welcome.memory_limits.empty()) message["memory_limits"] = welcome.memory_limits;
+    if (welcome.names == Names::driver) message["names"] = "driver";
   }
   return to_text(message);
 }
@@ -167,6 +174,10 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
     welcome.tenant = fields.string("tenant", kLongestTenantName);
     welcome.weight = fields.integer32("weight", kMinWeight, kMaxWeight);
     if (fields.has("memory_limits")) welcome.memory_limits = fields.integers("memory_limits", kMaxDevices);
+    // A word of a later release is no reason to refuse.
+    if (fields.has("names")) {
+      welcome.names = parse_names(fields.string("names", kLongestReason)).value_or(Names::fairgv);
+    }
   }
   if (!fields.ok()) return fields.error();
   return Answer(std::move(welcome));

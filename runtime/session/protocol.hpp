@@ -44,8 +44,10 @@ enum Feature : std::uint64_t {
   kMemoryQuota = 1U << 2,
   /// The daemon has workers that serve the calls of CUDA (Hello::api).
   kCuda = 1U << 3,
+  /// The worker tells when memory that was released has come back (wire::AwaitMemory).
+  kMemoryWaits = 1U << 4,
 };
-inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda;
+inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -74,6 +76,11 @@ struct Hello {
   Api api = Api::opencl;
 };
 
+/// Whose names the platforms of a program have.
+enum class Names { fairgv, driver };
+/// "fairgv" or "driver"; nothing if it is neither.
+std::optional<Names> parse_names(std::string_view text);
+
 struct Welcome {
   std::uint32_t protocol = kProtocolVersion;
   std::uint64_t features = 0;  // those of the hello that the daemon has, too
@@ -84,6 +91,8 @@ struct Welcome {
   /// With kMemoryQuota: the bytes that the tenant may hold, by device. What the program is told of the
   /// devices.
   std::vector<std::uint64_t> memory_limits{};
+  /// What the configuration says for programs that do not ask for one or the other.
+  Names names = Names::fairgv;
 };
 
 struct Refused {

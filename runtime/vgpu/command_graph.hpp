@@ -78,6 +78,8 @@ class Node : public std::enable_shared_from_this<Node> {
 
   /// The event that shows how far the node is, or none. The executor's (and its lock's).
   wire::EventId event;
+  /// Of an access: code of the program's own ends it, which may itself wait for anything.
+  bool program_ends = false;
   /// Whether the driver will report this node's end. In an in-order lane the report of a later node tells as
   /// much. To be set before issued().
   bool observed = true;
@@ -206,6 +208,10 @@ class CommandGraph {
   /// Nodes that ended earlier and that nothing here needs any more; the caller takes them. It may have the
   /// last reference to one, and destroying a command calls into the driver, and back into the caller.
   std::vector<NodePtr>& let_go_of() { return let_go_of_; }
+
+  /// Appends the nodes that end without anything that the program has still to do: neither they nor what they
+  /// wait for waits for an external node, or for an access that code of the program ends. Looks at all nodes.
+  void collect_moving(std::vector<NodePtr>& moving) const;
 
   /// Nodes that have not ended, external ones left out.
   std::uint64_t pending() const { return pending_; }

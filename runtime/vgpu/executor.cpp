@@ -138,6 +138,20 @@ void Executor::end_host_work(Node& work, std::int32_t status) {
   finish(lock, pump_wanted());
 }
 
+bool Executor::enqueue_behind_moving(const NodePtr& node) {
+  const Lock lock(*this);
+  graph_.collect_moving(waits_);
+  const bool any = !waits_.empty();
+  if (any) graph_.add(node, waits_, true, false);
+  waits_.clear();
+  return any;
+}
+
+void Executor::free_promptly(bool promptly) {
+  const Lock lock(*this);
+  frees_promptly_ = promptly;
+}
+
 // ---- issuing
 
 void Executor::pump() {
@@ -640,8 +654,8 @@ bool Executor::pump_wanted() {
 bool Executor::loop_wanted() {
   const bool knock =
       std::any_of(devices_.begin(), devices_.end(), [](const auto& device) { return device->knock_again; });
-  const bool free_memory =
-      retired_.size() >= kMostRetired || (release_noted_.load(kHint) && !retired_.empty() && !busy());
+  const bool frees_now = frees_promptly_ || (release_noted_.load(kHint) && !busy());
+  const bool free_memory = retired_.size() >= kMostRetired || (frees_now && !retired_.empty());
   const bool read_on = reading_paused_ && (graph_.pending() <= most_at_work_ / 4 * 3 || !busy());
   return knock || free_memory || read_on || notices_.has_backlog();
 }

@@ -114,6 +114,12 @@ class Executor final : public CompletionSink {
   /// Something that the worker does on the host, visible as an event; ended by end_host_work().
   Result<NodePtr> begin_host_work(wire::EventId event);
 
+  /// Queues a node that ends after everything that is pending and ends without the program's doing. False,
+  /// and nothing is queued, if there is nothing of that kind.
+  bool enqueue_behind_moving(const NodePtr& node);
+  /// As long as somebody waits for what ended commands hold, they are freed as soon as they have ended.
+  void free_promptly(bool promptly);
+
   /// What is known of the call that is being handled.
   struct Request {
     std::uint32_t cpu = 0;  // where the program was when it sent it
@@ -328,6 +334,7 @@ class Executor final : public CompletionSink {
 
   std::atomic<bool> attention_{false};       // pump() has something to do
   std::atomic<bool> release_noted_{false};   // relaxed: a hint
+  bool frees_promptly_ = false;              // with the lock held
   std::atomic<std::uint64_t> in_flight_{0};  // of all devices; written with the lock held, relaxed: a hint
 };
 

@@ -17,6 +17,11 @@ bool MemoryCharge::release() {
   return std::exchange(account_, nullptr)->release(*this);
 }
 
+void MemoryCharge::expect() {
+  if (account_ == nullptr || std::exchange(is_expected_, true)) return;
+  account_->expected_.add(devices_, bytes_);
+}
+
 bool MemoryAccount::exist(std::uint64_t devices) const {
   return devices != 0 && static_cast<std::size_t>(std::bit_width(devices)) <= devices_;
 }
@@ -46,10 +51,18 @@ Result<void> MemoryAccount::give_back(std::uint64_t devices, std::uint64_t bytes
 
 Result<std::uint64_t> MemoryAccount::left(std::uint32_t device) {
   if (device >= devices_) return Error{"a device that there is not"};
-  const std::uint64_t set = std::uint64_t{1} << device;
-  const std::uint64_t ungranted = ledger_({Kind::look, set, 0, 0}).bytes;
-  const std::uint64_t granted = headroom_.least(set);
-  return ungranted + std::min(granted, std::numeric_limits<std::uint64_t>::max() - ungranted);
+  return least_left(std::uint64_t{1} << device);
+}
+
+std::uint64_t MemoryAccount::least_left(std::uint64_t devices) const {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t least = kMost;
+  for (; devices != 0; devices &= devices - 1) {
+    const std::uint64_t device = devices & -devices;
+    const std::uint64_t ungranted = ledger_({Kind::look, device, 0, 0}).bytes;
+    least = std::min(least, ungranted + std::min(headroom_.least(device), kMost - ungranted));
+  }
+  return least;
 }
 
 Result<std::optional<MemoryCharge>> MemoryAccount::charge(std::uint64_t devices, std::uint64_t bytes,
@@ -73,6 +86,13 @@ Result<std::optional<MemoryCharge>> MemoryAccount::charge(std::uint64_t devices,
 
 bool MemoryAccount::release(const MemoryCharge& charge) {
   ++released_;
+  if (charge.is_expected_) expected_.take(charge.devices_, charge.bytes_);
+  const bool is_headroom = take_back(charge);
+  if (heard_) heard_(charge.devices_, charge.bytes_);
+  return is_headroom;
+}
+
+bool MemoryAccount::take_back(const MemoryCharge& charge) {
   const auto [devices, bytes] = std::pair(charge.devices_, charge.bytes_);
   const std::uint64_t there = headroom_.most(devices);
   if (charge.front_end_hears_ && there <= kept_ && bytes <= kept_ - there) {

@@ -34,6 +34,7 @@ class MemoryCharge {
     std::swap(devices_, other.devices_);
     std::swap(bytes_, other.bytes_);
     std::swap(front_end_hears_, other.front_end_hears_);
+    std::swap(is_expected_, other.is_expected_);
     return *this;
   }
   ~MemoryCharge() { release(); }
@@ -41,6 +42,8 @@ class MemoryCharge {
   /// Whether the bytes are headroom again.
   bool release();
   bool empty() const { return account_ == nullptr; }
+  /// The program has released the object, which commands may still use.
+  void expect();
 
  private:
   friend class MemoryAccount;
@@ -48,6 +51,7 @@ class MemoryCharge {
   std::uint64_t devices_ = 0;
   std::uint64_t bytes_ = 0;
   bool front_end_hears_ = false;
+  bool is_expected_ = false;
 };
 
 class MemoryAccount {
@@ -75,14 +79,28 @@ class MemoryAccount {
   /// Counts charges that ended: who was refused can see whether asking again is worth it.
   std::uint64_t released() const { return released_; }
 
+  /// On each of the devices, the bytes of objects that the program has released and that are still there.
+  std::uint64_t expected(std::uint64_t devices) const { return expected_.least(devices); }
+  /// Called with devices and bytes whenever a charge has ended; empty: nothing is.
+  void on_release(std::function<void(std::uint64_t devices, std::uint64_t bytes)> heard) {
+    heard_ = std::move(heard);
+  }
+  /// Whether there are such devices, and there is no other among them.
+  bool exist(std::uint64_t devices) const;
+  /// The least that is left on one of these devices, which are there.
+  std::uint64_t least_left(std::uint64_t devices) const;
+
  private:
   friend class MemoryCharge;
   bool release(const MemoryCharge& charge);
-  bool exist(std::uint64_t devices) const;
+  /// Whether what the object held is headroom again.
+  bool take_back(const MemoryCharge& charge);
 
   const std::size_t devices_;
   const Ledger ledger_;
   session::Headroom headroom_;
+  session::Headroom expected_;
+  std::function<void(std::uint64_t, std::uint64_t)> heard_;
   std::uint64_t kept_ = 0;  // of what comes free, so much is kept
   std::uint64_t released_ = 0;
   bool front_end_reserves_ = false;

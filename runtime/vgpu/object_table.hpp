@@ -62,10 +62,18 @@ class ObjectTable {
     return nullptr;
   }
 
-  Result<void> erase(wire::ObjectId id) {
+  /// Calls `visit` with each object of class T.
+  template <class T, class Visit>
+  void each(Visit&& visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.object && entry.object->kind() == T::kKind) visit(static_cast<T&>(*entry.object));
+    }
+  }
+
+  /// Takes an object out, whatever its class.
+  Result<std::shared_ptr<Object>> take(wire::ObjectId id) {
     if (find(id) == nullptr) return Error{fmt::format("{:#x} names no object", id.raw)};
-    entries_[id.index()].object.reset();
-    return {};
+    return std::move(entries_[id.index()].object);
   }
 
  private:

@@ -21,8 +21,8 @@
 namespace fairgv::wire::cuda {
 
 /// What both front ends say.
-using SharedCalls =
-    TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, EnqueueBarrier, EnqueueHostWork, EndAccess>;
+using SharedCalls = TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, EnqueueBarrier, EnqueueHostWork,
+                             EndAccess, AwaitMemory>;
 
 using AllCalls =
     wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls, TextureCalls>::Type;

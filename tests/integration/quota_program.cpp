@@ -4,7 +4,9 @@
 //   quota_program info                      what the device says of its memory
 //   quota_program hold BYTES...             allocates these one by one, says how that went, and stays
 //   quota_program grow BYTES                allocates pieces of so many bytes, tries again when refused, and
-//   stays quota_program storm SEED THREADS ROUNDS allocates and frees at random in several threads, and ends
+//                                           stays
+//   quota_program storm SEED THREADS ROUNDS allocates and frees at random in several threads, and ends
+//   quota_program transfer                  writes, reads and compares the largest buffer, and ends
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <unistd.h>
@@ -57,6 +59,36 @@ cl_int allocate(const Device& device, std::uint64_t bytes) {
   cl_int error = CL_SUCCESS;
   clCreateBuffer(device.context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
   return error;
+}
+
+/// Writes and reads the largest buffer that there may be, whole and at once, and makes one from contents.
+int transfer(const Device& device) {
+  const std::uint64_t bytes = device.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  std::vector<std::uint32_t> sent(bytes / sizeof(std::uint32_t));
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::uint32_t>(i * 2654435761U);
+  cl_int error = CL_SUCCESS;
+  int wrong = 0;
+  const cl_command_queue queue =
+      clCreateCommandQueueWithProperties(device.context, device.id, nullptr, &error);
+  for (const cl_mem_flags flags : {cl_mem_flags{CL_MEM_READ_WRITE}, cl_mem_flags{CL_MEM_COPY_HOST_PTR}}) {
+    const bool copies = flags == CL_MEM_COPY_HOST_PTR;
+    const cl_mem buffer =
+        clCreateBuffer(device.context, flags, bytes, copies ? sent.data() : nullptr, &error);
+    if (error == CL_SUCCESS && !copies) {
+      error = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, sent.data(), 0, nullptr, nullptr);
+    }
+    std::vector<std::uint32_t> received(copies ? 1024 : sent.size());
+    if (error == CL_SUCCESS) {
+      error = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, received.size() * sizeof(received[0]),
+                                  received.data(), 0, nullptr, nullptr);
+    }
+    if (error != CL_SUCCESS) break;
+    wrong += std::memcmp(received.data(), sent.data(), received.size() * sizeof(received[0])) != 0 ? 1 : 0;
+    clReleaseMemObject(buffer);
+    clFinish(queue);
+  }
+  say("{\"bytes\":%lu,\"error\":%d,\"wrong\":%d}\n", bytes, error, wrong);
+  return 0;
 }
 
 [[noreturn]] void stay() {
@@ -160,6 +192,7 @@ int main(int argc, char** argv) {
   const Device device;
   if (device.context == nullptr) return 1;
   if (command == "info") return info(device);
+  if (command == "transfer") return transfer(device);
   if (command == "hold") return hold(device, numbers);
   if (command == "grow" && numbers.size() == 1) return grow(device, numbers[0]);
   if (command == "storm" && numbers.size() == 3) {

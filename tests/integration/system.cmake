@@ -6,7 +6,8 @@ add_executable(opencl_late opencl_late.cpp)
 target_link_libraries(opencl_late PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
-add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp)
+add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp
+  opencl_release_test.cpp)
 target_include_directories(opencl_quota_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(opencl_quota_test PRIVATE harness OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
 add_executable(quota_program quota_program.cpp)
@@ -18,9 +19,9 @@ target_link_libraries(opencl_loss PRIVATE workload_support fairgv_warnings Threa
 add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system_bench_test.cpp system_cage_test.cpp system_kinship_test.cpp system_output_test.cpp system_doctor_test.cpp
+add_executable(system_test system_address_space_test.cpp system_bench_test.cpp system_cage_test.cpp system_kinship_test.cpp system_output_test.cpp system_doctor_test.cpp
   system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_flood_test.cpp system_hostile_test.cpp system_input_test.cpp
-  system_life_test.cpp system_limits_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp
+  system_life_test.cpp system_limits_test.cpp system_names_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp
   system_readme_test.cpp system_reload_test.cpp system_restart_test.cpp system_top_test.cpp system_trace_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE
@@ -37,7 +38,7 @@ endif()
 # The tests start the programs that lie beside them. What these say does not depend on what else runs; all others count
 # processes, shares or seconds.
 set(side_by_side "*/ApiThroughFairGV.*:*/WorkloadThroughFairGV.*:*/QuotaTable.*:*/LifeOfAProgram.*:*/BadInput.*\
-:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
+:*/AddressSpace.*:Names.*:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
 gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by_side_tests
   DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180)
 gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial_tests

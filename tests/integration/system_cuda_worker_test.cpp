@@ -307,6 +307,59 @@ TEST_F(CudaWorker, RefusesMemoryBeyondTheQuota) {
   EXPECT_NE(allocate(32 * kMiB), 0U);
 }
 
+/// Whoever has waited may tell another process of the tenant that there is memory now.
+TEST_F(CudaWorker, WhatAStreamHasFreedIsThereForOtherProcessesOnceItIsSettled) {
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  auto first = std::move(client);
+  const wire::ObjectId first_context = context;
+  const wire::ObjectId first_stream = legacy;
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  for (std::uint64_t round = 1; round <= 50; ++round) {
+    const auto made = first->call(AllocateMemory{first_context, 48 * kMiB, 0, 0});
+    ASSERT_TRUE(made && made->code == 0) << "round " << round;
+    first->send(EnqueueFreeMemory{{first_stream, {}, {}}, made->address});
+    const wire::EventId end = first->new_event();
+    first->send(wire::EnqueueMarker{{first_stream, end, {}}});
+    EXPECT_EQ(first->wait(end), session::kComplete);
+    first->release_event(end);
+    EXPECT_EQ(first->call(SettleFrees{})->freed, round);
+    const std::uint64_t taken = allocate(48 * kMiB);
+    ASSERT_NE(taken, 0U) << "round " << round;
+    client->send(FreeMemory{context, taken});
+    ASSERT_TRUE(client->call(GetMemoryInfo{context}));
+  }
+}
+
+TEST_F(CudaWorker, TellsWhenFreedMemoryIsBackAndWhenNothingIsToCome) {
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  const auto await = [&](std::uint64_t bytes) {
+    const wire::EventId answer = client->new_event();
+    client->send(wire::AwaitMemory{answer, 1, bytes});
+    const std::int32_t outcome = client->wait(answer);
+    client->release_event(answer);
+    return outcome;
+  };
+  const std::uint64_t memory = allocate(48 * kMiB);
+  ASSERT_NE(memory, 0U);
+  EXPECT_EQ(await(32 * kMiB), wire::kNothingOnItsWay) << "nothing is freed";
+  const wire::EventId gate = client->new_event();
+  client->send(wire::CreateUserEvent{gate});
+  const wire::EventId waits[] = {gate};
+  client->send(EnqueueFreeMemory{{legacy, {}, waits}, memory});
+  EXPECT_EQ(await(32 * kMiB), wire::kNothingOnItsWay) << "only the program can let it go on";
+  client->send(wire::SetUserEventStatus{gate, session::kComplete});
+  EXPECT_EQ(await(32 * kMiB), session::kComplete);
+  EXPECT_NE(allocate(32 * kMiB), 0U);
+  EXPECT_EQ(await(65 * kMiB), wire::kNothingOnItsWay) << "more than there will ever be";
+  client->send(wire::AwaitMemory{gate, 1, 1});
+  EXPECT_TRUE(is_over()) << "the event is in use";
+}
+
+TEST_F(CudaWorker, EndsASessionThatWaitsForMemoryOfDevicesThatThereAreNot) {
+  client->send(wire::AwaitMemory{client->new_event(), std::uint64_t{1} << 63, 1});
+  EXPECT_TRUE(is_over());
+}
+
 TEST_F(CudaWorker, TellsWhatFailsInAModule) {
   load("this is no module");
   EXPECT_GT(client->call(GetModule{module})->code, 0);

@@ -82,16 +82,16 @@ TEST_P(QuotaTable, HoldsForEveryWayToAllocate) {
   EXPECT_TRUE(eventually([&] { return used_by_all() == 0; }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, QuotaTable,
-                         ::testing::Values(Table{"Paths", "Table/*", std::nullopt},
-                                           Table{"PathsWithoutDirectMemory", "Table/*", "off"},
-                                           Table{"InUse", "*InUse*", std::nullopt},
-                                           Table{"Finished", "*Finished*", std::nullopt},
-                                           Table{"FinishedWithoutDirectMemory", "*Finished*", "off"},
-                                           Table{"Small", "*Small*", std::nullopt},
-                                           Table{"SmallWithoutDirectMemory", "*Small*", "off"},
-                                           Table{"Device", "*Device*", std::nullopt}),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Each, QuotaTable,
+    ::testing::Values(
+        Table{"Paths", "Table/*", std::nullopt}, Table{"PathsWithoutDirectMemory", "Table/*", "off"},
+        Table{"Release", "*Release.*:*/EachUse.*:*/EachWait.*", std::nullopt},
+        Table{"ReleaseWithoutDirectMemory", "*Release.*:*/EachUse.*:*/EachWait.*", "off"},
+        Table{"InUse", "*InUse*", std::nullopt}, Table{"Finished", "*Finished*", std::nullopt},
+        Table{"FinishedWithoutDirectMemory", "*Finished*", "off"}, Table{"Small", "*Small*", std::nullopt},
+        Table{"SmallWithoutDirectMemory", "*Small*", "off"}, Table{"Device", "*Device*", std::nullopt}),
+    [](const auto& test) { return std::string(test.param.name); });
 
 // ---- tenants and processes
 

@@ -30,6 +30,7 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   EXPECT_FALSE(config->worker.core_dumps);
   EXPECT_FALSE(config->worker.memory);
   EXPECT_EQ(config->vendors, "/etc/OpenCL/vendors");
+  EXPECT_FALSE(config->driver_names);
   EXPECT_EQ(config->tenants.default_weight, 1u);
   EXPECT_EQ(config->tenants.max_weight, 10'000u);
   EXPECT_EQ(config->tenants.default_memory, session::kWholeDevice);
@@ -70,6 +71,7 @@ readable = ["/data", "/srv/include"]
 cache = "/scratch/caches"
 [opencl]
 vendors = "/opt/vendors"
+names = "driver"
 [tenants]
 default_weight = 2
 default_memory = "25%"
@@ -115,6 +117,7 @@ memory = "90%"
   EXPECT_EQ(config->worker.readable, (std::vector<std::string>{"/data", "/srv/include"}));
   EXPECT_EQ(config->worker.cache, "/scratch/caches");
   EXPECT_EQ(config->vendors, "/opt/vendors");
+  EXPECT_TRUE(config->driver_names);
   EXPECT_EQ(config->tenants.default_weight, 2u);
   EXPECT_EQ(config->tenants.max_weight, 100u);
   EXPECT_FALSE(config->tenants.free_names);

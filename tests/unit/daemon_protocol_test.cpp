@@ -57,6 +57,9 @@ TEST(Protocol, AnAnswerArrivesAsItWasSent) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(std::get<Welcome>(read.value()).session, 12u);
   EXPECT_EQ(std::get<Welcome>(read.value()).weight, 3u);
+  EXPECT_EQ(std::get<Welcome>(read.value()).names, Names::fairgv);
+  welcome.names = Names::driver;
+  EXPECT_EQ(std::get<Welcome>(parse_hello_answer(to_text(welcome)).value()).names, Names::driver);
   const auto refused = parse_hello_answer(to_text(Refused{"no"}));
   ASSERT_TRUE(refused);
   EXPECT_EQ(std::get<Refused>(refused.value()).reason, "no");

@@ -1,6 +1,9 @@
 // The segment: what lies where, who is refused, and how it closes.
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +11,7 @@
 #include <functional>
 #include <string>
 
+#include "tests/harness/sanitized.hpp"
 #include "tests/unit/ring_support.hpp"
 
 namespace fairgv::ring {
@@ -238,6 +242,61 @@ TEST_F(SegmentTest, AWantedAddressWithinAPageIsRefused) {
   SegmentPreamble preamble = good;
   preamble.wanted_address = 4097;
   expect_refused(imitation(preamble, good.offsets.total, kSeals), "wanted address");
+}
+
+/// What a process maps of an arena of 4 GiB when it has so much address space beyond what it uses.
+uint64_t arena_that_fits(uint64_t room, bool (*use)(Segment&)) {
+  SegmentSizes sizes = small_sizes();
+  sizes.arena_bytes = uint64_t{4} << 30;
+  const Segment whole = Segment::create(sizes).value();
+  int pipe_ends[2];
+  EXPECT_EQ(pipe(pipe_ends), 0);
+  const pid_t child = start_child([&] {
+    std::ifstream statm("/proc/self/statm");
+    uint64_t pages = 0;
+    statm >> pages;
+    const rlimit limit{pages * kPageBytes + room, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+    if (Segment::attach(duplicate(whole.fd()))) return false;  // the limit would show nothing
+    auto segment = Segment::attach_what_fits(duplicate(whole.fd()));
+    if (!segment) return false;
+    const uint64_t bytes = segment->arena().size();
+    if (segment->whole_arena_bytes() != sizes.arena_bytes || segment->sizes().arena_bytes != bytes)
+      return false;
+    return use(segment.value()) && write(pipe_ends[1], &bytes, sizeof(bytes)) == sizeof(bytes);
+  });
+  close(pipe_ends[1]);
+  uint64_t bytes = 0;
+  if (read(pipe_ends[0], &bytes, sizeof(bytes)) != sizeof(bytes)) bytes = 0;
+  close(pipe_ends[0]);
+  await_child(child);
+  return bytes;
+}
+
+TEST(SegmentUnderALimit, IsMappedAsFarAsItFitsAndLeavesAsMuchForTheProgram) {
+  if (harness::kSanitized) GTEST_SKIP() << "sanitizers need the address space";
+  const auto use = [](Segment& segment) {
+    segment.arena().front() = segment.arena().back() = std::byte{1};
+    void* const own = mmap(nullptr, segment.arena().size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return own != MAP_FAILED;
+  };
+  const uint64_t room = uint64_t{1500} << 20;
+  const uint64_t bytes = arena_that_fits(room, use);
+  EXPECT_GE(bytes, room / 4);
+  EXPECT_LE(bytes, room / 2);
+  EXPECT_EQ(bytes % kPageBytes, 0U);
+}
+
+TEST(SegmentUnderALimit, IsRefusedWhereNotEvenALittleOfTheArenaFits) {
+  if (harness::kSanitized) GTEST_SKIP() << "sanitizers need the address space";
+  EXPECT_EQ(arena_that_fits(Segment::kLeastArenaBytes / 2, [](Segment&) { return true; }), 0U);
+}
+
+TEST_F(SegmentTest, WithoutALimitAllOfTheArenaIsMapped) {
+  const auto mapped = Segment::attach_what_fits(duplicate(segment.fd()));
+  ASSERT_TRUE(mapped);
+  EXPECT_EQ(mapped.value().arena().size(), small_sizes().arena_bytes);
+  EXPECT_EQ(mapped.value().whole_arena_bytes(), small_sizes().arena_bytes);
 }
 
 TEST_F(SegmentTest, ScribblingOverTheHeaderDoesNotMoveAnAttachedSegment) {

@@ -9,6 +9,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_late_code_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_memory_account_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_memory_waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_reports_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp

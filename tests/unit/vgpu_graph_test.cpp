@@ -65,6 +65,15 @@ class CommandGraphTest : public ::testing::Test {
     graph.end_external(*event, status);
     take();
   }
+  Nodes moving() {
+    Nodes nodes;
+    graph.collect_moving(nodes);
+    return nodes;
+  }
+  bool moves(const NodePtr& node) {
+    const Nodes nodes = moving();
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+  }
   void take() {
     for (const NodePtr& node : graph.newly_ready()) ready.push_back(node);
     for (const NodePtr& node : graph.newly_granted()) granted.push_back(node);
@@ -553,6 +562,57 @@ TEST_F(CommandGraphTest, ACommandInFlightStaysAliveWhenAMarkerFollowsIt) {
   ASSERT_FALSE(running.expired());
   complete(running.lock());
   EXPECT_TRUE(mark->ended());
+}
+
+// ---- what ends by itself
+
+TEST_F(CommandGraphTest, OnlyNodesBehindAUserEventDoNotEndByThemselves) {
+  const auto gate = user_event();
+  const auto lane = in_order();
+  const auto before = command(lane);
+  const auto held = command(lane, {gate});
+  const auto behind = marker(lane);
+  const auto elsewhere = command(out_of_order());
+  const auto across = command(out_of_order(1), {elsewhere, held});
+  const auto apart = command(out_of_order(1), {elsewhere, before});
+  EXPECT_EQ(moving().size(), 3U);
+  for (const auto& node : {before, elsewhere, apart}) EXPECT_TRUE(moves(node));
+  for (const auto& node : {held, behind, across}) EXPECT_FALSE(moves(node));
+  set(gate);
+  EXPECT_EQ(moving().size(), 6U);
+}
+
+TEST_F(CommandGraphTest, AnEventThatIsNamedTwiceIsWaitedForTwice) {
+  const auto first = command(out_of_order());
+  const auto second = command(out_of_order(), {first, first});
+  EXPECT_TRUE(moves(second));
+}
+
+TEST_F(CommandGraphTest, NodesThatAreUnderWayEndByThemselves) {
+  const auto lane = in_order();
+  const auto running = command(lane);
+  const auto next = command(lane);
+  issue(running);
+  EXPECT_TRUE(moves(running));
+  EXPECT_TRUE(moves(next));
+  complete(running);
+  EXPECT_EQ(moving(), Nodes{next});
+}
+
+TEST_F(CommandGraphTest, AnAccessEndsByItselfUnlessCodeOfTheProgramEndsIt) {
+  const auto copying = in_order();
+  const auto copy = access(copying);
+  const auto after_copy = command(copying);
+  const auto calling = in_order();
+  const auto call = std::make_shared<Node>(Work::access, calling);
+  call->program_ends = true;
+  graph.add(call, {}, false, false);
+  take();
+  const auto after_call = command(calling);
+  for (const auto& node : {copy, after_copy}) EXPECT_TRUE(moves(node));
+  for (const auto& node : {call, after_call}) EXPECT_FALSE(moves(node));
+  end(call);
+  EXPECT_TRUE(moves(after_call));
 }
 
 TEST(CommandGraph, AGraphThatEndsLetsGoOfWhatIsPending) {

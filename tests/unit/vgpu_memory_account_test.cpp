@@ -111,6 +111,36 @@ TEST_F(MemoryAccountTest, WhatIsLeftIncludesWhatIsReserved) {
   EXPECT_EQ(account.left(1).value(), 100 * kMiB);
 }
 
+TEST_F(MemoryAccountTest, WhatTheProgramHasReleasedIsExpectedUntilItIsBack) {
+  auto one = std::move(account.charge(kBoth, 10 * kMiB, false).value().value());
+  auto other = std::move(account.charge(kFirst, kMiB, false).value().value());
+  EXPECT_EQ(account.expected(kFirst), 0U);
+  one.expect();
+  one.expect();
+  other.expect();
+  EXPECT_EQ(account.expected(kFirst), 11 * kMiB);
+  EXPECT_EQ(account.expected(kBoth), 10 * kMiB) << "on each of the devices";
+  std::uint64_t came = 0;
+  account.on_release([&](std::uint64_t devices, std::uint64_t bytes) {
+    EXPECT_EQ(devices, kBoth);
+    EXPECT_EQ(granted[1], 0U) << "told before the daemon has it back";
+    came += bytes;
+  });
+  MemoryCharge moved = std::move(one);
+  moved.release();
+  EXPECT_EQ(came, 10 * kMiB);
+  EXPECT_EQ(account.expected(kFirst), kMiB);
+  account.on_release({});
+  other.release();
+  EXPECT_EQ(account.expected(kFirst), 0U);
+}
+
+TEST_F(MemoryAccountTest, TheLeastThatIsLeftOnSeveralDevicesCounts) {
+  const auto charge = account.charge(0b10, 30 * kMiB, false);
+  EXPECT_EQ(account.least_left(kFirst), 100 * kMiB);
+  EXPECT_EQ(account.least_left(kBoth), 70 * kMiB);
+}
+
 TEST_F(MemoryAccountTest, SizesDoNotOverflow) {
   EXPECT_EQ(account.reserve(kFirst, ~std::uint64_t{0}, ~std::uint64_t{0}).value(), 0);
   EXPECT_EQ(account.reserve(kFirst, ~std::uint64_t{0}, 0).value(), 0);

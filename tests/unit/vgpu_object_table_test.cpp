@@ -42,8 +42,8 @@ TEST(ObjectTable, RefusesIdsThatAreTakenImpossibleOrBeyondTheLimit) {
 TEST(ObjectTable, AnErasedIndexServesTheNextGenerationOnly) {
   ObjectTable<Object> table;
   ASSERT_TRUE(table.insert(Id::make(0, 1), std::make_shared<Buffer>()));
-  ASSERT_TRUE(table.erase(Id::make(0, 1)));
-  EXPECT_FALSE(table.erase(Id::make(0, 1)));
+  ASSERT_TRUE(table.take(Id::make(0, 1)));
+  EXPECT_FALSE(table.take(Id::make(0, 1)));
   ASSERT_TRUE(table.insert(Id::make(0, 2), std::make_shared<Buffer>()));
   EXPECT_FALSE(table.get<Buffer>(Id::make(0, 1)));
   EXPECT_TRUE(table.get<Buffer>(Id::make(0, 2)));

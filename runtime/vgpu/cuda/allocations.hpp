@@ -20,6 +20,17 @@ class Allocations {
     by_address_[address] = {std::move(context), std::move(charge)};
   }
   bool contains(std::uint64_t address) const { return by_address_.contains(address); }
+  /// A command will free it.
+  void expect(std::uint64_t address) {
+    if (const auto found = by_address_.find(address); found != by_address_.end())
+      found->second.charge.expect();
+  }
+  /// Frees in a stream's order that are done.
+  std::uint64_t freed_in_order() const { return freed_in_order_; }
+  void free_in_order(std::uint64_t address) {
+    free(address);
+    ++freed_in_order_;
+  }
   /// Gives it back to the driver, then to the quota. An address that is not known is left alone.
   void free(std::uint64_t address) {
     const auto found = by_address_.find(address);
@@ -35,6 +46,7 @@ class Allocations {
     MemoryCharge charge;
   };
   std::unordered_map<std::uint64_t, Allocation> by_address_;
+  std::uint64_t freed_in_order_ = 0;
 };
 
 }  // namespace fairgv::vgpu::cuda

@@ -24,6 +24,7 @@
 #include "runtime/vgpu/cuda/worker.hpp"
 #include "runtime/vgpu/executor.hpp"
 #include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/memory_waits.hpp"
 #include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/slow_lane.hpp"
 #include "runtime/wire/cuda_calls.hpp"
@@ -41,7 +42,8 @@ class Backend {
         executor_(executor),
         settings_(std::move(settings)),
         late_errors_(segment.header().late_error),
-        objects_(settings_.object_limit) {
+        objects_(settings_.object_limit),
+        memory_waits_(executor, settings_.memory) {
     if (functions().add_callback == nullptr) ends_.emplace(functions());
   }
 
@@ -72,10 +74,12 @@ class Backend {
   Result<wire::cuda::AllocationReply> handle(const wire::cuda::AllocateMemory& call);
   Result<void> handle(const wire::cuda::FreeMemory& call);
   Result<void> handle(const wire::cuda::EnqueueFreeMemory& call);
+  Result<wire::cuda::SettledReply> handle(const wire::cuda::SettleFrees& call);
   Result<wire::cuda::MemoryInfoReply> handle(const wire::cuda::GetMemoryInfo& call);
   Result<wire::cuda::AllocationReply> handle(const wire::cuda::PinArena& call);
   Result<void> handle(const wire::cuda::UnpinArena& call);
   Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
+  Result<void> handle(const wire::AwaitMemory& call) { return memory_waits_.await(call); }
 
   // texture_calls.cpp
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateTexture& call);
@@ -133,6 +137,7 @@ class Backend {
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
   ObjectTable<Object> objects_;
+  MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
 };
 

@@ -32,7 +32,11 @@ Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
 }
 
 Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
-  return enqueue_marker(Work::access, call.command);
+  const auto found = stream(call.command.queue);
+  if (!found) return found.error();
+  const auto node = std::make_shared<Node>(Work::access, found.value()->lane);
+  node->program_ends = true;
+  return enqueue(*found.value(), node, call.command);
 }
 
 }  // namespace fairgv::vgpu::cuda

@@ -112,7 +112,10 @@ Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
 
 Result<void> Backend::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
-  return objects_.erase(call.id);
+  const auto released = objects_.take(call.id);
+  if (!released) return released.error();
+  released.value()->release();
+  return {};
 }
 
 }  // namespace fairgv::vgpu::cuda

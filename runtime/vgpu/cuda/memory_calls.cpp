@@ -14,8 +14,10 @@ namespace {
 class FreeNode final : public Node {
  public:
   FreeNode(std::shared_ptr<Lane> lane, std::shared_ptr<Allocations> allocations, std::uint64_t address)
-      : Node(Work::marker, std::move(lane)), allocations_(std::move(allocations)), address_(address) {}
-  ~FreeNode() override { allocations_->free(address_); }
+      : Node(Work::marker, std::move(lane)), allocations_(std::move(allocations)), address_(address) {
+    allocations_->expect(address_);
+  }
+  ~FreeNode() override { allocations_->free_in_order(address_); }
 
  private:
   const std::shared_ptr<Allocations> allocations_;
@@ -36,7 +38,14 @@ std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
 
 Result<std::optional<MemoryCharge>> Backend::charge(const Context& context, std::uint64_t bytes) {
   if (settings_.memory == nullptr) return std::optional<MemoryCharge>(MemoryCharge());
-  return settings_.memory->charge(std::uint64_t{1} << context.device.facts.device, bytes, false);
+  MemoryAccount& memory = *settings_.memory;
+  const std::uint64_t device = std::uint64_t{1} << context.device.facts.device;
+  const std::uint64_t released = memory.released();
+  auto charged = memory.charge(device, bytes, false);
+  if (!charged || charged.value()) return charged;
+  // Frees that have ended may only have to be looked at to be done.
+  executor_.pump();
+  return memory.released() != released ? memory.charge(device, bytes, false) : std::move(charged);
 }
 
 Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::AllocateMemory& call) {
@@ -76,9 +85,17 @@ Result<void> Backend::handle(const wire::cuda::EnqueueFreeMemory& call) {
   return enqueue(stream, std::make_shared<FreeNode>(stream.lane, allocations_, call.address), call.command);
 }
 
+Result<wire::cuda::SettledReply> Backend::handle(const wire::cuda::SettleFrees&) {
+  executor_.pump();
+  // What is given back is a message to the daemon, which has taken it when it answers the next.
+  if (settings_.memory != nullptr) settings_.memory->least_left(1);
+  return wire::cuda::SettledReply{allocations_->freed_in_order()};
+}
+
 Result<wire::cuda::MemoryInfoReply> Backend::handle(const wire::cuda::GetMemoryInfo& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
+  executor_.pump();  // what commands that have ended freed is free
   std::size_t free = 0;
   std::size_t total = 0;
   CUresult code = use(functions(), context.value()->handle);

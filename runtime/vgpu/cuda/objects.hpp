@@ -32,6 +32,8 @@ class Object {
  public:
   virtual ~Object() = default;
   virtual ObjectKind kind() const = 0;
+  /// The front end has let go of it, which commands may still use.
+  virtual void release() = 0;
 };
 
 /// Gives an object class its place in the table of objects.
@@ -40,6 +42,9 @@ class ObjectOf : public Object {
  public:
   static constexpr ObjectKind kKind = kind_of;
   ObjectKind kind() const final { return kKind; }
+  void release() final {
+    if constexpr (requires(Self & self) { self.charge.expect(); }) static_cast<Self&>(*this).charge.expect();
+  }
 };
 
 class EndWatcher;

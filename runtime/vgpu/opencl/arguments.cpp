@@ -78,6 +78,30 @@ Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate
   return std::shared_ptr<const Argument>(argument);
 }
 
+bool is_released(const std::shared_ptr<const Argument>& argument) {
+  return argument && argument->object && argument->object->is_released;
+}
+
+/// Has whatever uses it end with an error.
+std::shared_ptr<const Argument> make_gone() {
+  auto object = std::make_shared<Buffer>();
+  object->error = CL_INVALID_KERNEL_ARGS;
+  auto argument = std::make_shared<Argument>();
+  argument->kind = wire::ArgumentKind::memory;
+  argument->object = std::move(object);
+  return argument;
+}
+
+/// What follows from the arguments.
+void settle(ArgumentSet& set) {
+  set.error = CL_SUCCESS;
+  set.local_bytes = 0;
+  for (const auto& argument : set.arguments) {
+    if (argument && argument->object && set.error == CL_SUCCESS) set.error = argument->object->error;
+    if (argument && argument->kind == wire::ArgumentKind::local) set.local_bytes += aligned(argument->bytes);
+  }
+}
+
 cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) {
   switch (argument.kind) {
     case wire::ArgumentKind::value:
@@ -121,12 +145,28 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
     if (!argument) return argument.error();
     after->arguments[update.index] = std::move(argument).value();
   }
-  for (const auto& argument : after->arguments) {
-    if (argument && argument->object && after->error == CL_SUCCESS) after->error = argument->object->error;
-    if (argument && argument->kind == wire::ArgumentKind::local)
-      after->local_bytes += aligned(argument->bytes);
-  }
+  settle(*after);
   return std::shared_ptr<const ArgumentSet>(after);
+}
+
+std::shared_ptr<const ArgumentSet> without_released(const std::shared_ptr<const ArgumentSet>& before) {
+  if (std::none_of(before->arguments.begin(), before->arguments.end(), is_released)) return before;
+  auto after = std::make_shared<ArgumentSet>(*before);
+  std::replace_if(after->arguments.begin(), after->arguments.end(), is_released, make_gone());
+  settle(*after);
+  return after;
+}
+
+void DriverArguments::forget_released() {
+  if (std::none_of(by_index_.begin(), by_index_.end(), is_released)) return;
+  latest_.reset();
+  std::replace_if(by_index_.begin(), by_index_.end(), is_released, nullptr);
+}
+
+void Kernel::forget_released_arguments() {
+  arguments = without_released(arguments);
+  on_driver.forget_released();
+  for (Sliced& kernel : sliced) kernel.on_driver.forget_released();
 }
 
 cl_int DriverArguments::apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted) {

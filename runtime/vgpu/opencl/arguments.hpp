@@ -54,11 +54,17 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const Takes> takes,
                                                    const ArgumentSources& sources);
 
+/// The same arguments without objects that the program has released: what uses them instead fails, until the
+/// program sets something else. `before` itself if there is none.
+std::shared_ptr<const ArgumentSet> without_released(const std::shared_ptr<const ArgumentSet>& before);
+
 /// What a driver's kernel has been given.
 class DriverArguments {
  public:
   /// Sets those of `wanted` that `kernel` does not have. CL_SUCCESS or the driver's error.
   cl_int apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted);
+  /// Lets go of objects that the program has released.
+  void forget_released();
 
  private:
   std::shared_ptr<const ArgumentSet> latest_;              // applied last, completely

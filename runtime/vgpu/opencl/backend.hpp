@@ -19,6 +19,7 @@
 #include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/executor.hpp"
 #include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/memory_waits.hpp"
 #include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
 #include "runtime/vgpu/opencl/command_kind.hpp"
@@ -51,7 +52,8 @@ class Backend {
         segment_(segment),
         executor_(executor),
         settings_(std::move(settings)),
-        objects_(settings_.object_limit) {}
+        objects_(settings_.object_limit),
+        memory_waits_(executor, settings_.memory) {}
 
   // query_calls.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
@@ -81,6 +83,7 @@ class Backend {
   Result<wire::MemoryReply> handle(const wire::ReserveMemory& call);
   Result<void> handle(const wire::ReturnMemory& call);
   Result<wire::MemoryReply> handle(const wire::GetMemoryLeft& call);
+  Result<void> handle(const wire::AwaitMemory& call);
 
   // program_calls.cpp
   Result<void> handle(const wire::CreateProgramWithSource& call);
@@ -229,6 +232,7 @@ class Backend {
   Executor& executor_;
   const BackendSettings settings_;
   ObjectTable<Object> objects_;
+  MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
   /// Ends first: buffers that die with the session tell nobody.
   std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);

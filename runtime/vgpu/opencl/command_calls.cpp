@@ -56,7 +56,11 @@ Result<void> Backend::handle(const wire::EnqueueAccess& call) {
 
 Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
   if (!call.command.completion) return Error{"host work that nobody could end"};
-  return marker(Work::access, call.command);
+  const auto queue = objects_.get<Queue>(call.command.queue);
+  if (!queue) return queue.error();
+  const auto node = std::make_shared<Node>(Work::access, queue.value()->lane, queue.value()->error);
+  node->program_ends = true;
+  return executor_.enqueue_after(node, call.command.completion, call.command.wait_list, {});
 }
 
 Result<void> Backend::marker(Work work, const wire::Command& command) {

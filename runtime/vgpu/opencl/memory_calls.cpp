@@ -26,9 +26,17 @@ Result<void> Backend::handle(const wire::ReturnMemory& call) {
 
 Result<wire::MemoryReply> Backend::handle(const wire::GetMemoryLeft& call) {
   if (settings_.memory == nullptr) return wire::MemoryReply{std::numeric_limits<std::uint64_t>::max()};
+  executor_.pump();  // what commands that have ended hold is not in use
   const auto left = settings_.memory->left(call.device);
   if (!left) return left.error();
   return wire::MemoryReply{left.value()};
+}
+
+/// A kernel keeps what was its argument when it was last launched. That the program has released it shows
+/// only here: while there is enough memory, drivers do as they like about a launch that uses it again.
+Result<void> Backend::handle(const wire::AwaitMemory& call) {
+  objects_.each<Kernel>([](Kernel& kernel) { kernel.forget_released_arguments(); });
+  return memory_waits_.await(call);
 }
 
 template <class Made>

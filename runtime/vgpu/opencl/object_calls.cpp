@@ -27,7 +27,10 @@ QueueHandle make_queue(const Platform& platform, cl_context context, cl_device_i
 
 Result<void> Backend::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
-  return objects_.erase(call.id);
+  const auto released = objects_.take(call.id);
+  if (!released) return released.error();
+  released.value()->release();
+  return {};
 }
 
 Result<void> Backend::handle(const wire::CreateContext& call) {

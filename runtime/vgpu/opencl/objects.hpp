@@ -41,9 +41,12 @@ class Object {
  public:
   virtual ~Object() = default;
   virtual ObjectKind kind() const = 0;
+  /// The front end has let go of it, which commands may still use.
+  virtual void release() { is_released = true; }
 
   /// CL_SUCCESS, or why the object is poisoned.
   cl_int error = CL_SUCCESS;
+  bool is_released = false;
 };
 
 /// Gives an object class its place in the table of objects.
@@ -52,6 +55,10 @@ class ObjectOf : public Object {
  public:
   static constexpr ObjectKind kKind = kind_of;
   ObjectKind kind() const final { return kKind; }
+  void release() final {
+    Object::release();
+    if constexpr (requires(Self & self) { self.charge.expect(); }) static_cast<Self&>(*this).charge.expect();
+  }
 };
 
 struct Context final : ObjectOf<Context, ObjectKind::context> {
@@ -201,6 +208,8 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
 
   /// Gives the driver's kernel what the next launch uses.
   void apply_arguments() { on_driver.apply(handle.get(), arguments); }
+  /// Lets go of arguments that the program has released; a launch that would use one fails.
+  void forget_released_arguments();
 };
 
 /// The first error among objects that a command uses, or CL_SUCCESS.

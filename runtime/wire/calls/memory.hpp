@@ -77,6 +77,23 @@ struct GetMemoryLeft {
   FAIRGV_FIELDS(device)
 };
 
-using MemoryCalls = TypeList<CreateBuffer, CreateSubBuffer, ReserveMemory, ReturnMemory, GetMemoryLeft>;
+/// How AwaitMemory ends if nothing more comes by itself. What came back before that may do nevertheless.
+inline constexpr std::int32_t kNothingOnItsWay = -1;
+
+/// Has `answer` end as soon as it is worth asking again for memory that was refused: objects that the front
+/// end has released hold it, and the commands that keep them end without the program's doing. CL_COMPLETE: as
+/// much as was missing has come back. A session has one such call open at a time. Of both front ends, if the
+/// welcome names kMemoryWaits.
+struct AwaitMemory {
+  FAIRGV_CALL(AwaitMemory, 0x0305, void)
+  EventId answer;
+  std::uint64_t devices = 0;  // as in ReserveMemory
+  std::uint64_t bytes = 0;    // that were refused; 0: unknown
+  std::uint32_t more = 0;     // 1: the front end will release more when commands have ended
+  FAIRGV_FIELDS(answer, devices, bytes, more)
+};
+
+using MemoryCalls =
+    TypeList<CreateBuffer, CreateSubBuffer, ReserveMemory, ReturnMemory, GetMemoryLeft, AwaitMemory>;
 
 }  // namespace fairgv::wire

@@ -291,6 +291,43 @@ TEST_F(WithModule, WrongLaunchesHaveTheirDocumentedCodes) {
   EXPECT_OK(cuCtxDestroy(other));
 }
 
+/// What a null handle is follows from the codes that the documentation of each call lists.
+TEST_F(WithModule, NoHandleIsAnInvalidValueWhereNoInvalidHandleIsDocumented) {
+  const char* name = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr address = 0;
+  std::size_t size = 0;
+  unsigned count = 0;
+  int number = 0;
+  CUfunctionLoadingState state{};
+  const CUresult values[] = {cuFuncGetName(&name, nullptr),
+                             cuKernelGetName(&name, nullptr),
+                             cuFuncGetModule(&module, nullptr),
+                             cuFuncGetParamInfo(nullptr, 0, &size, &size),
+                             cuKernelGetParamInfo(nullptr, 0, &size, &size),
+                             cuFuncSetCacheConfig(nullptr, CU_FUNC_CACHE_PREFER_NONE),
+                             cuModuleGetFunction(&function, nullptr, "add"),
+                             cuModuleGetGlobal(&address, &size, nullptr, "counter"),
+                             cuModuleUnload(nullptr),
+                             cuLibraryUnload(nullptr),
+                             cuOccupancyMaxActiveBlocksPerMultiprocessor(&number, nullptr, 32, 0),
+                             cuOccupancyAvailableDynamicSMemPerBlock(&size, nullptr, 1, 32)};
+  for (std::size_t at = 0; at < std::size(values); ++at)
+    EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, values[at]) << at;
+  const CUresult handles[] = {cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_NUM_REGS, nullptr),
+                              cuFuncIsLoaded(&state, nullptr),
+                              cuFuncLoad(nullptr),
+                              cuModuleGetFunctionCount(&count, nullptr),
+                              cuLibraryGetKernelCount(&count, nullptr),
+                              cuKernelGetFunction(&function, nullptr)};
+  for (std::size_t at = 0; at < std::size(handles); ++at) {
+    EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, handles[at]) << at;
+  }
+  // A handle that names nothing is no null handle.
+  EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, cuFuncGetName(&name, reinterpret_cast<CUfunction>(&number)));
+}
+
 TEST_F(WithModule, OccupancyAgreesWithTheDevice) {
   const CUfunction add = function("add");
   int blocks = 0;

@@ -48,6 +48,19 @@ struct EnqueueFreeMemory {
   FAIRGV_FIELDS(command, address)
 };
 
+struct SettledReply {
+  std::uint64_t freed = 0;  // EnqueueFreeMemory calls that are done, of the session's
+  FAIRGV_FIELDS(freed)
+};
+
+/// Sees to it that what streams have freed by now is there for everybody: given back to the driver, and to
+/// the tenant's quota. Sent before the program learns that it has been waited for.
+struct SettleFrees {
+  FAIRGV_CALL(CudaSettleFrees, 0x104c, SettledReply)
+  std::uint32_t unused = 0;
+  FAIRGV_FIELDS(unused)
+};
+
 struct MemoryInfoReply {
   ResultCode code = 0;
   std::uint64_t free = 0, total = 0;  // bytes, as the tenant's quota has it
@@ -109,7 +122,7 @@ struct Fill {
   FAIRGV_FIELDS(command, address, pitch, width, rows, element_bytes, value)
 };
 
-using MemoryCalls = TypeList<AllocateMemory, FreeMemory, EnqueueFreeMemory, GetMemoryInfo, PinArena,
-                             UnpinArena, CreateArray, Copy, Fill>;
+using MemoryCalls = TypeList<AllocateMemory, FreeMemory, EnqueueFreeMemory, SettleFrees, GetMemoryInfo,
+                             PinArena, UnpinArena, CreateArray, Copy, Fill>;
 
 }  // namespace fairgv::wire::cuda
