@@ -43,6 +43,7 @@ struct Reception {
   bool quiet_slots = false;
   bool memory_quota = false;
   std::vector<std::uint64_t> memory_limits;
+  bool includes = false;
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
@@ -63,9 +64,10 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
   }
   auto segment = ring::Segment::attach(std::move(packet->fds[0]));
   if (!segment) return segment.error();
-  return Reception{std::move(segment).value(), has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
-                   (features & kQuietSlots) != 0, (features & kMemoryQuota) != 0,
-                   std::move(welcome.memory_limits)};
+  return Reception{
+      std::move(segment).value(),       has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
+      (features & kQuietSlots) != 0,    (features & kMemoryQuota) != 0,
+      std::move(welcome.memory_limits), (features & kIncludes) != 0};
 }
 
 std::uint32_t object_limit(const ring::Segment& segment) {
@@ -92,6 +94,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
                                                  std::move(received->output));
   if (received->quiet_slots) session->use_quiet_slots();
+  session->takes_includes_ = received->includes;
   if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
   return session;
 }

@@ -65,6 +65,9 @@ class ClientSession {
   /// quotas, and the worker is not to be asked for memory.
   const std::optional<std::vector<std::uint64_t>>& memory_limits() const { return memory_limits_; }
 
+  /// The worker takes wire::ProvideIncludes.
+  bool takes_includes() const { return takes_includes_; }
+
   /// What failed late so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
     return segment_.header().late_error.state.load(std::memory_order_acquire);
@@ -214,7 +217,8 @@ class ClientSession {
   ring::ArenaAllocator arena_;
   CompletionBoard board_;
   ObjectIds objects_;
-  std::optional<std::vector<std::uint64_t>> memory_limits_;  // written by connect() only
+  std::optional<std::vector<std::uint64_t>> memory_limits_;  // written by connect() only, as the next
+  bool takes_includes_ = false;
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

@@ -44,8 +44,10 @@ enum Feature : std::uint64_t {
   kMemoryQuota = 1U << 2,
   /// The daemon has workers that serve the calls of CUDA (Hello::api).
   kCuda = 1U << 3,
+  /// The client reads the headers of its builds and sends them (wire::ProvideIncludes).
+  kIncludes = 1U << 4,
 };
-inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda;
+inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kIncludes;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
