@@ -180,10 +180,11 @@ TEST_F(Includes, HaveTheirOwnNamesInMessages) {
 }
 
 TEST_F(Includes, HaveTheirOwnNamesAndLinesAsText) {
-  write("own.h", "\nconstant int length = sizeof(__FILE__);\nconstant int line = __LINE__;\n");
+  write("own.h", "\nconstant int name_bytes = sizeof(__FILE__);\nconstant int line_here = __LINE__;\n");
   const std::string source = "#include \"own.h\"\nkernel void write(global int* out) { out[0] = ";
-  EXPECT_EQ(static_cast<std::int32_t>(path("own.h").size() + 1), value_of(source + "length; }", searched()));
-  EXPECT_EQ(3, value_of(source + "line; }", searched()));
+  EXPECT_EQ(static_cast<std::int32_t>(path("own.h").size() + 1),
+            value_of(source + "name_bytes; }", searched()));
+  EXPECT_EQ(3, value_of(source + "line_here; }", searched()));
 }
 
 TEST_F(Includes, LeaveSourceAndOptionsAsTheyWereGiven) {
