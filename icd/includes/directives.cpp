@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/wire/insertion.hpp"
+
 namespace fairgv::icd::includes {
 namespace {
 
@@ -138,7 +140,6 @@ class Finder {
     text_.take();
     directive.begin = text_.position();
     while (!text_.line_ended() && text_.next() != closing) directive.name += text_.take();
-    directive.end = text_.position();
     if (text_.line_ended() || directive.name.empty()) return std::nullopt;
     text_.take();
     return directive;
@@ -162,9 +163,8 @@ class Finder {
       if (auto named = header_name()) found_.includes.push_back(std::move(*named));
       return;
     }
-    Directive computed{Directive::Form::computed, {}, text_.position(), 0};
+    Directive computed{Directive::Form::computed, {}, text_.position()};
     computed.name = rest_of_line();
-    computed.end = text_.position();
     if (!computed.name.empty()) found_.includes.push_back(std::move(computed));
   }
 
@@ -211,17 +211,11 @@ bool names_absolute_path(const Directives& directives) {
 }
 
 std::string with_paths_below(std::string_view root, std::string_view text, const Directives& directives) {
-  std::string result;
-  std::size_t done = 0;
+  std::vector<std::size_t> places;
   for (const Directive& directive : directives.includes) {
-    if (!is_absolute(directive)) continue;
-    result += text.substr(done, directive.begin - done);
-    result += root;
-    result += directive.name;
-    done = directive.end;
+    if (is_absolute(directive)) places.push_back(directive.begin);
   }
-  result += text.substr(done);
-  return result;
+  return wire::with_insertions(text, places, root);
 }
 
 }  // namespace fairgv::icd::includes

@@ -15,8 +15,7 @@ struct Directive {
   enum class Form { quoted, angled, computed };
   Form form = Form::quoted;
   std::string name;       // without quotes or brackets; of a computed one, all that stands behind #include
-  std::size_t begin = 0;  // where in the text the name stands
-  std::size_t end = 0;
+  std::size_t begin = 0;  // where in the text the name begins
 };
 
 /// A macro without parameters. Its value is as it stands there, without comments.

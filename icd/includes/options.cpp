@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/wire/insertion.hpp"
+
 namespace fairgv::icd::includes {
 namespace {
 
@@ -106,15 +108,7 @@ std::string with_paths_below(std::string_view root, std::string_view options,
     const auto before = std::distance(places.begin(), places.lower_bound(mark));
     mark += static_cast<std::uint32_t>(before) * static_cast<std::uint32_t>(root.size());
   }
-  std::string result;
-  std::size_t done = 0;
-  for (const std::uint32_t place : places) {
-    result += options.substr(done, place - done);
-    result += root;
-    done = place;
-  }
-  result += options.substr(done);
-  return result;
+  return wire::with_insertions(options, places, root);
 }
 
 }  // namespace fairgv::icd::includes

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <system_error>
 
+#include "runtime/wire/insertion.hpp"
+
 namespace fairgv::vgpu::opencl {
 namespace {
 
@@ -173,14 +175,7 @@ std::string IncludeFiles::hash() const {
 std::string IncludeFiles::options(std::string_view options) const {
   const std::string up = upwards(depth_of(directory_) + 1);
   const std::string root = up + root_name_;
-  std::string result;
-  std::size_t done = 0;
-  for (const std::uint32_t at : absolute_options_) {
-    result += options.substr(done, at - done);
-    result += root;
-    done = at;
-  }
-  result += options.substr(done);
+  std::string result = wire::with_insertions(options, absolute_options_, root);
   const auto add_folder = [&](const std::string& folder) {
     result += (result.empty() ? "-I" : " -I") + folder;
   };
