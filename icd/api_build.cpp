@@ -27,13 +27,13 @@ std::function<void()> notification(cl_program program, Notify function, void* us
 }
 
 cl_int read_headers(cl_uint count, const cl_program* programs, const char** names,
-                    std::vector<wire::Header>& headers) {
+                    std::vector<EmbeddedHeader>& headers) {
   if ((count == 0) != (programs == nullptr) || (count == 0) != (names == nullptr)) return CL_INVALID_VALUE;
   for (cl_uint i = 0; i < count; ++i) {
     const Program* const program = downcast<Program>(programs[i]);
     if (program == nullptr) return CL_INVALID_PROGRAM;
     if (names[i] == nullptr) return CL_INVALID_VALUE;
-    headers.push_back({program->id(), names[i]});
+    headers.push_back({program, names[i]});
   }
   return CL_SUCCESS;
 }
@@ -72,14 +72,13 @@ cl_int clCompileProgram(cl_program program, cl_uint num_devices, const cl_device
     Program* const object = downcast<Program>(program);
     if (object == nullptr) return CL_INVALID_PROGRAM;
     if (pfn_notify == nullptr && user_data != nullptr) return CL_INVALID_VALUE;
-    std::vector<wire::Header> headers;
+    std::vector<EmbeddedHeader> headers;
     if (const cl_int error = read_headers(num_input_headers, input_headers, header_include_names, headers)) {
       return error;
     }
     std::vector<Device*> devices;
     if (const cl_int error = read_build_devices(*object, num_devices, device_list, devices)) return error;
-    return object->compile(devices, options, std::move(headers),
-                           notification(program, pfn_notify, user_data));
+    return object->compile(devices, options, headers, notification(program, pfn_notify, user_data));
   });
 }
 

@@ -4,6 +4,18 @@
 #include <cstring>
 
 namespace fairgv::icd {
+namespace {
+
+/// What the worker is sent: see wire::kIncludeRoot.
+std::string as_sent(const Context& context, const std::string& source) {
+  if (!context.session().takes_includes()) return source;
+  const includes::Directives directives = includes::find_directives(source);
+  return includes::names_absolute_path(directives)
+             ? includes::with_paths_below(wire::kIncludeRoot, source, directives)
+             : source;
+}
+
+}  // namespace
 
 Program::Program(Context& context, std::string source)
     : context_(context),
@@ -11,10 +23,9 @@ Program::Program(Context& context, std::string source)
       devices_(context.devices().begin(), context.devices().end()),
       origin_(ProgramOrigin::source),
       source_(std::move(source)) {
-  // A kernel that prints by way of an included file is not known to: its output comes as well, if a little
-  // later.
   if (source_.find("printf") != std::string::npos) context.session().kernel_output().expect();
-  connection().send(wire::CreateProgramWithSource{id_, context.id(), source_});
+  const std::string sent = as_sent(context, source_);
+  connection().send(wire::CreateProgramWithSource{id_, context.id(), sent});
   fetch_devices();
 }
 
@@ -207,8 +218,13 @@ cl_int Program::build_info(const Device& device, cl_program_build_info param, In
     case CL_PROGRAM_BUILD_OPTIONS:
       return sink.string(build.options);
     default: {
-      const auto reply = connection().call(wire::GetProgramBuildInfo{id_, device.index(), param});
-      return reply ? sink.reply(*reply) : kSessionLost;
+      auto reply = connection().call(wire::GetProgramBuildInfo{id_, device.index(), param});
+      if (!reply) return kSessionLost;
+      if (param == CL_PROGRAM_BUILD_LOG && reply->error == CL_SUCCESS) {
+        const auto remark = std::as_bytes(std::span(build.remark));
+        reply->value.insert(reply->value.begin(), remark.begin(), remark.end());
+      }
+      return sink.reply(*reply);
     }
   }
 }

@@ -11,6 +11,7 @@
 
 #include "icd/context.hpp"
 #include "icd/event.hpp"
+#include "icd/includes/collector.hpp"
 #include "icd/info.hpp"
 #include "icd/object.hpp"
 #include "runtime/wire/calls.hpp"
@@ -25,6 +26,14 @@ enum class ProgramOrigin { source, binary, intermediate, built_in_kernels, link 
 
 /// What the worker's slow lane does with a program.
 enum class BuildStep { build, compile, link };
+
+class Program;
+
+/// A program whose source others include by this name (clCompileProgram).
+struct EmbeddedHeader {
+  const Program* program;
+  const char* name;
+};
 
 class Program : public Object<Program> {
  public:
@@ -59,8 +68,8 @@ class Program : public Object<Program> {
   /// clBuildProgram.
   cl_int build(std::span<Device* const> devices, const char* options, std::function<void()> notify);
   /// clCompileProgram. The headers are alive.
-  cl_int compile(std::span<Device* const> devices, const char* options, std::vector<wire::Header> headers,
-                 std::function<void()> notify);
+  cl_int compile(std::span<Device* const> devices, const char* options,
+                 std::span<const EmbeddedHeader> headers, std::function<void()> notify);
   /// clLinkProgram, for a program of ProgramOrigin::link; once.
   cl_int link(std::span<Device* const> devices, const char* options, std::span<Program* const> inputs,
               std::function<void()> notify);
@@ -99,6 +108,15 @@ class Program : public Object<Program> {
     std::string options;
     bool executable = false;  // once it succeeds: neither a compiled object nor a library
     bool describes_arguments = false;
+    std::string remark{};  // of ours, before the driver's log
+  };
+
+  /// Files of the program's that a build may include.
+  struct Includes {
+    std::string directory;  // the working folder
+    includes::FileOptions options;
+    std::string sent_options;
+    includes::Collection found;
   };
 
   struct BuildUnderWay {
@@ -110,7 +128,10 @@ class Program : public Object<Program> {
   void fetch_devices();
   template <class Call>
   cl_int run(BuildStep step, std::span<Device* const> devices, const char* options, Call& call,
-             std::function<void()> notify);
+             std::function<void()> notify, const Includes& includes = {});
+  /// Reads what this program's source and the headers' may include.
+  Includes collect_includes(const char* options, std::span<const EmbeddedHeader> headers) const;
+  bool send_includes(const Includes& includes);
   /// Waits until no build is under way, then takes the program for this one and makes the event of its end:
   /// one that the worker is told of, or it would not know it when it is released.
   cl_int start_build(const std::vector<std::size_t>& positions, const Build& build, Ref<Event>& end);

@@ -162,7 +162,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   const cl_int error = send_command(request.queue, call, request.wait_list.ids(), event.get());
   if (error != CL_SUCCESS) return error;
   const std::int32_t granted = connection.session().wait_for_grant(event->id(), request.type);
-  connection.transfers().settle();  // earlier reads reach their destinations first
+  connection.settle();  // earlier reads reach their destinations first, and what kernels have printed
   if (granted != CL_RUNNING)
     return blocking_result(request.queue, request.wait_list, event->wait(request.type));
   copy();

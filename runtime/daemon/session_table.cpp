@@ -239,7 +239,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   command.vendors = host_.vendors;
   command.run_as = identity.value();
   auto cage = plan_cage(host_.config.worker, host_.config.vendors,
-                        {command.program, command.vendors, drivers, command.run_as, peer.pid});
+                        {command.program, command.vendors, drivers, command.run_as});
   if (!cage) return cage.error();
   command.cage = std::move(cage).value();
   std::optional<ControlGroup> group;
@@ -378,8 +378,8 @@ Result<void> SessionTable::admit(Session& session) {
   welcome.names = host_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |= session.features &
-                      (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits);
+  welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
+                                          session::kMemoryWaits | session::kIncludes);
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits = session.devices.pick(host_.memory.limits(session.tenant_name));
   }

@@ -27,15 +27,8 @@ Result<void> plan_private_view(const WorkerRule& rule, const std::string& system
   auto cache = worker_cache(rule.cache, uid, gid);
   if (!cache) return cache.error();
   cage.cache = std::move(cache).value();
-  ViewWishes wishes{place.program,
-                    place.vendors,
-                    system_vendors,
-                    place.drivers,
-                    rule.readable,
-                    {cage.cache},
-                    look_up_user(uid, gid).home,
-                    place.client,
-                    cage.own_processes};
+  ViewWishes wishes{place.program, place.vendors, system_vendors,    place.drivers,
+                    rule.readable, {cage.cache},  cage.own_processes};
   // Who starts the daemon may have said where PoCL's cache is.
   if (const char* own = std::getenv("POCL_CACHE_DIR"); own != nullptr && *own == '/') {
     wishes.caches.emplace_back(own);
@@ -54,7 +47,6 @@ Result<void> plan_private_view(const WorkerRule& rule, const std::string& system
 Result<WorkerCage> plan_cage(const WorkerRule& rule, const std::string& system_vendors,
                              const WorkerPlace& place) {
   WorkerCage cage;
-  cage.program = place.client;
   cage.limits = {.core_dumps = rule.core_dumps, .memory = rule.memory};
   if (rule.syscall_filter) {
     if (!SyscallFilter::supported()) return no_filter();
@@ -103,7 +95,7 @@ void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon,
   // A terminal of the daemon's could otherwise be typed into.
   if (::setsid() < 0) failure.give_up("begin a session of its own");
   if (cage.means == ViewMeans::mounts) {
-    enter_view(cage.view, run_as ? &*run_as : nullptr, cage.program, failure);
+    enter_view(cage.view, failure);
   } else if (::chdir("/") != 0) {
     failure.give_up("change to the root folder");
   }
@@ -116,7 +108,7 @@ void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon,
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) failure.give_up("keep its orphans");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) failure.give_up("renounce further rights");
   if (cage.means == ViewMeans::landlock) {
-    confine_to(cage.view, cage.program, failure);
+    confine_to(cage.view, failure);
   } else if (cage.means == ViewMeans::mounts && landlock_version() > 0) {
     keep_off_others(failure);
   }

@@ -21,7 +21,6 @@ struct WorkerCage {
   bool own_processes = false;  // with process numbers and a /proc of its own (process_namespace.hpp)
   WorkerView view;
   std::filesystem::path cache;  // writable, the worker's HOME; empty: the user's own
-  pid_t program = 0;            // the session's
   std::optional<SyscallFilter> filter;
 };
 
@@ -31,7 +30,6 @@ struct WorkerPlace {
   std::filesystem::path vendors;     // its OCL_ICD_VENDORS
   std::vector<std::string> drivers;  // that those name
   std::optional<User> run_as;        // none: the daemon's own user
-  pid_t client = 0;                  // the session's program
 };
 
 /// The cage that the configuration asks for. An Error if it cannot be had on this machine.

@@ -101,22 +101,18 @@ void keep_off_others(const StartFailure& failure) {
   enforce(ruleset, failure);
 }
 
-void confine_to(const WorkerView& view, pid_t program, const StartFailure& failure) {
+void confine_to(const WorkerView& view, const StartFailure& failure) {
   const int version = landlock_version();
   const Ruleset rules = ruleset_of(every_access(version), version);
   const int ruleset = make_ruleset(rules, version, failure);
   for (const Place& place : view) {
     if (place.kind == Place::Kind::link || place.kind == Place::Kind::temporary) continue;
     const int fd = ::open(place.path.c_str(), O_PATH | O_CLOEXEC);
-    const bool programs = place.kind == Place::Kind::programs;
-    if (fd < 0 && !programs) failure.give_up("be shown", place.path.c_str());
-    if (fd < 0) continue;
-    if (!programs || program_has(fd, place.path.c_str(), program)) {
-      const std::uint64_t possible = place.folder ? rules.files : rules.files & kOfFiles;
-      const landlock_path_beneath_attr rule{access_to(place) & possible, fd};
-      if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
-        failure.give_up("be shown", place.path.c_str());
-      }
+    if (fd < 0) failure.give_up("be shown", place.path.c_str());
+    const std::uint64_t possible = place.folder ? rules.files : rules.files & kOfFiles;
+    const landlock_path_beneath_attr rule{access_to(place) & possible, fd};
+    if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
+      failure.give_up("be shown", place.path.c_str());
     }
     ::close(fd);
   }

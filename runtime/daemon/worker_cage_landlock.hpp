@@ -20,6 +20,6 @@ int landlock_version();
 void keep_off_others(const StartFailure& failure);
 
 /// The same, and no path can be opened but those of the view.
-void confine_to(const WorkerView& view, pid_t program, const StartFailure& failure);
+void confine_to(const WorkerView& view, const StartFailure& failure);
 
 }  // namespace fairgv::daemon

@@ -1,9 +1,7 @@
 #include "runtime/daemon/worker_cage_mounts.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
-#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,8 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstring>
 #include <string_view>
 
 namespace fairgv::daemon {
@@ -108,23 +104,6 @@ bool put(const Place& place, int tree) {
   }
 }
 
-/// A folder of the user's that the session's program sees, too; -1: it is none of the view's.
-int open_programs(const Place& place, const User* user, pid_t program) {
-  if (user != nullptr) {
-    if (::setgroups(user->groups.size(), user->groups.data()) != 0) return -1;
-    ::setfsgid(user->gid);
-    ::setfsuid(user->uid);
-  }
-  int tree = open_place(place);
-  if (tree >= 0 && !program_has(tree, place.path.c_str(), program)) {
-    ::close(tree);
-    tree = -1;
-  }
-  ::setfsuid(::geteuid());
-  ::setfsgid(::getegid());
-  return tree;
-}
-
 void change_root(const StartFailure& failure) {
   mount_attr read_only{};
   read_only.attr_set = MOUNT_ATTR_RDONLY;
@@ -139,17 +118,7 @@ void change_root(const StartFailure& failure) {
 
 }  // namespace
 
-bool program_has(int fd, const char* path, pid_t program) {
-  std::array<char, PATH_MAX> seen{};
-  const int length = std::snprintf(seen.data(), seen.size(), "/proc/%d/root%s", program, path);
-  if (length < 0 || static_cast<std::size_t>(length) >= seen.size()) return false;
-  struct stat ours {};
-  struct stat theirs {};
-  return ::fstat(fd, &ours) == 0 && ::stat(seen.data(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
-         ours.st_ino == theirs.st_ino;
-}
-
-void enter_view(const WorkerView& view, const User* user, pid_t program, const StartFailure& failure) {
+void enter_view(const WorkerView& view, const StartFailure& failure) {
   constexpr const char* kAdvice = "(mount_view = \"shared\" in [worker] does without)";
   if (::unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET) != 0) {
     failure.give_up("leave the system's namespaces", kAdvice);
@@ -161,8 +130,8 @@ void enter_view(const WorkerView& view, const User* user, pid_t program, const S
   for (std::size_t i = 0; i < view.size(); ++i) {
     const Place& place = view[i];
     if (place.kind == Kind::link || place.kind == Kind::temporary || place.kind == Kind::processes) continue;
-    trees.at(i) = place.kind == Kind::programs ? open_programs(place, user, program) : open_place(place);
-    if (trees.at(i) < 0 && place.kind != Kind::programs) failure.give_up("be shown", place.path.c_str());
+    trees.at(i) = open_place(place);
+    if (trees.at(i) < 0) failure.give_up("be shown", place.path.c_str());
   }
   if (::mount("tmpfs", kWorkshop, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0 ||
       ::chdir(kWorkshop) != 0) {
@@ -170,7 +139,6 @@ void enter_view(const WorkerView& view, const User* user, pid_t program, const S
   }
   ::umask(0);
   for (std::size_t i = 0; i < view.size(); ++i) {
-    if (trees.at(i) < 0) continue;
     if (!make_mount_point(view[i]) || !put(view[i], trees.at(i))) {
       failure.give_up("be shown", view[i].path.c_str());
     }

@@ -63,20 +63,6 @@ class Plan {
     view_.push_back({kind, path, {}, folder});
   }
 
-  /// Nothing is asked about the folder: it may lie on a file system that the user serves, and never answers.
-  void add_programs(const fs::path& wanted) {
-    const fs::path path = wanted.lexically_normal();
-    // A folder like / or /dev would show what was left out of the system.
-    const bool holds_system = std::any_of(view_.begin(), view_.begin() + systems_,
-                                          [&](const Place& place) { return lies_in(place.path, path); });
-    if (path.is_absolute() && path != "/" && !holds_system) {
-      view_.push_back({Place::Kind::programs, path, {}, true});
-    }
-  }
-
-  /// What was added so far is the system's.
-  void end_system() { systems_ = std::ssize(view_); }
-
   WorkerView ordered() && {
     // A path comes after those that it begins with. The later of two wishes for one path is the weaker.
     std::stable_sort(view_.begin(), view_.end(),
@@ -96,7 +82,6 @@ class Plan {
 
  private:
   WorkerView view_;
-  std::ptrdiff_t systems_ = 0;
 };
 
 void add_accelerators(Plan& plan) {
@@ -107,6 +92,15 @@ void add_accelerators(Plan& plan) {
                                    [&](std::string_view prefix) { return name.starts_with(prefix); });
     if (known) plan.add(Place::Kind::device, device);
   }
+}
+
+/// The driver's folder, and what drivers that we know have beside it, where they lie in a folder of their own
+/// (an environment of conda's, one of Python's).
+void add_driver(Plan& plan, const fs::path& driver) {
+  const fs::path folder = driver.parent_path();
+  plan.add(Place::Kind::read_only, folder);
+  for (const char* data : {"share/pocl", "share/clc"})
+    plan.add(Place::Kind::read_only, folder.parent_path() / data);
 }
 
 Result<void> make_folder(const fs::path& path, mode_t mode) {
@@ -168,19 +162,14 @@ WorkerView plan_view(const ViewWishes& wishes) {
     plan.add(Place::Kind::read_only, "/proc");
     plan.add(Place::Kind::writable, kOwnThreads);
   }
-  plan.end_system();
   for (const fs::path& path : {wishes.worker_program, wishes.worker_vendors, wishes.system_vendors}) {
     plan.add(Place::Kind::read_only, path);
   }
   for (const fs::path driver : wishes.drivers) {
-    if (driver.is_absolute()) plan.add(Place::Kind::read_only, driver.parent_path());
+    if (driver.is_absolute()) add_driver(plan, driver);
   }
   for (const fs::path& cache : wishes.caches) plan.add(Place::Kind::writable, cache);
   for (const std::string& path : wishes.readable) plan.add(Place::Kind::read_only, path);
-  std::error_code code;
-  const fs::path working = fs::read_symlink("/proc/" + std::to_string(wishes.program) + "/cwd", code);
-  plan.add_programs(wishes.home);
-  plan.add_programs(working);
   return std::move(plan).ordered();
 }
 

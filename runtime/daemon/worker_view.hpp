@@ -1,8 +1,8 @@
 // What a worker sees of the file system: the plan, made by the daemon before it starts a worker.
 //
 // A worker runs code that came with the requests of a program which may see far less of this machine than its
-// user id could reach: that in a container. So a worker gets what drivers need, its cache, and of its user's
-// files only what its program sees at the same path.
+// user id could reach: that in a container. So a worker gets what drivers need and its cache, and none of its
+// user's files: what a program includes, its own process reads and sends (docs/OPENCL.md, Headers).
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,6 @@ struct Place {
     device,     // a device file or a folder of them
     writable,
     temporary,  // empty, in memory, gone with the worker; only where the means are mounts
-    programs,   // read-only, and only if the session's program has the same folder at this path
     processes,  // a /proc that shows the worker's own processes; only where it has numbers of its own
   };
   Kind kind;
@@ -52,8 +51,6 @@ struct ViewWishes {
   std::vector<std::string> drivers;           // libraries that the vendor files name
   std::vector<std::string> readable;          // of the configuration
   std::vector<std::filesystem::path> caches;  // writable
-  std::filesystem::path home;                 // the user's
-  pid_t program = 0;                          // the session's
   bool own_processes = false;                 // has the worker a /proc of its own
 };
 

@@ -45,6 +45,7 @@ struct Reception {
   bool memory_waits = false;
   std::vector<std::uint64_t> memory_limits;
   Names names = Names::fairgv;
+  bool includes = false;
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
@@ -71,7 +72,8 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
                    (features & kMemoryQuota) != 0,
                    (features & kMemoryWaits) != 0,
                    std::move(welcome.memory_limits),
-                   welcome.names};
+                   welcome.names,
+                   (features & kIncludes) != 0};
 }
 
 std::uint32_t object_limit(const ring::Segment& segment) {
@@ -98,6 +100,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
                                                  std::move(received->output));
   if (received->quiet_slots) session->use_quiet_slots();
+  session->takes_includes_ = received->includes;
   if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
   session->memory_waits_ = received->memory_waits;
   session->names_ = received->names;

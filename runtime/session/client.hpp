@@ -88,6 +88,8 @@ class ClientSession {
   Names names() const { return names_; }
   /// Whether the worker knows of memory that is on its way back.
   bool has_memory_waits() const { return memory_waits_; }
+  /// The worker takes wire::ProvideIncludes.
+  bool takes_includes() const { return takes_includes_; }
 
   /// What failed late so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
@@ -251,7 +253,8 @@ class ClientSession {
   Names names_ = Names::fairgv;                              // the same
 
   HostWork host_work_;
-  std::mutex await_mutex_;  // who has it waits for memory; taken before all others
+  std::mutex await_mutex_;       // who has it waits for memory; taken before all others
+  bool takes_includes_ = false;  // the same
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

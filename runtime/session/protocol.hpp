@@ -46,8 +46,11 @@ enum Feature : std::uint64_t {
   kCuda = 1U << 3,
   /// The worker tells when memory that was released has come back (wire::AwaitMemory).
   kMemoryWaits = 1U << 4,
+  /// The client reads the headers of its builds and sends them (wire::ProvideIncludes).
+  kIncludes = 1U << 5,
 };
-inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits;
+inline constexpr std::uint64_t kFeatures =
+    kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits | kIncludes;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;

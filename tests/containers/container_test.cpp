@@ -103,6 +103,13 @@ TEST_F(InAContainer, AnOpenClProgramRunsWithSocketAndFrontEndOnly) {
   EXPECT_NE(bare->status, 0) << "without the socket there is no device to be found in there";
 }
 
+TEST_F(InAContainer, AProgramIncludesHeadersThatOnlyTheContainerHas) {
+  const auto finished =
+      harness::run(box({harness::beside("opencl_api_test"), "--gtest_filter=Includes.*"}).command(become()));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0) << integration::joined(finished.value());
+}
+
 TEST_F(InAContainer, AnyUserInsideTrustsTheDaemonThatWasMounted) {
   auto other = box({workload("matrixMul"), "--repetitions", "1"});
   other.user_inside = "7";  // in a namespace within the container's

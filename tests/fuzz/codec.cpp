@@ -98,6 +98,9 @@ std::vector<Bytes> codec_seeds() {
   kernels.kernels.push_back({"k", "a", 1, 1, {{1, 2, 3, "float", "x"}}});
   wire::CompileProgram compile;
   compile.headers = {{wire::ObjectId::make(1, 1), "a.h"}, {wire::ObjectId::make(2, 1), "b.h"}};
+  wire::ProvideIncludes includes;
+  includes.places = {{wire::IncludePlace::file, "/a.h", "int a;"},
+                     {wire::IncludePlace::link, "/b.h", "/a.h"}};
   wire::RecordKernel record;
   record.command = launch;
   wire::TopologyReply topology;
@@ -116,6 +119,7 @@ std::vector<Bytes> codec_seeds() {
           seed_of(wire::cuda::Copy{command, {}, {}, {1, 2, 3}}),
           seed_of(kernels),
           seed_of(compile),
+          seed_of(includes),
           seed_of(record),
           seed_of(topology),
           seed_of(wire::InfoReply{0, std::vector<std::byte>(9)}),

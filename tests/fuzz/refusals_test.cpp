@@ -229,6 +229,16 @@ TEST_F(Refusals, AnEmptySourceIsEmpty) {
   accept(wire::BuildProgram{kNew, {}, "", "/", wire::EventId::make(2, 1)});
 }
 
+TEST_F(Refusals, HeadersLieAtPathsThatLeadNowhereElse) {
+  wire::ProvideIncludes includes{kProgram, {{wire::IncludePlace::file, "/a/../../b.h", ""}}, {}, 0};
+  refuse(includes, "at a place that is none");
+  includes.places[0].path = "/a.h";
+  accept(includes);
+  const std::uint32_t marks[] = {7};
+  accept(wire::ProvideIncludes{kProgram, {}, marks, 0});
+  refuse(wire::BuildProgram{kProgram, {}, "-I/a", "/", wire::EventId::make(2, 1)}, "not in the options");
+}
+
 TEST_F(Refusals, WaitListsAreNotEndless) {
   const auto user = wire::EventId::make(3, 1);
   accept(wire::CreateUserEvent{user});

@@ -247,8 +247,13 @@ std::vector<Record> links() {
   script.queue()
       .call(wire::CreateProgramWithSource{kProgram, kContext, kPrograms[1]})
       .call(wire::CreateProgramWithSource{kOther, kContext, kPrograms[2]});
+  wire::ProvideIncludes includes{kProgram, {}, {}, 1};
+  includes.places = {{wire::IncludePlace::folder, "/b", {}},
+                     {wire::IncludePlace::file, "/c/d.h", "#define D\n"},
+                     {wire::IncludePlace::link, "/e.h", "/c/d.h"}};
   wire::CompileProgram compile{kProgram, {}, "", "/", {{kOther, "a.h"}}, event(1)};
-  script.call(compile)
+  script.call(includes)
+      .call(compile)
       .call(wire::CompileProgram{kOther, {}, "", "/", {}, event(2)})
       .call(wire::LinkProgram{object(10), kContext, {}, "", inputs, event(3)})
       .call(wire::CreateKernel{kKernel, object(10), "uses"})

@@ -12,6 +12,7 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_extension_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_image_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_include_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_kernel_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_map_test.cpp

@@ -79,6 +79,16 @@ TEST_F(Printf, OutputStandsBetweenWhatTheProgramPrintsBeforeAndAfter) {
   EXPECT_EQ(output.text(), "before\nkernel 7\nbetween\nkernel 8\nafter\n");
 }
 
+TEST_F(Printf, OutputIsThereWhenABlockingReadReturns) {
+  const Buffer buffer = make_buffer(16);
+  for (int round = 0; round < 20; ++round) {
+    const CapturedOutput output;
+    launch("greet", round);
+    (void)read(buffer, 16);
+    EXPECT_EQ(output.text(), "kernel " + std::to_string(round) + "\n");
+  }
+}
+
 TEST_F(Printf, OutputIsThereWhenACallbackIsCalled) {
   const CapturedOutput output;
   struct Seen {

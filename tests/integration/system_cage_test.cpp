@@ -49,10 +49,48 @@ TEST_F(CagedSystem, ServesAnotherUserRightly) {
   ASSERT_TRUE(result) << result.error().message;
 }
 
+/// What a program may include, its own process reads: here from folders that only its user may enter, which
+/// the worker does not see.
+const std::vector<std::string> kIncludes{harness::beside("opencl_api_test"), "--gtest_filter=Includes.*"};
+
+TEST_F(CagedSystem, BuildsWithHeadersThatOnlyTheirUserMayRead) {
+  const auto finished = harness::run(as_user(tenancy->tenant("theirs", 1, kIncludes)));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0) << joined(finished.value());
+}
+
+TEST_F(CagedSystem, OfAUsersOwnBuildsWithHeadersThatItsWorkersMayNotOpen) {
+  const harness::TemporaryFolder folder;
+  const auto uid = static_cast<uid_t>(std::stoul(kUser));
+  ASSERT_EQ(::chown(folder.path().c_str(), uid, uid), 0);
+  const std::string socket = folder / "fairgvd.sock";
+  const auto command = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), harness::beside("fairgv"));
+    arguments.insert(arguments.begin() + 2, {"--socket", socket});
+    return as_user({std::move(arguments),
+                    {{"OCL_ICD_VENDORS", std::nullopt}, {"XDG_CACHE_HOME", (folder / "cache").string()}}});
+  };
+  std::vector<std::string> run{"run", "--"};
+  run.insert(run.end(), kIncludes.begin(), kIncludes.end());
+  const auto finished = harness::run(command(run));
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 0) << joined(finished.value());
+  if (fs::exists(socket)) (void)harness::run(command({"stop"}));
+  // What a worker has laid out for its driver is gone with it.
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "cache")) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("fairgv-build-")) << entry.path();
+  }
+}
+
 TEST_F(CagedSystem, RunsTheWorkerAsThatUserAndLetsItReachNothing) {
+  const harness::TemporaryFolder working;
+  fs::permissions(working.path(), fs::perms(0755));
+  const fs::path before = fs::current_path();
+  fs::current_path(working.path());
   auto program = harness::Child::start(as_user(tenancy->tenant(
       "theirs", 1,
       {workload("computeLoop"), "--seconds", "60", "--iterations", "200", "--progress-ms", "50"})));
+  fs::current_path(before);
   ASSERT_TRUE(program);
   ASSERT_TRUE(progresses(program.value()));
   const pid_t worker = tenant("theirs")["sessions"][0]["worker_pid"];
@@ -67,6 +105,7 @@ TEST_F(CagedSystem, RunsTheWorkerAsThatUserAndLetsItReachNothing) {
     EXPECT_FALSE(fs::exists(root / hidden)) << hidden;
   }
   EXPECT_FALSE(fs::exists(root / tenancy->socket().substr(1)));
+  EXPECT_FALSE(fs::exists(root / working.path().relative_path())) << "its program's working folder";
 }
 
 TEST_F(CagedSystem, ATenantCannotTakeAnothersNameNorSetItsWeight) {

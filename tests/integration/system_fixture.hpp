@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 
 #include "tests/harness/measured.hpp"
@@ -37,6 +38,15 @@ inline bool alive(pid_t pid) {
   std::getline(stat, line);
   const auto after_name = line.rfind(')');
   return after_name != std::string::npos && line.size() > after_name + 2 && line[after_name + 2] != 'Z';
+}
+
+/// What the program printed, each line marked as the program's: CTest takes a line that begins like
+/// GoogleTest's of a skipped test for its own, and would call a failure skipped.
+inline std::string joined(const harness::Finished& finished) {
+  std::string text;
+  for (const std::string& line : finished.lines)
+    text += "| " + line.substr(line.starts_with('[') ? 1 : 0) + '\n';
+  return text;
 }
 
 struct System : ::testing::Test {

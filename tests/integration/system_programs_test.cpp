@@ -5,15 +5,6 @@
 namespace fairgv::integration {
 namespace {
 
-/// What the program printed, each line marked as the program's: CTest takes a line that begins like
-/// GoogleTest's of a skipped test for its own, and would call a failure skipped.
-std::string joined(const harness::Finished& finished) {
-  std::string text;
-  for (const std::string& line : finished.lines)
-    text += "| " + line.substr(line.starts_with('[') ? 1 : 0) + '\n';
-  return text;
-}
-
 struct Programs : System {};
 
 struct WorkloadThroughFairGV : System, ::testing::WithParamInterface<const char*> {};

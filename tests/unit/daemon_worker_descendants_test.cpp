@@ -31,8 +31,7 @@ struct WorkersDescendants : ::testing::Test {
   void SetUp() override {
     WorkerRule rule;
     rule.cache = folder / "caches";
-    auto planned =
-        plan_cage(rule, "/etc/OpenCL/vendors", {"/usr/bin/sh", folder.path(), {}, std::nullopt, 0});
+    auto planned = plan_cage(rule, "/etc/OpenCL/vendors", {"/usr/bin/sh", folder.path(), {}, std::nullopt});
     ASSERT_TRUE(planned) << planned.error().message;
     command.cage = std::move(planned).value();
     command.program = "/usr/bin/sh";
@@ -208,7 +207,8 @@ TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
   EXPECT_TRUE(lives->remove());
 }
 
-// A daemon that lives makes a group a moment before it locks it, and other people's groups have such names, too.
+// A daemon that lives makes a group a moment before it locks it, and other people's groups have such names,
+// too.
 TEST(ControlGroup, OfALivingDaemonIsNotClearedBeforeItIsLockedNorIsAnybodyElses) {
   if (!control_group_folder()) GTEST_SKIP() << "this daemon may not make any";
   const std::string living = std::to_string(::getppid());

@@ -6,11 +6,12 @@ add_executable(icd_test
   ${CMAKE_CURRENT_LIST_DIR}/icd_documentation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_host_region_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_image_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd_includes_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_launch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_masks_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_memory_flags_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd_object_test.cpp)
-target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main)
+target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h")
 gtest_discover_tests(icd_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)

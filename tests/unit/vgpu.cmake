@@ -5,6 +5,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_executor_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_graph_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_include_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_kernel_name_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_late_code_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_long_commands_test.cpp

@@ -94,6 +94,7 @@ class Backend {
   Result<wire::DevicesReply> handle(const wire::GetProgramDevices& call);
 
   // build_calls.cpp
+  Result<void> handle(const wire::ProvideIncludes& call);
   Result<void> handle(const wire::BuildProgram& call);
   Result<void> handle(const wire::CompileProgram& call);
   Result<void> handle(const wire::LinkProgram& call);

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "runtime/vgpu/opencl/backend.hpp"
-#include "runtime/vgpu/opencl/working_directory.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -17,7 +16,8 @@ struct Job {
   cl_int error = CL_SUCCESS;                       // of the first poisoned one
   std::vector<cl_device_id> devices;
   std::string options;
-  std::string directory;
+  std::shared_ptr<const IncludeFiles> includes;
+  std::shared_ptr<IncludeFailure> include_failure;
 
   cl_program use(std::shared_ptr<Program> program) {
     if (error == CL_SUCCESS) error = program->error;
@@ -25,6 +25,16 @@ struct Job {
   }
   cl_uint device_count() const { return static_cast<cl_uint>(devices.size()); }
   const cl_device_id* device_list() const { return devices.empty() ? nullptr : devices.data(); }
+
+  /// Takes the files that were sent for this build of `program`.
+  Result<void> take_includes(Program& program, std::string_view directory) {
+    program.include_failure.reset();
+    if (program.includes == nullptr) return {};
+    if (auto complete = program.includes->complete(directory, options); !complete) return complete;
+    includes = std::move(program.includes);
+    include_failure = program.include_failure = std::make_shared<IncludeFailure>(0);
+    return {};
+  }
 };
 
 /// The front end wants to know arguments' types, and some drivers keep them only if asked. `refusal` is what
@@ -66,9 +76,9 @@ struct Build : Job {
 
   cl_int operator()() const {
     if (error != CL_SUCCESS) return error;
-    const WorkingDirectory directory_of_application(directory);
-    return once_kernels_are_gone(program, [this] {
-      return with_argument_info(options, CL_INVALID_BUILD_OPTIONS, [this](const char* with) {
+    const IncludeFolder folder(includes, include_failure.get());
+    return once_kernels_are_gone(program, [&] {
+      return with_argument_info(folder.options(options), CL_INVALID_BUILD_OPTIONS, [this](const char* with) {
         return clBuildProgram(program, device_count(), device_list(), with, nullptr, nullptr);
       });
     });
@@ -84,9 +94,9 @@ struct Compile : Job {
     if (error != CL_SUCCESS) return error;
     std::vector<const char*> names;
     for (const std::string& name : header_names) names.push_back(name.c_str());
-    const WorkingDirectory directory_of_application(directory);
+    const IncludeFolder folder(includes, include_failure.get());
     return once_kernels_are_gone(program, [&] {
-      return with_argument_info(options, CL_INVALID_COMPILER_OPTIONS, [&](const char* with) {
+      return with_argument_info(folder.options(options), CL_INVALID_COMPILER_OPTIONS, [&](const char* with) {
         return clCompileProgram(program, device_count(), device_list(), with,
                                 static_cast<cl_uint>(headers.size()),
                                 headers.empty() ? nullptr : headers.data(),
@@ -138,6 +148,14 @@ std::shared_ptr<SlicedProgram> Backend::sliced_program(const Program& program) {
   });
 }
 
+Result<void> Backend::handle(const wire::ProvideIncludes& call) {
+  const auto program = this->program(call.program);
+  if (!program) return program.error();
+  auto& includes = program.value()->includes;
+  if (includes == nullptr) includes = std::make_shared<IncludeFiles>();
+  return includes->add(call);
+}
+
 Result<void> Backend::handle(const wire::BuildProgram& call) {
   auto program = this->program(call.program);
   if (!program) return program.error();
@@ -147,13 +165,13 @@ Result<void> Backend::handle(const wire::BuildProgram& call) {
   build.program = build.use(std::move(program).value());
   build.devices = std::move(ids).value();
   build.options = call.options;
-  build.directory = call.directory;
   Program& built = *build.programs.front();
+  if (auto taken = build.take_includes(built, call.directory); !taken) return taken;
   built.recipe = built.source ? std::make_shared<const Recipe>(Recipe{.step = Recipe::Step::build,
                                                                       .source = built.source,
                                                                       .devices = build.devices,
                                                                       .options = build.options,
-                                                                      .directory = build.directory})
+                                                                      .includes = build.includes})
                               : nullptr;
   built.sliced = sliced_program(built);
   return run_build(call.completion, std::move(build));
@@ -168,12 +186,12 @@ Result<void> Backend::handle(const wire::CompileProgram& call) {
   compile.program = compile.use(std::move(program).value());
   compile.devices = std::move(ids).value();
   compile.options = call.options;
-  compile.directory = call.directory;
+  if (auto taken = compile.take_includes(*compile.programs.front(), call.directory); !taken) return taken;
   Recipe recipe{.step = Recipe::Step::compile,
                 .source = compile.programs.front()->source,
                 .devices = compile.devices,
                 .options = compile.options,
-                .directory = compile.directory};
+                .includes = compile.includes};
   bool repeatable = recipe.source != nullptr;
   for (const wire::Header& header : call.headers) {
     auto source = this->program(header.program);

@@ -154,6 +154,9 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
   std::shared_ptr<Linked> linking;  // until the loop thread has taken the result over
   SourceText source;                // null: it was made from something else
   bool is_intermediate = false;     // it was made from an intermediate language
+  /// What the next build or compilation may include; null: nothing.
+  std::shared_ptr<IncludeFiles> includes;
+  std::shared_ptr<IncludeFailure> include_failure;  // of the latest; null: it had nothing to include
   /// How it was last built, compiled or linked; null if not from sources alone.
   std::shared_ptr<const Recipe> recipe;
   std::shared_ptr<SlicedProgram> sliced;             // null without a recipe

@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <numeric>
+#include <span>
+#include <string>
 
 #include "runtime/vgpu/opencl/backend.hpp"
 
@@ -36,6 +38,21 @@ wire::InfoReply program_binaries(cl_program program) {
                                  places.data(), nullptr);
   if (reply.error != CL_SUCCESS) reply.value.clear();
   return reply;
+}
+
+/// The driver's build log as it is for the program, which has its headers elsewhere.
+void adapt_log(std::vector<std::byte>& log, const IncludeFailure* failure) {
+  std::string text;
+  const int code = failure != nullptr ? failure->load(std::memory_order_relaxed) : 0;
+  if (code != 0) {
+    text = fmt::format(
+        "fairgv: the headers of this build could not be laid out for the driver: {} (a worker keeps them in "
+        "its /tmp, or in `cache` of [worker])\n",
+        std::strerror(code));
+  }
+  text += with_programs_paths({reinterpret_cast<const char*>(log.data()), log.size()});
+  const auto bytes = std::as_bytes(std::span(text));
+  log.assign(bytes.begin(), bytes.end());
 }
 
 std::string kernel_string(cl_kernel kernel, cl_kernel_info param) {
@@ -131,10 +148,14 @@ Result<wire::InfoReply> Backend::handle(const wire::GetProgramBuildInfo& call) {
   const auto id = device(call.device);
   if (!id) return id.error();
   if (program.value()->error != CL_SUCCESS) return wire::InfoReply{program.value()->error, {}};
-  return get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
+  auto reply = get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetProgramBuildInfo(program.value()->handle.get(), id.value(), call.param, size, value,
                                  size_ret);
   });
+  if (call.param == CL_PROGRAM_BUILD_LOG && reply.error == CL_SUCCESS) {
+    adapt_log(reply.value, program.value()->include_failure.get());
+  }
+  return reply;
 }
 
 Result<wire::InfoReply> Backend::handle(const wire::GetProgramInfo& call) {

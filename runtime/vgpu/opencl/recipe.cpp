@@ -1,6 +1,5 @@
 #include "runtime/vgpu/opencl/recipe.hpp"
 
-#include "runtime/vgpu/opencl/working_directory.hpp"
 #include "slicing/opencl_c.hpp"
 #include "slicing/program_variables.hpp"
 
@@ -15,8 +14,8 @@ ProgramHandle with_source(cl_context context, const std::string& source) {
 }
 
 /// -w would hide that the prelude and the program's own macros are at odds.
-std::string build_options(const Recipe& recipe) {
-  return without_option(recipe.options, "-w");
+std::string build_options(const Recipe& recipe, const IncludeFolder& folder) {
+  return without_option(folder.options(recipe.options), "-w");
 }
 
 cl_uint device_count(const Recipe& recipe) {
@@ -37,20 +36,20 @@ ProgramHandle compile(const Recipe& recipe, cl_context context, std::uint32_t di
     handles.push_back(headers.emplace_back(with_source(context, *header.source)).get());
     names.push_back(header.name.c_str());
   }
-  const WorkingDirectory directory_of_application(recipe.directory);
-  const cl_int error = clCompileProgram(program.get(), device_count(recipe), device_list(recipe),
-                                        build_options(recipe).c_str(), static_cast<cl_uint>(handles.size()),
-                                        handles.empty() ? nullptr : handles.data(),
-                                        names.empty() ? nullptr : names.data(), nullptr, nullptr);
+  const IncludeFolder folder(recipe.includes);
+  const cl_int error = clCompileProgram(
+      program.get(), device_count(recipe), device_list(recipe), build_options(recipe, folder).c_str(),
+      static_cast<cl_uint>(handles.size()), handles.empty() ? nullptr : handles.data(),
+      names.empty() ? nullptr : names.data(), nullptr, nullptr);
   return error == CL_SUCCESS ? std::move(program) : ProgramHandle();
 }
 
 ProgramHandle build(const Recipe& recipe, cl_context context, std::uint32_t dimensions) {
   ProgramHandle program = with_source(context, slicing::sliceable_source(*recipe.source, dimensions));
   if (!program) return program;
-  const WorkingDirectory directory_of_application(recipe.directory);
+  const IncludeFolder folder(recipe.includes);
   const cl_int error = clBuildProgram(program.get(), device_count(recipe), device_list(recipe),
-                                      build_options(recipe).c_str(), nullptr, nullptr);
+                                      build_options(recipe, folder).c_str(), nullptr, nullptr);
   return error == CL_SUCCESS ? std::move(program) : ProgramHandle();
 }
 
@@ -73,14 +72,22 @@ ProgramHandle link(const Recipe& recipe, cl_context context, std::uint32_t dimen
 std::optional<std::string_view> why_not_sliceable(const Recipe& recipe) {
   std::optional<std::string_view> why;
   const bool variables = slicing::may_have_program_variables(recipe.options);
-  const auto look_at = [&](const std::string& source) {
-    if (!why) why = slicing::why_not_sliceable(source);
-    if (!why && variables && slicing::may_define_variables(source)) {
+  const auto look_for_variables = [&](std::string_view text) {
+    if (!why && variables && slicing::may_define_variables(text)) {
       why = "its program may have variables outside its functions";
     }
   };
+  const auto look_at = [&](const std::string& source) {
+    if (!why) why = slicing::why_not_sliceable(source);
+    look_for_variables(source);
+  };
   if (recipe.source) look_at(*recipe.source);
   for (const Recipe::Header& header : recipe.headers) look_at(*header.source);
+  // Of these some may not be included at all. What else they may do, the build of the rewritten program
+  // shows.
+  if (recipe.includes) {
+    for (const std::string_view text : recipe.includes->texts()) look_for_variables(text);
+  }
   for (const auto& input : recipe.inputs) {
     if (!why) why = why_not_sliceable(*input);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/include_files.hpp"
 
 namespace fairgv::vgpu::opencl {
 
@@ -30,7 +31,7 @@ struct Recipe {
   std::vector<std::shared_ptr<const Recipe>> inputs{};  // of link
   std::vector<cl_device_id> devices{};                  // empty: all of the context's
   std::string options{};
-  std::string directory{};
+  std::shared_ptr<const IncludeFiles> includes{};  // null: none
   std::size_t steps = 1;  // of it and of all its inputs: they may share theirs, so it may be beyond counting
 };
 

@@ -63,6 +63,29 @@ struct SetSpecializationConstant {
   FAIRGV_FIELDS(program, constant, value)
 };
 
+/// Something of the file system that the program sees. Its path is absolute, without links, "." and "..".
+struct IncludePlace {
+  enum Kind : std::uint32_t { file, folder, link };
+  std::uint32_t kind = file;
+  std::string_view path;
+  std::string_view contents;  // of a file; of a link, the path that it leads to in the end
+  FAIRGV_FIELDS(kind, path, contents)
+};
+
+/// In texts, `#include "/a/b.h"` is "fairgv-root/a/b.h": the driver's own view has no such path.
+inline constexpr std::string_view kIncludeRoot = "fairgv-root";
+
+/// What the next build or compilation of the program may include, read by the program's own process. Several
+/// of these add up. Only if the daemon has named session::kIncludes.
+struct ProvideIncludes {
+  FAIRGV_CALL(ProvideIncludes, 0x0416, void)
+  ObjectId program;
+  std::vector<IncludePlace> places;
+  std::span<const std::uint32_t> absolute_options;  // where in the build's options an absolute path begins
+  std::uint32_t names_root = 0;                     // whether a text names kIncludeRoot
+  FAIRGV_FIELDS(program, places, absolute_options, names_root)
+};
+
 /// Builds on the worker's slow lane, so that other threads' calls go on. `completion` ends with CL_COMPLETE
 /// or the error that clBuildProgram returns.
 struct BuildProgram {
@@ -70,7 +93,7 @@ struct BuildProgram {
   ObjectId program;
   std::span<const DeviceIndex> devices;  // empty: all of the program's
   std::string_view options;
-  std::string_view directory;  // the application's working directory, for relative -I
+  std::string_view directory;  // the application's working directory, for relative paths of ProvideIncludes
   EventId completion;
   FAIRGV_FIELDS(program, devices, options, directory, completion)
 };
@@ -138,7 +161,7 @@ struct GetProgramDevices {
 
 using ProgramCalls =
     TypeList<CreateProgramWithSource, CreateProgramWithBinary, CreateProgramWithIl,
-             CreateProgramWithBuiltInKernels, SetSpecializationConstant, BuildProgram, CompileProgram,
-             LinkProgram, GetProgramBuildInfo, GetProgramInfo, GetProgramDevices>;
+             CreateProgramWithBuiltInKernels, SetSpecializationConstant, ProvideIncludes, BuildProgram,
+             CompileProgram, LinkProgram, GetProgramBuildInfo, GetProgramInfo, GetProgramDevices>;
 
 }  // namespace fairgv::wire
