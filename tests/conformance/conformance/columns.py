@@ -8,6 +8,8 @@ from .result import CRASH, FAIL, PASS, TIMEOUT, Outcome
 
 
 class Column:
+    driver = None  # drivers.Driver
+
     def prefix(self, environment):
         """Words before a command whose driver is to see `environment`."""
         raise NotImplementedError
@@ -20,6 +22,7 @@ class Column:
         for the program and its driver, `own` for the program alone."""
         variables = {name: value for name, value in os.environ.items()
                      if not name.startswith(("OCL_ICD_", "OPENCL_", "FAIRGV_"))}
+        variables.update(self.driver.environment)
         variables.update(environment)
         variables.update(own or {})
         variables.update(self.variables())
@@ -53,18 +56,22 @@ class Bare(Column):
         return []
 
     def variables(self):
-        return {"OCL_ICD_VENDORS": self.driver}
+        return {"OCL_ICD_VENDORS": self.driver.vendors}
 
 
 class FairGV(Column):
     """Workers have the environment of their daemon, not the program's. So each environment that tests ask of the
     driver gets a daemon of its own, started by its first test and stopped at the end."""
 
-    def __init__(self, programs, folder, slicing=None):
+    def __init__(self, driver, programs, folder, slicing=None):
+        self.driver = driver
+        self.programs = programs
         self.command = str(programs / "fairgv")
         self.folder = folder
         self.slicing = slicing  # FAIRGV_SLICE
         self.sockets = {}
+        self.configuration = folder / "fairgvd.toml"
+        self.configuration.write_text(driver.configuration(), encoding="utf-8")
 
     def __enter__(self):
         return self
@@ -76,8 +83,17 @@ class FairGV(Column):
 
     def prefix(self, environment):
         key = tuple(sorted(environment.items()))
-        socket = self.sockets.setdefault(key, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
-        return [self.command, "run", "--socket", socket, "--tenant", "conformance", "--"]
+        if key not in self.sockets:
+            self.sockets[key] = self.start_daemon(environment, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
+        return [self.command, "run", "--socket", self.sockets[key], "--tenant", "conformance", "--"]
+
+    def start_daemon(self, environment, socket):
+        variables = {name: value for name, value in os.environ.items()
+                     if not name.startswith(("OCL_ICD_", "OPENCL_", "FAIRGV_"))}
+        variables.update(self.driver.environment | environment)
+        subprocess.run([self.programs / "fairgvd", "--daemonize", "--socket", socket, "--config", self.configuration],
+                       env=variables, stdin=subprocess.DEVNULL, check=True)
+        return socket
 
     def variables(self):
         return {"FAIRGV_SLICE": self.slicing} if self.slicing else {}
