@@ -68,6 +68,17 @@ void check_weights(const Config& config, const Settings& settings, ConfigErrors&
   errors.add(setting.place, "default_weight in [tenants] must not be larger than max_weight");
 }
 
+/// Devices are numbered as they are seen: of an earlier one it is known what it is.
+void check_same_devices(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  for (const auto& [index, rule] : config.devices.by_index) {
+    if (!rule.same_as || *rule.same_as <= index) continue;
+    const std::string other = std::to_string(*rule.same_as);
+    errors.add(settings.devices.at(index).values.at("same_as").place,
+               "same_as in " + device_title(index) + " must name an earlier device: say same_as = " +
+                   std::to_string(index) + " in [device." + other + "] instead");
+  }
+}
+
 void check_class(const std::string& name, const std::string& title, const SectionSettings& section,
                  const Config& config, ConfigErrors& errors) {
   if (name.empty() || config.tenants.classes.contains(name)) return;
@@ -158,6 +169,7 @@ Result<Config> parse_config(const std::vector<ConfigText>& texts) {
   if (errors.empty()) {
     check_weights(config, settings, errors);
     check_classes(config, settings, errors);
+    check_same_devices(config, settings, errors);
     check_memory(config, settings, errors);
   }
   if (!errors.empty()) return errors.all();

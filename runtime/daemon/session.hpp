@@ -21,6 +21,7 @@
 #include "runtime/daemon/long_command_book.hpp"
 #include "runtime/daemon/processor_clock.hpp"
 #include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/token_bucket.hpp"
 #include "runtime/daemon/worker_output.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
@@ -34,6 +35,7 @@ namespace fairgv::daemon {
 
 struct Session {
   enum class Stage { starting, running, ending };
+  static constexpr TokenBucket::Rate kQuestions{20, 2};
 
   SessionId id;
   TenantId tenant;
@@ -45,7 +47,7 @@ struct Session {
   session::SlicingWish slicing;
   session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
-  DeviceView devices{};  // that its worker sees, once it is ready
+  DeviceView devices{};                    // that its worker sees, once it is ready
   std::optional<session::Pause> paused{};  // by itself; its tenant may be, too
   /// Before then it may not run, since sessions of its tenant were killed before it.
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
@@ -64,6 +66,7 @@ struct Session {
   WorkerProcess worker;
   std::optional<ProcessorClock> processor_clock{};  // the worker's
   std::optional<std::chrono::nanoseconds> ran{};    // by all its processes, as it was looked at last
+  TokenBucket questions{kQuestions, {}};            // of its program, for what its driver has said
   std::unique_ptr<WorkerOutput> messages{};  // the worker's standard error; none: an older daemon's has ours
   /// When to look again whether anything is left of a worker that has ended.
   std::optional<std::chrono::steady_clock::time_point> clear_at{};

@@ -99,6 +99,11 @@ void print_sessions(const Report& report) {
 void print_report(const Report& report) {
   fmt::print("fairgvd {} at {}, pid {}\n", report.daemon.version, report.daemon.socket, report.daemon.pid);
   for (const Report::Device& device : report.devices) {
+    if (device.same_as) {
+      fmt::print("\ndevice {}: {} ({}): the same hardware as device {}, counted there\n", device.index,
+                 device.name, device.platform, *device.same_as);
+      continue;
+    }
     fmt::print("\ndevice {}: {} ({}){}{}{}\n", device.index, device.name, device.platform, sharing(device),
                memory_of(device), device.holder ? ", in use by " + *device.holder : "");
     print_tenants(report, device.index);

@@ -66,12 +66,12 @@ def oclgrind(folder):
 
 def intel(folder):
     """Intel's runtime for processors, from the Python index."""
-    environment = packages.python_environment(folder / "python", ["intel-opencl-rt==2024.2.1"])
+    environment = packages.python_environment(folder / "python", ["intel-opencl-rt==2024.2.1", "intel-cmplr-lib-rt==2024.2.1"])
     found = glob.glob(str(environment / "lib" / "**" / "libintelocl.so"), recursive=True)
     if not found:
         raise Missing(f"intel-opencl-rt has no libintelocl.so below {environment}")
-    library = Path(found[0])
-    return Driver(register(folder, "intel", library), {"LD_LIBRARY_PATH": str(library.parent)}, [str(folder)])
+    # It finds what lies beside it; a loader of Intel's own does, too, which no program is to find.
+    return Driver(register(folder, "intel", found[0]), {}, [str(folder)])
 
 
 KNOWN = {"pocl": pocl, "intel": intel, "rusticl": rusticl, "oclgrind": oclgrind}
@@ -101,7 +101,14 @@ def devices(driver):
     lines = [line.strip(" `+-|") for line in listed.stdout.splitlines() if "Device #" in line]
     if lines:
         return lines
-    variables.update(OCL_ICD_DEBUG="15", LD_DEBUG="")
-    said = subprocess.run(["clinfo", "--list"], env=variables, capture_output=True, text=True)
-    reasons = [line for line in (said.stdout + said.stderr).splitlines() if "cannot open shared" in line or "rror" in line]
-    raise Missing("it shows no device" + (f": {reasons[0].strip()}" if reasons else ""))
+    raise Missing("it shows no device" + "".join(f"; {reason}" for reason in reasons_of(driver, variables)))
+
+
+def reasons_of(driver, variables):
+    """What the dynamic linker has against the libraries of the vendor files. The loader of drivers does not tell."""
+    for vendor_file in sorted(Path(driver.vendors).glob("*.icd")):
+        library = vendor_file.read_text(encoding="utf-8").strip()
+        opened = subprocess.run(["/usr/bin/python3", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library],
+                                env=variables, capture_output=True, text=True)
+        if opened.returncode != 0:
+            yield opened.stderr.strip().splitlines()[-1].removeprefix("OSError: ")

@@ -69,7 +69,7 @@ def python_environment(folder, wanted, variables=None):
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True)
     fetch("from the Python index " + " ".join(wanted),
-          [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
+          [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
           env=os.environ | (variables or {}))
     done.write_text("\n".join(wanted), encoding="utf-8")
     return folder

@@ -28,5 +28,5 @@ def program_batches(suite, descriptions, _bare):
         pattern = str(suite.file.parent / os.path.expanduser(suite.fill_in(description["each"])))  # a path from the file, or absolute
         for program in sorted(glob.glob(pattern)):
             name = Path(program).name
-            if name not in description.get("without", []) and os.access(program, os.X_OK):
+            if name not in description.get("without", []) and os.path.isfile(program) and os.access(program, os.X_OK):
                 yield ProgramBatch(suite, name, [program] + arguments, description)
