@@ -17,7 +17,7 @@ class Column:
     def variables(self):
         raise NotImplementedError
 
-    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE, own=None):
+    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE, own=None, stderr=subprocess.STDOUT):
         """The command, in a session of its own, with the column's platform and nothing else visible. `environment` is
         for the program and its driver, `own` for the program alone."""
         variables = {name: value for name, value in os.environ.items()
@@ -27,22 +27,23 @@ class Column:
         variables.update(own or {})
         variables.update(self.variables())
         return subprocess.Popen(self.prefix(environment) + command, env=variables, cwd=cwd, stdin=subprocess.DEVNULL,
-                                stdout=stdout, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                stdout=stdout, stderr=stderr, text=True, errors="replace",
                                 start_new_session=True)
 
     def run(self, command, environment, timeout, cwd=None):
-        """Runs the command to its end. Its exit status is the outcome."""
-        process = self.start(command, environment, cwd)
+        """Runs the command to its end. Its exit status is the outcome. What is on standard error is kept apart, since
+        drivers print there, too: when, and whether they have compiled it before, is chance."""
+        process = self.start(command, environment, cwd, stderr=subprocess.PIPE)
         try:
-            output, _ = process.communicate(timeout=timeout)
+            printed, said = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             kill(process)
-            output, _ = process.communicate()
-            return Outcome(TIMEOUT, f"no end after {timeout} s", output)
+            return Outcome(TIMEOUT, f"no end after {timeout} s", "".join(process.communicate()))
         finally:
             kill(process)
+        output = printed + said
         if process.returncode == 0:
-            return Outcome(PASS, "", output)
+            return Outcome(PASS, "", output, printed)
         if process.returncode < 0:
             return Outcome(CRASH, signal.Signals(-process.returncode).name, output)
         return Outcome(FAIL, last_line(output) or f"exit status {process.returncode}", output)

@@ -11,6 +11,7 @@ class Outcome:
     status: str
     detail: str = ""  # one line: why
     output: str = ""
+    printed: str = ""  # of the output, what was on standard output
 
 
 MISSING = Outcome(CRASH, "no result")

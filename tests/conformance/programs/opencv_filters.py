@@ -1,7 +1,9 @@
 """Filters a picture by OpenCV on the host and in OpenCL, and compares. It must not fall back to the host in silence."""
 
+import os
 import sys
 
+os.environ.setdefault("OPENCV_OPENCL_DEVICE", ":CPU:")  # read once; by itself OpenCV looks for a GPU
 import cv2
 import numpy
 
