@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -30,6 +31,16 @@ void say(std::string_view line) {
   const char* const log = std::getenv("FAIRGV_LOG");
   if (log != nullptr && std::string_view(log) == "off") return;
   std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+/// What a driver says last, for example of a program that it does not build, would come after the program's
+/// end.
+void hear_last_words() {
+  constexpr std::chrono::milliseconds kPatience{100};
+  // Acquire: pairs with the release store in get().
+  if (Connection* const connection = current.load(std::memory_order_acquire)) {
+    connection->session().hear_driver(kPatience);
+  }
 }
 
 /// Only the forking thread exists in the child, so locks that others held stay locked: nothing old is
@@ -80,6 +91,7 @@ Connection* Connection::get() {
   if (Connection* const connection = current.load(std::memory_order_acquire)) return connection;
   if (!watches_for_forks) {
     watches_for_forks = pthread_atfork(nullptr, nullptr, start_clean_in_child) == 0;
+    std::atexit(hear_last_words);
   }
   auto made = connect();
   if (!made) {

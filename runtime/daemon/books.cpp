@@ -13,6 +13,7 @@ std::vector<DeviceBooks> device_books(const Host& host, const std::string& tenan
   std::vector<DeviceBooks> list(host.devices.size());
   for (std::uint32_t device = 0; device < list.size(); ++device) {
     DeviceBooks& books = list[device];
+    books.elsewhere = host.hardware[device] != device;
     if (usage != nullptr && device < usage->devices.size()) books.use = usage->devices[device];
     if (device >= ledger.devices()) continue;
     books.memory_used = ledger.charged(tenant, device);

@@ -16,7 +16,8 @@ namespace fairgv::daemon {
 /// Of one tenant on one device.
 struct DeviceBooks {
   DeviceUse use;
-  double share = 0;  // of what everybody used of late, 0 to 1
+  double share = 0;        // of what everybody used of late, 0 to 1
+  bool elsewhere = false;  // the device is the same hardware as one before it, in whose books everything is
   std::uint64_t memory_used = 0;
   memquota::Allowance memory;
   MemoryTotals memory_totals;

@@ -75,7 +75,8 @@ struct DeviceRule {
   std::optional<session::MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>
-      wake_latency_us{};  // of processors, while several want it; none: as the system likes
+      wake_latency_us{};                   // of processors, while several want it; none: as the system likes
+  std::optional<std::uint32_t> same_as{};  // [device.N] only: see device_hardware.hpp
 };
 
 /// [device] and [device.N]
@@ -111,6 +112,7 @@ struct SessionRule {
   std::uint32_t objects = 1 << 20;
   std::uint32_t commands = 1 << 18;  // pending, while only the program can make progress possible
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
+  bool driver_messages = true;                      // the program gets what its driver says
 };
 
 /// Where metrics are told (docs/METRICS.md).

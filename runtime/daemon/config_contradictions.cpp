@@ -69,12 +69,24 @@ void check_kept_sessions(const Config& config, const Settings& settings, ConfigE
                  ": lower the one or raise the other");
 }
 
+/// Devices are numbered as they are seen: of an earlier one it is known what it is.
+void check_same_devices(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  for (const auto& [index, rule] : config.devices.by_index) {
+    if (!rule.same_as || *rule.same_as <= index) continue;
+    const std::string other = std::to_string(*rule.same_as);
+    errors.add(settings.devices.at(index).values.at("same_as").place,
+               "same_as in " + device_title(index) + " must name an earlier device: say same_as = " +
+                   std::to_string(index) + " in [device." + other + "] instead");
+  }
+}
+
 }  // namespace
 
 void check_contradictions(const Config& config, const Settings& settings, ConfigErrors& errors) {
   check_default_weight(config, settings, errors);
   check_tenants(config, settings, errors);
   check_kept_sessions(config, settings, errors);
+  check_same_devices(config, settings, errors);
 }
 
 }  // namespace fairgv::daemon

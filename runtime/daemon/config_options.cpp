@@ -12,6 +12,7 @@
 #include "runtime/daemon/user.hpp"
 #include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/turn.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -190,9 +191,40 @@ ConfigOptions<Config> daemon_options() {
   };
 }
 
+/// Those of [device] and [device.N].
+const ConfigOptions<DeviceRule>& common_device_options() {
+  static const ConfigOptions<DeviceRule> kOptions{
+      {{"policy", ChoiceType{policies()}, "", Applies::at_once, "",
+        "Who gets the device next while several want it (see The policy)."},
+       field(&DeviceRule::policy)},
+      {{"discipline", ChoiceType{disciplines()}, "", Applies::at_once, "",
+        "How long a turn is while several want the device. `adaptive`: 15 ms while they are few, down to 1.5 "
+        "ms with many; `non-preemptive`: 6 ms, for devices that cannot interrupt kernels; `preemptive`: 30 "
+        "ms, for those that can (see The slice)."},
+       discipline_field()},
+      {{"slice_ms", NumberType{kShortestSlice, kLongestSlice}, "milliseconds", Applies::at_once,
+        "as `discipline` says",
+        "The length of a turn, however many want the device. Goes before `discipline`."},
+       slice_field()},
+      {{"memory", DeviceMemoryType{}, "", Applies::at_once, "all that the device has",
+        "What the device shares out (see Memory)."},
+       field(&DeviceRule::memory)},
+      {{"hold_limit_s", NumberType{0, kLongestHold}, "seconds", Applies::at_once, "",
+        "Kill the worker of whoever holds the device in one turn for so long while others wait; 0: never "
+        "(see The "
+        "watchdog)."},
+       time_field<Seconds>(&DeviceRule::hold_limit)},
+      {{"wake_latency_us", IntegerType{0, kLongestWakeLatency}, "microseconds", Applies::at_once,
+        "as long as the system likes",
+        "How long a processor may take to wake up while several want the device (see Waking up)."},
+       field(&DeviceRule::wake_latency_us)},
+  };
+  return kOptions;
+}
+
 ConfigOptions<Config> all_device_options() {
   ConfigOptions<Config> rows;
-  for (const ConfigOption<DeviceRule>& row : device_options()) {
+  for (const ConfigOption<DeviceRule>& row : common_device_options()) {
     rows.push_back({row.facts, within(&Config::devices, within(&DeviceRules::common, row.access))});
   }
   const std::vector<std::string> modes(std::begin(kSlicingModes), std::end(kSlicingModes));
@@ -237,6 +269,10 @@ ConfigOptions<Config> session_options() {
       {{"shared_memory", BytesType{kLeastSharedMemory, kMostSharedMemory}, "", Applies::new_programs,
         "the machine's memory, at most 64 GiB", "The memory that the program and its worker share."},
        in(&SessionRule::shared_memory)},
+      {{"driver_messages", TruthType{}, "", Applies::new_programs, "",
+        "Print on the program's standard error what its driver says on its own: warnings, remarks on builds. "
+        "They are in the daemon's log either way. `FAIRGV_DRIVER_MESSAGES=off` goes before it."},
+       in(&SessionRule::driver_messages)},
   };
 }
 
@@ -367,32 +403,17 @@ const std::vector<SingleSection>& single_sections() {
 }
 
 const ConfigOptions<DeviceRule>& device_options() {
-  static const ConfigOptions<DeviceRule> kOptions{
-      {{"policy", ChoiceType{policies()}, "", Applies::at_once, "",
-        "Who gets the device next while several want it (see The policy)."},
-       field(&DeviceRule::policy)},
-      {{"discipline", ChoiceType{disciplines()}, "", Applies::at_once, "",
-        "How long a turn is while several want the device. `adaptive`: 15 ms while they are few, down to 1.5 "
-        "ms with many; `non-preemptive`: 6 ms, for devices that cannot interrupt kernels; `preemptive`: 30 "
-        "ms, for those that can (see The slice)."},
-       discipline_field()},
-      {{"slice_ms", NumberType{kShortestSlice, kLongestSlice}, "milliseconds", Applies::at_once,
-        "as `discipline` says",
-        "The length of a turn, however many want the device. Goes before `discipline`."},
-       slice_field()},
-      {{"memory", DeviceMemoryType{}, "", Applies::at_once, "all that the device has",
-        "What the device shares out (see Memory)."},
-       field(&DeviceRule::memory)},
-      {{"hold_limit_s", NumberType{0, kLongestHold}, "seconds", Applies::at_once, "",
-        "Kill the worker of whoever holds the device in one turn for so long while others wait; 0: never "
-        "(see The "
-        "watchdog)."},
-       time_field<Seconds>(&DeviceRule::hold_limit)},
-      {{"wake_latency_us", IntegerType{0, kLongestWakeLatency}, "microseconds", Applies::at_once,
-        "as long as the system likes",
-        "How long a processor may take to wake up while several want the device (see Waking up)."},
-       field(&DeviceRule::wake_latency_us)},
-  };
+  static const ConfigOptions<DeviceRule> kOptions = [] {
+    ConfigOptions<DeviceRule> rows = common_device_options();
+    rows.push_back(
+        {{"same_as", IntegerType{0, session::kMaxDevices - 1}, "", Applies::restart,
+          "as FairGV finds out: CPU devices are the same processors",
+          "The device of `fairgv ps`, one before this, that is the same hardware under another driver: both "
+          "are shared as one, by its rules. Its own number: it is hardware of its own (see Several "
+          "drivers)."},
+         field(&DeviceRule::same_as)});
+    return rows;
+  }();
   return kOptions;
 }
 

@@ -17,7 +17,7 @@ struct SingleSection {
 };
 
 const std::vector<SingleSection>& single_sections();
-/// [device.N]. The keys are rows of [device], too.
+/// [device.N]. All keys but `same_as` are rows of [device], too.
 const ConfigOptions<DeviceRule>& device_options();
 /// [tenant."NAME"]
 const ConfigOptions<TenantRule>& tenant_options();

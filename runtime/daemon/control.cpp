@@ -88,7 +88,9 @@ std::string Control::whoami(const session::ControlRequest& request, const Contro
                                 {peer.credentials, peer.account, peer.socket, asked});
   // By its own class, which a tenant that is not there yet has not got.
   const TenantRule rule = host_.tenants.rule_of(who.tenant, who.class_name.value_or(""));
-  for (const std::uint64_t capacity : host_.memory.capacities()) {
+  const auto capacities = host_.memory.capacities();
+  for (const std::uint32_t device : host_.hardware) {
+    const std::uint64_t capacity = capacities[device];
     const auto& limit = rule.memory.value_or(host_.config.tenants.default_memory);
     who.memory_limits.push_back(std::min(limit.of(capacity), capacity));
   }

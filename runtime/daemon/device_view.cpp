@@ -21,12 +21,23 @@ std::optional<std::uint32_t> DeviceView::worker(std::uint32_t host) const {
   return static_cast<std::uint32_t>(found - host_.begin());
 }
 
-std::uint64_t DeviceView::host_set(std::uint64_t workers) const {
-  std::uint64_t set = 0;
+DeviceView DeviceView::through(const std::vector<std::uint32_t>& other) const {
+  std::vector<std::uint32_t> list;
+  for (const std::uint32_t device : host_) list.push_back(other[device]);
+  return DeviceView(std::move(list));
+}
+
+std::vector<std::uint64_t> DeviceView::host_sets(std::uint64_t workers) const {
+  std::vector<std::uint64_t> sets;
   for (std::size_t i = 0; i < host_.size(); ++i) {
-    if ((workers >> i & 1U) != 0) set |= std::uint64_t{1} << host_[i];
+    if ((workers >> i & 1U) == 0) continue;
+    const std::uint64_t bit = std::uint64_t{1} << host_[i];
+    auto set =
+        std::find_if(sets.begin(), sets.end(), [bit](std::uint64_t each) { return (each & bit) == 0; });
+    if (set == sets.end()) set = sets.insert(sets.end(), 0);
+    *set |= bit;
   }
-  return set;
+  return sets;
 }
 
 Result<PlacedDevices> place_devices(const std::vector<session::DeviceDescription>& table,

@@ -20,7 +20,7 @@ namespace fairgv::daemon {
 class DeviceView {
  public:
   DeviceView() = default;
-  /// `host`: by the worker's number, the host's; no number twice.
+  /// `host`: by the worker's number, the host's.
   explicit DeviceView(std::vector<std::uint32_t> host) : host_(std::move(host)) {}
   /// The first so many of the host's, in its order.
   static DeviceView first(std::size_t count);
@@ -32,8 +32,13 @@ class DeviceView {
   /// The worker's number of one of the host's devices, if it sees it.
   std::optional<std::uint32_t> worker(std::uint32_t host) const;
 
-  /// Sets of devices, a bit each: the worker's as the host's.
-  std::uint64_t host_set(std::uint64_t workers) const;
+  /// The same with every device as `other` has it.
+  DeviceView through(const std::vector<std::uint32_t>& other) const;
+
+  /// Sets of devices, a bit each: the worker's as the host's. Those that are the same device of the host's
+  /// are in it once; the second set has those that are so twice or more often, and so on. None if it is
+  /// empty.
+  std::vector<std::uint64_t> host_sets(std::uint64_t workers) const;
   /// Of a list by the host's numbers, those that the worker sees in its order.
   template <class Value>
   std::vector<Value> pick(const std::vector<Value>& by_host) const {

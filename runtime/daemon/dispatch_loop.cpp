@@ -116,7 +116,7 @@ void DispatchLoop::set_policy(const std::string& policy, std::optional<std::uint
   const std::lock_guard lock(mutex_);
   const DeviceRules before = rules_;
   if (device) {
-    rules_.by_index.try_emplace(*device, rules_.common).first->second.policy = policy;
+    rules_.by_index.try_emplace(hardware_[*device], rules_.common).first->second.policy = policy;
   } else {
     rules_.common.policy = policy;
     for (auto& [index, rule] : rules_.by_index) rule.policy = policy;
@@ -139,14 +139,16 @@ void DispatchLoop::adopt(std::uint32_t device, const DeviceRule& before) {
 void DispatchLoop::reset_devices() {
   const std::lock_guard lock(mutex_);
   dispatchers_.clear();
+  hardware_.clear();
   host_devices_.clear();
   processor_book_ = {};
   entitlement_ = {};
 }
 
-void DispatchLoop::append_dispatcher(const std::optional<cpu_set_t>& processors) {
+void DispatchLoop::append_dispatcher(const std::optional<cpu_set_t>& processors, std::uint32_t hardware) {
   auto& host = host_devices_.emplace_back();
-  if (processors) {
+  hardware_.push_back(hardware);
+  if (processors && hardware == dispatchers_.size()) {
     host = HostDevice{*processors, static_cast<unsigned>(CPU_COUNT(&*processors)),
                       processor_stat_.read(*processors), Clock::now()};
   }
@@ -158,21 +160,23 @@ void DispatchLoop::append_dispatcher(const std::optional<cpu_set_t>& processors)
   added.trace(tracing_);
 }
 
-void DispatchLoop::add_device(const std::optional<cpu_set_t>& processors) {
+void DispatchLoop::add_device(const std::optional<cpu_set_t>& processors,
+                              std::optional<std::uint32_t> same_as) {
   const std::lock_guard lock(mutex_);
-  append_dispatcher(processors);
+  append_dispatcher(processors, same_as.value_or(static_cast<std::uint32_t>(dispatchers_.size())));
 }
 
 Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
-    Dispatcher& dispatcher = dispatchers_[session.devices.host(device)];
+    const PlaceId place(session.id, session.devices.host(device));
+    Dispatcher& dispatcher = dispatcher_of(place.device);
     dispatcher.add_tenant(session.tenant, session.weight, now);
     dispatcher.set_weight(session.tenant, session.weight, now);
-    dispatcher.add_session(session.id, session.tenant, session.turns->devices[device], *session.header, now,
+    dispatcher.add_session(place, session.tenant, session.turns->devices[device], *session.header, now,
                            session.ran);
-    dispatcher.set_suspended(session.id, session.suspended, now);
+    dispatcher.set_suspended(place, session.suspended, now);
   }
   join(session, now);
   return watch_knocks(session);
@@ -209,11 +213,12 @@ Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const
   const auto work = session.devices.pick(books.work);
   const auto turns = session.devices.pick(books.turns);
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
-    Dispatcher& dispatcher = dispatchers_[session.devices.host(device)];
+    const PlaceId place(session.id, session.devices.host(device));
+    Dispatcher& dispatcher = dispatcher_of(place.device);
     dispatcher.add_tenant(session.tenant, session.weight, now);
-    dispatcher.adopt_session(session.id, session.tenant, session.turns->devices[device], *session.header,
+    dispatcher.adopt_session(place, session.tenant, session.turns->devices[device], *session.header,
                              used[device], now, work[device], turns[device], session.ran);
-    dispatcher.set_suspended(session.id, session.suspended, now);
+    dispatcher.set_suspended(place, session.suspended, now);
   }
   processor_book_.go_on(session.id);
   join(session, now);
@@ -257,10 +262,12 @@ SessionBooks DispatchLoop::session_books(SessionId id) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   SessionBooks books;
-  for (Dispatcher& dispatcher : dispatchers_) {
-    books.used_ns.push_back(dispatcher.charged_ns(id));
-    books.work.push_back(dispatcher.work(id, now));
-    books.turns.push_back(dispatcher.turn_books(id));
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
+    Dispatcher& dispatcher = dispatcher_of(device);
+    const PlaceId place(id, device);
+    books.used_ns.push_back(dispatcher.charged_ns(place));
+    books.work.push_back(dispatcher.work(place, now));
+    books.turns.push_back(dispatcher.turn_books(place));
   }
   return books;
 }
@@ -276,10 +283,9 @@ void DispatchLoop::remove_session(SessionId id, std::optional<std::chrono::nanos
     look_at_processors({*reading_of({id, *ran}, now)}, *device, now);
   }
   processor_book_.forget_session(id);
-  const bool suspended = found->second.suspended;
+  if (!found->second.suspended) leave(tenant, now);
+  at_places(id, [now](Dispatcher& dispatcher, PlaceId place) { dispatcher.remove_session(place, now); });
   sessions_.erase(found);
-  if (!suspended) leave(tenant, now);
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.remove_session(id, now);
   collect_broken();
   wake();  // deadlines may have changed
 }
@@ -312,7 +318,9 @@ void DispatchLoop::set_suspended(SessionId id, bool suspended, std::uint32_t wei
   } else {
     enter(found->second.tenant, weight, now);
   }
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_suspended(id, suspended, now);
+  at_places(id, [suspended, now](Dispatcher& dispatcher, PlaceId place) {
+    dispatcher.set_suspended(place, suspended, now);
+  });
   collect_broken();
   wake();  // deadlines have changed
 }
@@ -338,21 +346,24 @@ std::vector<BrokenSession> DispatchLoop::take_broken() {
 std::vector<DeviceRule> DispatchLoop::rules() {
   const std::lock_guard lock(mutex_);
   std::vector<DeviceRule> list;
-  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) list.push_back(rules_.of(device));
+  for (const std::uint32_t hardware : hardware_) list.push_back(rules_.of(hardware));
   return list;
 }
 
 std::vector<sched::Duration> DispatchLoop::slices() {
   const std::lock_guard lock(mutex_);
   std::vector<sched::Duration> list;
-  for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.slice());
+  for (const std::uint32_t hardware : hardware_) list.push_back(dispatchers_[hardware].slice());
   return list;
 }
 
 std::vector<std::optional<SessionId>> DispatchLoop::holders() {
   const std::lock_guard lock(mutex_);
   std::vector<std::optional<SessionId>> list;
-  for (const Dispatcher& dispatcher : dispatchers_) list.push_back(dispatcher.holder());
+  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
+    const auto holder = dispatcher_of(device).holding_place();
+    list.push_back(holder && holder->device == device ? std::optional(holder->session) : std::nullopt);
+  }
   return list;
 }
 
@@ -367,22 +378,29 @@ std::vector<std::vector<TracedTurn>> DispatchLoop::take_traced(std::uint64_t& lo
   const auto now = Clock::now();
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.charge_holder(now);
   collect_broken();
-  std::vector<std::vector<TracedTurn>> turns;
-  for (Dispatcher& dispatcher : dispatchers_) turns.push_back(dispatcher.take_traced(now, lost));
+  std::vector<std::vector<TracedTurn>> turns(dispatchers_.size());
+  for (Dispatcher& dispatcher : dispatchers_) {
+    for (const TracedTurn& turn : dispatcher.take_traced(now, lost)) turns[turn.device].push_back(turn);
+  }
   return turns;
 }
 
 session::TurnState DispatchLoop::state(SessionId id) {
   const std::lock_guard lock(mutex_);
   auto most = session::TurnState::idle;
-  for (const Dispatcher& dispatcher : dispatchers_) most = std::max(most, dispatcher.state(id));
+  at_places(id, [&most](const Dispatcher& dispatcher, PlaceId place) {
+    most = std::max(most, dispatcher.state(place));
+  });
   return most;
 }
 
 bool DispatchLoop::has_used_a_device(SessionId id) {
   const std::lock_guard lock(mutex_);
-  return std::any_of(dispatchers_.begin(), dispatchers_.end(),
-                     [id](const Dispatcher& dispatcher) { return dispatcher.charged_ns(id) > 0; });
+  bool any = false;
+  at_places(id, [&any](const Dispatcher& dispatcher, PlaceId place) {
+    any = any || dispatcher.charged_ns(place) > 0;
+  });
+  return any;
 }
 
 std::vector<std::uint64_t> DispatchLoop::used_ns(SessionId id) {
@@ -394,8 +412,11 @@ std::vector<std::uint64_t> DispatchLoop::used_ns(SessionId id) {
 
 bool DispatchLoop::interactive(SessionId id) {
   const std::lock_guard lock(mutex_);
-  return std::any_of(dispatchers_.begin(), dispatchers_.end(),
-                     [id](const Dispatcher& dispatcher) { return dispatcher.interactive(id); });
+  bool any = false;
+  at_places(id, [&any](const Dispatcher& dispatcher, PlaceId place) {
+    any = any || dispatcher.interactive(place);
+  });
+  return any;
 }
 
 std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<TenantId>& tenants) {
@@ -484,9 +505,8 @@ void DispatchLoop::handle_knock(std::uint64_t key, Time now) {
     return;
   }
   const SessionId id{static_cast<std::uint32_t>(key)};
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return;  // removed since the event was fetched
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.look(id, now);
+  // One that was removed since the event was fetched has no places.
+  at_places(id, [now](Dispatcher& dispatcher, PlaceId place) { dispatcher.look(place, now); });
 }
 
 void DispatchLoop::wake() {

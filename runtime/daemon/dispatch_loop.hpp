@@ -1,7 +1,9 @@
 // The thread that hands the devices around: it sleeps until a worker knocks, and grants the next turn within
 // microseconds, whatever the sockets' thread is doing.
 //
-// One Dispatcher per device, all under one mutex that is held for microseconds. Each session brings an
+// One Dispatcher per device, all under one mutex that is held for microseconds. Devices that are the same
+// hardware share that of the first of them, the others' stay unused: their time is in the first one's books.
+// Each session brings an
 // eventfd that its worker knocks on (session::knock()). The worker shares that open file, and with it the
 // flag that says whether a read blocks and the counter that there is to read: so the loop never reads it.
 // epoll reports every write as an edge; a worker that writes nonsense wakes us for its own session only. When
@@ -89,8 +91,9 @@ class DispatchLoop {
   /// Forgets everything, tenants too. Only without sessions.
   void reset_devices();
   /// One more device, behind the others, for sessions to come. `processors`: those of the host that the
-  /// device is; none: it has its own.
-  void add_device(const std::optional<cpu_set_t>& processors = {});
+  /// device is; none: it has its own. `same_as`: the first of the devices before it that are the same
+  /// hardware; none: it is the first.
+  void add_device(const std::optional<cpu_set_t>& processors = {}, std::optional<std::uint32_t> same_as = {});
 
   Result<void> add_session(const DispatchedSession& session);
   /// The same for a session that another process has served before, with its books as from freeze(). Then
@@ -163,7 +166,17 @@ class DispatchLoop {
                ring::UniqueFd broken);
   void start_thread();
   /// With the mutex held.
-  void append_dispatcher(const std::optional<cpu_set_t>& processors);
+  void append_dispatcher(const std::optional<cpu_set_t>& processors, std::uint32_t hardware);
+  Dispatcher& dispatcher_of(std::uint32_t device) { return dispatchers_[hardware_[device]]; }
+  /// Calls visit(dispatcher, place) for each device that the session's worker sees.
+  template <class Visit>
+  void at_places(SessionId id, Visit visit) {
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end()) return;
+    for (const std::uint32_t device : found->second.devices.all()) {
+      visit(dispatcher_of(device), PlaceId(id, device));
+    }
+  }
   bool owes_nothing(TenantId id) const;
   std::optional<ProcessorBook::Reading> reading_of(const ProcessorTime& time, Time now);
   std::optional<std::uint32_t> host_device_of(SessionId id, Time now);
@@ -186,6 +199,7 @@ class DispatchLoop {
   bool tracing_ = false;
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
+  std::vector<std::uint32_t> hardware_;  // by device: the first of those that are the same
   /// A device that runs on the host's processors.
   struct HostDevice {
     cpu_set_t processors;
@@ -193,7 +207,7 @@ class DispatchLoop {
     session::ProcessorTicks seen{};  // at the last look
     Time looked{};
   };
-  std::vector<std::optional<HostDevice>> host_devices_;  // by device
+  std::vector<std::optional<HostDevice>> host_devices_;  // by device; of several that are the same, the first
   session::ProcessorStat processor_stat_;
   ProcessorBook processor_book_;
   Entitlement entitlement_;

@@ -60,22 +60,25 @@ void DispatchLoop::look_at_excuses(std::uint32_t device, const session::Processo
 
 /// The device whose time the session's processes use: the first on the host's processors that it has wanted.
 std::optional<std::uint32_t> DispatchLoop::host_device_of(SessionId id, Time now) {
-  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
-    if (host_devices_[device] && dispatchers_[device].paid(id, now)) return device;
-  }
-  return std::nullopt;
+  std::optional<std::uint32_t> first;
+  at_places(id, [&](Dispatcher& dispatcher, PlaceId place) {
+    const std::uint32_t device = hardware_[place.device];
+    if (!host_devices_[device] || !dispatcher.paid(place, now)) return;
+    first = std::min(first.value_or(device), device);
+  });
+  return first;
 }
 
-/// Several drivers' devices may run on the same processors: the turns on all of them have paid.
+/// Several drivers' devices may be the host's processors: the turns on all of them have paid.
 std::optional<ProcessorBook::Reading> DispatchLoop::reading_of(const ProcessorTime& time, Time now) {
   const auto found = sessions_.find(time.session);
   if (found == sessions_.end()) return std::nullopt;
   ProcessorBook::Reading reading{time.session, found->second.tenant, time.ran, {}};
-  for (std::uint32_t device = 0; device < dispatchers_.size(); ++device) {
-    if (!host_devices_[device]) continue;
-    reading.paid += dispatchers_[device].paid(time.session, now).value_or(Time::duration(0));
-    reading.compiling = reading.compiling || dispatchers_[device].compiles(time.session);
-  }
+  at_places(time.session, [&](Dispatcher& dispatcher, PlaceId place) {
+    if (!host_devices_[hardware_[place.device]]) return;
+    reading.paid += dispatcher.paid(place, now).value_or(Time::duration(0));
+    reading.compiling = reading.compiling || dispatcher.compiles(place);
+  });
   return reading;
 }
 
@@ -93,11 +96,11 @@ void DispatchLoop::look_at_processors(const std::vector<ProcessorBook::Reading>&
       dispatcher.charge_outside(finding.tenant, finding.charged, finding.from, now);
     }
     if (limit == sched::Duration(0) || finding.overdraft <= limit) continue;
-    dispatcher.condemn(finding.most,
-                       fmt::format("used the device's processors without a turn, for {:.1f} s more than its "
-                                   "tenant's share while others used the device (hold_limit_s)",
-                                   std::chrono::duration<double>(finding.overdraft).count()),
-                       now);
+    const std::string reason = fmt::format(
+        "used the device's processors without a turn, for {:.1f} s more than its tenant's share "
+        "while others used the device (hold_limit_s)",
+        std::chrono::duration<double>(finding.overdraft).count());
+    at_places(finding.most, [&](Dispatcher& at, PlaceId place) { at.condemn(place, reason, now); });
   }
 }
 

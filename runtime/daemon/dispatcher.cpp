@@ -38,7 +38,7 @@ void Dispatcher::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
     if (!tenant.waiting.empty()) policy_->wake(id, now);
   }
   if (turn_) {
-    const TenantId holder = sessions_.at(turn_->session).tenant;
+    const TenantId holder = sessions_.at(turn_->place).tenant;
     policy_->wake(holder, now);
     policy_->begin(holder, now);
   } else {
@@ -75,14 +75,14 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
 
 // -- sessions
 
-void Dispatcher::add_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
+void Dispatcher::add_session(PlaceId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
                              Time now, ProcessorTimer ran) {
   sessions_[id] = Session{
       .tenant = tenant, .turn = &turn, .header = &header, .work = ClaimedWork(now), .timer = std::move(ran)};
   tenants_.at(tenant).sessions.push_back(id);
 }
 
-void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
+void Dispatcher::adopt_session(PlaceId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
                                std::uint64_t used_ns, Time now, const WorkCounters& work,
                                const std::optional<TurnBooks>& books, ProcessorTimer ran) {
   add_session(id, tenant, turn, header, now, std::move(ran));
@@ -101,7 +101,7 @@ void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, 
   if (turn_) return report_broken(id, session, "took the device without a turn", now);
   // Relaxed: the dispatcher before wrote it, and a worker that did since only shortens or lengthens its turn.
   const bool endless = turn.slice_ns.load(std::memory_order_relaxed) == 0;
-  turn_ = Turn{.session = id,
+  turn_ = Turn{.place = id,
                .commands = turn.commands.load(std::memory_order_relaxed),
                .wanted = now,
                .slice = Duration(0),
@@ -121,19 +121,19 @@ void Dispatcher::adopt_session(SessionId id, TenantId tenant, DeviceTurn& turn, 
 
 void Dispatcher::resume(Time now) {
   if (!turn_) return grant_next(now);
-  policy_->begin(sessions_.at(turn_->session).tenant, now);
+  policy_->begin(sessions_.at(turn_->place).tenant, now);
   if (waiting_ == 0) return;
   contest(now);
   deadline_ = now + kPatience;
 }
 
-std::uint64_t Dispatcher::charged_ns(SessionId id) const {
+std::uint64_t Dispatcher::charged_ns(PlaceId id) const {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? 0 : found->second.used_ns;
 }
 
-std::optional<TurnBooks> Dispatcher::turn_books(SessionId id) const {
-  if (!turn_ || turn_->session != id) return std::nullopt;
+std::optional<TurnBooks> Dispatcher::turn_books(PlaceId id) const {
+  if (!turn_ || turn_->place != id) return std::nullopt;
   return TurnBooks{turn_->granted, turn_->contested, turn_->charged, turn_->before};
 }
 
@@ -150,12 +150,12 @@ void Dispatcher::restore_books(TenantId id, const TenantBooks& books) {
   tenant.waits.restore(books.waits);
 }
 
-void Dispatcher::remove_session(SessionId id, Time now) {
+void Dispatcher::remove_session(PlaceId id, Time now) {
   Session* const session = find(id);
   if (session == nullptr) return;
   const TenantId tenant_id = session->tenant;
   Tenant& tenant = tenants_.at(tenant_id);
-  const bool has_turn = turn_ && turn_->session == id;
+  const bool has_turn = turn_ && turn_->place == id;
   if (has_turn) {
     charge(id, *session, now);
     charge_broken_off(*session, now);
@@ -168,17 +168,17 @@ void Dispatcher::remove_session(SessionId id, Time now) {
   tenant.ended += session->work.look(*session->turn, now);
   std::erase(tenant.sessions, id);
   sessions_.erase(id);
-  if (turn_) tell_company(sessions_.at(turn_->session));
+  if (turn_) tell_company(sessions_.at(turn_->place));
   const bool kept = kept_for_ == tenant_id && tenant.sessions.empty();
   if (kept) stop_keeping(now);
   block_if_idle(tenant_id, now);
   if (has_turn || kept) grant_next(now);
 }
 
-void Dispatcher::look(SessionId id, Time now) {
+void Dispatcher::look(PlaceId id, Time now) {
   Session* const session = find(id);
   if (session == nullptr || session->broken) return;
-  if (turn_ && turn_->session == id) {
+  if (turn_ && turn_->place == id) {
     look_at_holder(*session, now);
     return;
   }
@@ -201,7 +201,7 @@ void Dispatcher::expire(Time now) {
   if (!turn_) {
     stop_keeping(now);
     grant_next(now);
-  } else if (waiting_ > 0 || sessions_.at(turn_->session).suspended) {
+  } else if (waiting_ > 0 || sessions_.at(turn_->place).suspended) {
     reclaim_turn(now);
   }
 }
@@ -209,7 +209,7 @@ void Dispatcher::expire(Time now) {
 std::optional<Dispatcher::Window> Dispatcher::end_expected() const {
   if (!turn_ || turn_->ends || turn_->slice == Duration(0)) return std::nullopt;
   if (waiting_ == 0 || waiting_ > kMostWaitingAwake) return std::nullopt;
-  const Session& session = sessions_.at(turn_->session);
+  const Session& session = sessions_.at(turn_->place);
   // Relaxed: the worker's hint, which makes this thread poll in its own turns and no longer.
   if (session.header->coscheduling.device_apart.load(std::memory_order_relaxed) == 0) return std::nullopt;
   const Time ends = turn_->granted + turn_->slice;
@@ -233,16 +233,21 @@ void Dispatcher::announce_next(Time now) {
 // -- looking
 
 Dispatcher::Duration Dispatcher::slice() const {
-  const bool holder_counts = turn_ && tenants_.at(sessions_.at(turn_->session).tenant).waiting.empty();
+  const bool holder_counts = turn_ && tenants_.at(sessions_.at(turn_->place).tenant).waiting.empty();
   return slices_.of(wanting_ + (holder_counts ? 1 : 0));
 }
 
 std::optional<SessionId> Dispatcher::holder() const {
   if (!turn_) return std::nullopt;
-  return turn_->session;
+  return turn_->place.session;
 }
 
-TurnState Dispatcher::state(SessionId id) const {
+std::optional<PlaceId> Dispatcher::holding_place() const {
+  if (!turn_) return std::nullopt;
+  return turn_->place;
+}
+
+TurnState Dispatcher::state(PlaceId id) const {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? State::idle : load(found->second);
 }
@@ -250,7 +255,7 @@ TurnState Dispatcher::state(SessionId id) const {
 Dispatcher::Duration Dispatcher::recent_device_time(TenantId id, Time now) const {
   UsageWindow window = tenants_.at(id).window;
   if (turn_) {
-    const Session& session = sessions_.at(turn_->session);
+    const Session& session = sessions_.at(turn_->place);
     const State state = load(session);
     if (session.tenant == id && (state == State::busy || state == State::busy_asked)) {
       window.add(turn_->charged_until, now, now - turn_->charged_until);
@@ -259,12 +264,12 @@ Dispatcher::Duration Dispatcher::recent_device_time(TenantId id, Time now) const
   return window.within(now);
 }
 
-bool Dispatcher::compiles(SessionId id) const {
+bool Dispatcher::compiles(PlaceId id) const {
   const auto found = sessions_.find(id);
   return found != sessions_.end() && found->second.turn->compiling.load(std::memory_order_relaxed) != 0;
 }
 
-bool Dispatcher::interactive(SessionId id) const {
+bool Dispatcher::interactive(PlaceId id) const {
   const auto found = sessions_.find(id);
   return found != sessions_.end() && found->second.turn->interactive_cpu.load(std::memory_order_relaxed) != 0;
 }
@@ -280,7 +285,7 @@ DeviceUse Dispatcher::use(TenantId id, Time now) {
                 .wait_p50 = recent.quantile(0.5),
                 .wait_p99 = recent.quantile(0.99),
                 .queue = static_cast<std::uint32_t>(tenant.waiting.size())};
-  for (const SessionId member : tenant.sessions) {
+  for (const PlaceId member : tenant.sessions) {
     use.work += work(member, now);
     if (interactive(member)) use.interactive += 1;
     const State now_in = state(member);
@@ -289,7 +294,7 @@ DeviceUse Dispatcher::use(TenantId id, Time now) {
   return use;
 }
 
-WorkCounters Dispatcher::work(SessionId id, Time now) {
+WorkCounters Dispatcher::work(PlaceId id, Time now) {
   Session* const session = find(id);
   return session == nullptr ? WorkCounters{} : session->work.look(*session->turn, now);
 }
@@ -297,8 +302,8 @@ WorkCounters Dispatcher::work(SessionId id, Time now) {
 void Dispatcher::charge_holder(Time now) {
   // Looked at first: all that was used by then is in used_ns. While a command runs, it is not known since
   // when.
-  const bool rests = unwanted_since_ && (!turn_ || load(sessions_.at(turn_->session)) == State::held);
-  if (turn_) charge(turn_->session, *find(turn_->session), now);
+  const bool rests = unwanted_since_ && (!turn_ || load(sessions_.at(turn_->place)) == State::held);
+  if (turn_) charge(turn_->place, *find(turn_->place), now);
   if (!rests) return;
   const Duration free = now - *std::exchange(unwanted_since_, now) - std::exchange(used_unwanted_, {});
   if (free > Duration(0)) policy_->rest(free, now);
@@ -311,12 +316,12 @@ TurnState Dispatcher::load(const Session& session) {
   return static_cast<State>(session.turn->state.load(std::memory_order_acquire));
 }
 
-Dispatcher::Session* Dispatcher::find(SessionId id) {
+Dispatcher::Session* Dispatcher::find(PlaceId id) {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-void Dispatcher::report_broken(SessionId id, Session& session, const std::string& reason, Time now,
+void Dispatcher::report_broken(PlaceId id, Session& session, const std::string& reason, Time now,
                                bool held_too_long) {
   if (session.broken) return;
   session.broken = true;
@@ -324,7 +329,7 @@ void Dispatcher::report_broken(SessionId id, Session& session, const std::string
     stop_waiting(id, session, now);
     block_if_idle(session.tenant, now);
   }
-  broken_.push_back({id, "the worker " + reason, held_too_long});
+  broken_.push_back({id.session, "the worker " + reason, held_too_long});
 }
 
 void Dispatcher::look_at_holder(Session& session, Time now) {
@@ -341,10 +346,10 @@ void Dispatcher::look_at_holder(Session& session, Time now) {
       if (turn_->asked) return;
       break;
   }
-  report_broken(turn_->session, session, "put its turn into a state that the protocol does not have", now);
+  report_broken(turn_->place, session, "put its turn into a state that the protocol does not have", now);
 }
 
-void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
+void Dispatcher::start_waiting(PlaceId id, Session& session, Time now) {
   // Before the newcomer is compared with the holder: the policy must know what the holder has used.
   charge_holder(now);
   line_up(id, session, now);
@@ -352,7 +357,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   policy_->wake(session.tenant, now);
   if (turn_) {
     contest(now);
-    if (const auto from = policy_->preempts(session.tenant, sessions_.at(turn_->session).tenant, now)) {
+    if (const auto from = policy_->preempts(session.tenant, sessions_.at(turn_->place).tenant, now)) {
       turn_->ends = std::min(turn_->ends.value_or(Time::max()), std::max(*from, now));
     }
     reclaim_turn(now);
@@ -363,7 +368,7 @@ void Dispatcher::start_waiting(SessionId id, Session& session, Time now) {
   }
 }
 
-void Dispatcher::line_up(SessionId id, Session& session, Time now) {
+void Dispatcher::line_up(PlaceId id, Session& session, Time now) {
   session.waiting = true;
   session.waiting_since = now;
   ++waiting_;
@@ -373,7 +378,7 @@ void Dispatcher::line_up(SessionId id, Session& session, Time now) {
   waiting.push_back(id);
 }
 
-void Dispatcher::stop_waiting(SessionId id, Session& session, Time now) {
+void Dispatcher::stop_waiting(PlaceId id, Session& session, Time now) {
   auto& waiting = tenants_.at(session.tenant).waiting;
   std::erase(waiting, id);
   if (waiting.empty()) --wanting_;
@@ -400,7 +405,7 @@ void Dispatcher::tell_company(const Session& session) const {
 }
 
 void Dispatcher::block_if_idle(TenantId id, Time now) {
-  const bool holds = (turn_ && sessions_.at(turn_->session).tenant == id) || kept_for_ == id;
+  const bool holds = (turn_ && sessions_.at(turn_->place).tenant == id) || kept_for_ == id;
   if (holds || !tenants_.at(id).waiting.empty()) return;
   policy_->block(id, now);
 }
@@ -418,7 +423,7 @@ void Dispatcher::reclaim_turn(Time now) {
     deadline_ = turn_->ends;
     return;
   }
-  const SessionId id = turn_->session;
+  const PlaceId id = turn_->place;
   Session& session = *find(id);
   deadline_ = now + kPatience;
   if (session.broken) return;  // remove_session() ends its turn
@@ -456,7 +461,7 @@ void Dispatcher::watch_obstruction(Session& session, Time now) {
   if (hold_limit_ == Duration(0) || now - *turn_->obstructs_since <= hold_limit_) return;
   const double seconds = std::chrono::duration<double>(hold_limit_).count();
   report_broken(
-      turn_->session, session,
+      turn_->place, session,
       fmt::format("held a device for more than {:g} s while others waited for it (hold_limit_s)", seconds),
       now, true);
 }
@@ -468,7 +473,7 @@ bool Dispatcher::fresh(const Session& session, Time now) const {
 
 /// The turn came back: the state is idle or wanting. Charges it and finds the next.
 void Dispatcher::end_turn(Session& session, State state, Time now) {
-  const SessionId id = turn_->session;
+  const PlaceId id = turn_->place;
   const bool honest = charge(id, session, now);
   charge_least(session, now);
   const bool paused =
@@ -489,7 +494,8 @@ void Dispatcher::end_turn(Session& session, State state, Time now) {
 }
 
 TracedTurn Dispatcher::traced(Time now, bool over) const {
-  return {turn_->session, turn_->wanted, turn_->granted, now, turn_->charged, turn_->slice, over};
+  return {turn_->place.session, turn_->place.device, turn_->wanted, turn_->granted, now,
+          turn_->charged,       turn_->slice,        over};
 }
 
 void Dispatcher::forget_turn(Time now) {
@@ -523,12 +529,12 @@ void Dispatcher::grant_next(Time now) {
       deadline_ = decision.ask_again;
       return;
     }
-    const SessionId id = tenants_.at(decision.turn->tenant).waiting.front();
+    const PlaceId id = tenants_.at(decision.turn->tenant).waiting.front();
     if (grant(id, *find(id), *decision.turn, now)) return;
   }
 }
 
-bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, Time now) {
+bool Dispatcher::grant(PlaceId id, Session& session, const sched::Turn& next, Time now) {
   const bool alone = waiting_ == 1;
   const bool by_clock = next.end == sched::TurnEnd::clock;
   DeviceTurn& turn = *session.turn;
@@ -545,7 +551,7 @@ bool Dispatcher::grant(SessionId id, Session& session, const sched::Turn& next, 
   }
   stop_waiting(id, session, now);
   tenants_.at(session.tenant).waits.add(now - session.waiting_since, now);
-  turn_ = Turn{.session = id,
+  turn_ = Turn{.place = id,
                .commands = commands,
                .wanted = session.waiting_since,
                .slice = slice,

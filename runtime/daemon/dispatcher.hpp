@@ -2,7 +2,8 @@
 //
 // Whose turn is next, for how long, and for whom the device is kept are decisions of the policy
 // (sched/policy.hpp; by default start-time fair queuing). This class carries them out. A tenant's sessions
-// share its turns, first come first served. One session at a time has the turn:
+// share its turns, first come first served. One session at a time has the turn; a session that sees several
+// devices which are this hardware has a place for each (PlaceId), and each waits like a session of its own:
 //
 // - While nobody else wants the device, the turn has no end (slice 0): a lone tenant is neither measured nor
 //   interrupted, and keeps the turn between its commands (state `held`).
@@ -90,7 +91,8 @@ struct BrokenSession {
 /// A turn, for who traces.
 struct TracedTurn {
   SessionId session;
-  sched::Time wanted;  // since when it was waited for
+  std::uint32_t device;  // of the host's, that it was for
+  sched::Time wanted;    // since when it was waited for
   sched::Time granted;
   sched::Time ended;  // or the moment of asking, if it is not over
   sched::Duration charged{0};
@@ -146,23 +148,23 @@ class Dispatcher {
 
   /// `turn` and `header` are the session's; they must stay valid until remove_session(). The tenant must be
   /// known. `ran` is asked on a device that runs on the host's processors.
-  void add_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
+  void add_session(PlaceId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
                    Time now, ProcessorTimer ran = {});
   /// The same for a session that a dispatcher before this one has served, with whatever turn it has now;
   /// `used_ns` of what its worker has counted is charged, and `work` believed; `books` are of the turn that
   /// it had then. After the last one, call resume().
-  void adopt_session(SessionId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
+  void adopt_session(PlaceId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
                      std::uint64_t used_ns, Time now, const WorkCounters& work = {},
                      const std::optional<TurnBooks>& books = {}, ProcessorTimer ran = {});
   void resume(Time now);
   /// The session is gone, with or without the turn; its worker no longer uses the device.
-  void remove_session(SessionId id, Time now);
+  void remove_session(PlaceId id, Time now);
   /// Its worker knocked. Spurious and unknown knocks do no harm.
-  void look(SessionId id, Time now);
+  void look(PlaceId id, Time now);
 
   /// Whether it gets no turn until it is resumed (dispatcher_suspend.cpp). A turn that it has is taken back,
   /// or asked for, by expire(), which is due at once. Unknown sessions are passed over.
-  void set_suspended(SessionId id, bool suspended, Time now);
+  void set_suspended(PlaceId id, bool suspended, Time now);
 
   /// When expire() wants to be called, if nothing happens before. None while nobody waits.
   std::optional<Time> deadline() const { return deadline_; }
@@ -191,11 +193,13 @@ class Dispatcher {
   Duration slice() const;
   bool knows(TenantId id) const { return tenants_.contains(id); }
   std::optional<SessionId> holder() const;
-  session::TurnState state(SessionId id) const;
+  /// With the device for which it has the turn.
+  std::optional<PlaceId> holding_place() const;
+  session::TurnState state(PlaceId id) const;
   /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
-  bool interactive(SessionId id) const;
+  bool interactive(PlaceId id) const;
   /// Whether its worker says that it compiles for its program.
-  bool compiles(SessionId id) const;
+  bool compiles(PlaceId id) const;
   /// Device time charged to the tenant in its life. Call charge_holder() before for a value of this moment.
   Duration device_time(TenantId id) const { return tenants_.at(id).device_time; }
   /// Device time of late (see UsageWindow). A turn in progress counts as used so far.
@@ -203,13 +207,13 @@ class Dispatcher {
   /// Everything that is counted of a tenant. Call charge_holder() before, as for device_time().
   DeviceUse use(TenantId id, Time now);
   /// What the session's worker has done, as far as it can be believed.
-  WorkCounters work(SessionId id, Time now);
+  WorkCounters work(PlaceId id, Time now);
   /// For a dispatcher after this one.
   TenantBooks books(TenantId id) const;
   void restore_books(TenantId id, const TenantBooks& books);
-  std::uint64_t charged_ns(SessionId id) const;
+  std::uint64_t charged_ns(PlaceId id) const;
   /// Of the turn in progress, if it is the session's.
-  std::optional<TurnBooks> turn_books(SessionId id) const;
+  std::optional<TurnBooks> turn_books(PlaceId id) const;
   /// Charges what the holder has used so far, and tells the policy what the device has rested.
   void charge_holder(Time now);
 
@@ -217,7 +221,7 @@ class Dispatcher {
 
   /// The session's charges in its life, and those to come for the command that is under way as
   /// far as its worker says. Nothing if it has never wanted this device.
-  std::optional<Duration> paid(SessionId id, Time now);
+  std::optional<Duration> paid(PlaceId id, Time now);
   /// Time that turns since the last call have been excused from paying, because their workers did not run.
   ExcusedTime take_excused() { return std::exchange(excused_, {}); }
   /// Charges time that turns between `from` and now should not have been excused from.
@@ -229,7 +233,7 @@ class Dispatcher {
   std::unordered_map<TenantId, double> shares() const;
   void begin_activity();
   /// Has the session count as broken, for a reason that goes on after "the worker ".
-  void condemn(SessionId id, const std::string& reason, Time now);
+  void condemn(PlaceId id, const std::string& reason, Time now);
 
   /// Whether turns are remembered when they end, at most kMostTracedTurns until they are taken.
   void trace(bool on);
@@ -240,8 +244,8 @@ class Dispatcher {
   using State = session::TurnState;
 
   struct Tenant {
-    std::deque<SessionId> waiting;  // its sessions that want the turn, first come first
-    std::vector<SessionId> sessions;
+    std::deque<PlaceId> waiting;  // its sessions that want the turn, first come first
+    std::vector<PlaceId> sessions;
     std::uint32_t users = 0;  // sessions that have wanted the turn
     Duration device_time{0};
     Duration outside{0};   // of it
@@ -270,7 +274,7 @@ class Dispatcher {
 
   /// The turn in progress.
   struct Turn {
-    SessionId session;
+    PlaceId place;
     std::optional<Time> ends{};             // when it may be asked back; none: its worker ends it
     std::uint64_t commands;                 // the worker's counter at the grant
     Time wanted;                            // since when its session has waited for it
@@ -290,14 +294,14 @@ class Dispatcher {
 
   static State load(const Session& session);
   static void switch_in(const Session& session);
-  Session* find(SessionId id);
-  void report_broken(SessionId id, Session& session, const std::string& reason, Time now,
+  Session* find(PlaceId id);
+  void report_broken(PlaceId id, Session& session, const std::string& reason, Time now,
                      bool held_too_long = false);
   void look_at_holder(Session& session, Time now);
-  void start_waiting(SessionId id, Session& session, Time now);
-  void line_up(SessionId id, Session& session, Time now);
-  void suspend(SessionId id, Session& session, Time now);
-  void stop_waiting(SessionId id, Session& session, Time now);
+  void start_waiting(PlaceId id, Session& session, Time now);
+  void line_up(PlaceId id, Session& session, Time now);
+  void suspend(PlaceId id, Session& session, Time now);
+  void stop_waiting(PlaceId id, Session& session, Time now);
   void count_user(Session& session, bool user);
   void tell_company(const Session& session) const;
   void block_if_idle(TenantId id, Time now);
@@ -309,9 +313,9 @@ class Dispatcher {
   TracedTurn traced(Time now, bool over) const;
   void forget_turn(Time now);
   void grant_next(Time now);
-  bool grant(SessionId id, Session& session, const sched::Turn& turn, Time now);
+  bool grant(PlaceId id, Session& session, const sched::Turn& turn, Time now);
   void contest(Time now);
-  bool charge(SessionId id, Session& session, Time now);
+  bool charge(PlaceId id, Session& session, Time now);
   void charge_least(Session& session, Time now);
   void charge_broken_off(Session& session, Time now);
   void book(Session& session, Duration used, Time now);
@@ -324,7 +328,7 @@ class Dispatcher {
   ExcusedTime excused_;
   Duration hold_limit_{0};
   std::unordered_map<TenantId, Tenant> tenants_;
-  std::unordered_map<SessionId, Session> sessions_;
+  std::unordered_map<PlaceId, Session> sessions_;
   std::size_t waiting_ = 0;             // sessions, of all tenants
   std::size_t wanting_ = 0;             // tenants with a session that waits
   std::optional<Time> unwanted_since_;  // nobody waits; what was before then is told to the policy

@@ -11,7 +11,7 @@
 namespace fairgv::daemon {
 
 /// Charges what the worker has measured since the last time; false if it broke the protocol.
-bool Dispatcher::charge(SessionId id, Session& session, Time now) {
+bool Dispatcher::charge(PlaceId id, Session& session, Time now) {
   // Relaxed: ordered by the acquiring look at the state, when the turn is over; a running turn may report a
   // little later. Read once: it is shared memory.
   const std::uint64_t used_ns = session.turn->used_ns.load(std::memory_order_relaxed);
@@ -34,7 +34,7 @@ void Dispatcher::contest(Time now) {
   if (turn_->contested) return;
   turn_->contested = now;
   turn_->before = turn_->charged;
-  turn_->ran = ran(sessions_.at(turn_->session));
+  turn_->ran = ran(sessions_.at(turn_->place));
 }
 
 std::optional<Dispatcher::Duration> Dispatcher::ran(const Session& session) const {
@@ -89,10 +89,10 @@ void Dispatcher::book(Session& session, Duration used, Time now) {
   turn_->charged_until = now;
 }
 
-std::optional<Dispatcher::Duration> Dispatcher::paid(SessionId id, Time now) {
+std::optional<Dispatcher::Duration> Dispatcher::paid(PlaceId id, Time now) {
   const Session* const session = find(id);
   if (session == nullptr || !session->user) return std::nullopt;
-  if (!turn_ || turn_->session != id) return session->charged;
+  if (!turn_ || turn_->place != id) return session->charged;
   const State state = load(*session);
   if (state != State::busy && state != State::busy_asked) return session->charged;
   const Duration open = turn_->contested ? now - turn_->charged_until : under_way(*session, now);
@@ -115,7 +115,7 @@ void Dispatcher::charge_outside(TenantId id, Duration used, Time from, Time now)
 std::unordered_map<TenantId, double> Dispatcher::shares() const {
   std::optional<TenantId> user;
   if (turn_) {
-    const Session& holder = sessions_.at(turn_->session);
+    const Session& holder = sessions_.at(turn_->place);
     const State state = load(holder);
     if (state == State::busy || state == State::busy_asked) user = holder.tenant;
   }
@@ -137,7 +137,7 @@ void Dispatcher::begin_activity() {
   for (auto& [id, tenant] : tenants_) tenant.in_turns = Duration(0);
 }
 
-void Dispatcher::condemn(SessionId id, const std::string& reason, Time now) {
+void Dispatcher::condemn(PlaceId id, const std::string& reason, Time now) {
   if (Session* const session = find(id)) report_broken(id, *session, reason, now);
 }
 

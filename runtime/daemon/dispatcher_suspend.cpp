@@ -9,13 +9,13 @@
 
 namespace fairgv::daemon {
 
-void Dispatcher::set_suspended(SessionId id, bool suspended, Time now) {
+void Dispatcher::set_suspended(PlaceId id, bool suspended, Time now) {
   Session* const session = find(id);
   if (session == nullptr || session->suspended == suspended) return;
   if (suspended) return suspend(id, *session, now);
   session->suspended = false;
-  count_user(*session, session->used_ns != 0 || (turn_ && turn_->session == id));
-  if (turn_) tell_company(sessions_.at(turn_->session));
+  count_user(*session, session->used_ns != 0 || (turn_ && turn_->place == id));
+  if (turn_) tell_company(sessions_.at(turn_->place));
   // One that still has its turn has been asked for it, and lines up again when it has given it back.
   look(id, now);
   // Its wait from before the pause counts, and the pause does not.
@@ -23,10 +23,10 @@ void Dispatcher::set_suspended(SessionId id, bool suspended, Time now) {
   if (session->waiting) session->waiting_since -= waited;
 }
 
-void Dispatcher::suspend(SessionId id, Session& session, Time now) {
+void Dispatcher::suspend(PlaceId id, Session& session, Time now) {
   charge_holder(now);
   session.suspended = true;
-  if (turn_ && turn_->session == id) {
+  if (turn_ && turn_->place == id) {
     // expire() takes it back, or asks for it, and again while it does not come.
     turn_->ends = std::min(turn_->ends.value_or(now), now);
     deadline_ = now;
@@ -36,10 +36,10 @@ void Dispatcher::suspend(SessionId id, Session& session, Time now) {
     block_if_idle(session.tenant, now);
   }
   count_user(session, false);
-  if (turn_) tell_company(sessions_.at(turn_->session));
+  if (turn_) tell_company(sessions_.at(turn_->place));
   const auto& members = tenants_.at(session.tenant).sessions;
   const bool none_left = std::all_of(members.begin(), members.end(),
-                                     [this](SessionId member) { return sessions_.at(member).suspended; });
+                                     [this](PlaceId member) { return sessions_.at(member).suspended; });
   if (kept_for_ == session.tenant && none_left) deadline_ = now;
 }
 

@@ -93,6 +93,7 @@ json to_json(const HandedSession& session) {
               {"gid", session.peer.gid},
               {"program", session.program},
               {"features", session.features},
+              {"driver_messages", true},
               {"slicing", session.slicing},
               {"long_commands", json::array()},
               {"worker", session.worker.pid},
@@ -252,6 +253,8 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
                   fields.integer32("gid")};
   session.program = fields.string("program", kLongestText);
   session.features = fields.integer("features");
+  // Named by the client, but not by a daemon that did not know it: the client does not expect it then.
+  if (!fields.has("driver_messages")) session.features &= ~std::uint64_t{session::kDriverMessages};
   session.slicing = fields.string("slicing", kLongestText);
   const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);
   session.api = cuda ? session::Api::cuda : session::Api::opencl;
@@ -304,12 +307,14 @@ std::string to_text(const Handover& handover) {
               {"devices", json::array()},      {"tenants", json::array()},
               {"sessions", json::array()}};
   if (handover.listener_is_borrowed) object["listener_is_borrowed"] = true;
-  for (const auto& device : handover.devices) {
+  for (std::size_t i = 0; i < handover.devices.size(); ++i) {
+    const auto& device = handover.devices[i];
     object["devices"].push_back({{"platform", device.platform},
                                  {"name", device.name},
                                  {"type", device.type},
                                  {"memory", device.memory},
-                                 {"id", device.id}});
+                                 {"id", device.id},
+                                 {"same_as", handover.hardware[i]}});
   }
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
   for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
@@ -334,6 +339,10 @@ Result<Handover> parse_handover(std::string_view text) {
     handover.devices.push_back({device.string("platform", kLongestText), device.string("name", kLongestText),
                                 device.integer("type"), device.integer("memory"),
                                 device.has("id") ? device.string("id", kLongestText) : std::string()});
+    const auto own = static_cast<std::uint32_t>(handover.hardware.size());
+    const std::uint32_t same = device.has("same_as") ? device.integer32("same_as") : own;
+    if (same > own || (same < own && handover.hardware[same] != same)) device.fail("is the same as none");
+    handover.hardware.push_back(same);
     if (!device.ok()) fields.fail("has a device that cannot be read");
   }
   for (json& each : fields.list("tenants", kMostRecords)) {

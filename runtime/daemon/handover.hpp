@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/daemon/device_hardware.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/memory_book.hpp"
@@ -77,6 +78,7 @@ struct Handover {
   std::uint64_t restarts = 0;  // before this one
   double served_s = 0;         // since the first daemon of the row began
   std::vector<session::DeviceDescription> devices;
+  Hardware hardware;                  // by device; a daemon before this one knew none that are the same
   std::vector<HandedTenant> tenants;  // in the order in which they came
   std::vector<HandedSession> sessions;
 };

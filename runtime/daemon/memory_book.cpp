@@ -105,28 +105,43 @@ Result<std::optional<std::string>> MemoryBook::take(SessionId session, const Dev
                                                     std::string_view packet) {
   auto request = session::parse_ledger_request(packet, devices.size());
   if (!request) return request.error();
-  request->devices = devices.host_set(request->devices);
+  const std::vector<std::uint64_t> sets = devices.host_sets(request->devices);
   switch (request->kind) {
     case LedgerRequest::Kind::give_back:
-      if (ledger_.give_back(key(session), request->devices, request->bytes))
+      if (std::all_of(sets.begin(), sets.end(), [&](std::uint64_t set) {
+            return ledger_.give_back(key(session), set, request->bytes);
+          })) {
         return std::optional<std::string>();
+      }
       return Error{"its worker gave back more memory than it was granted"};
     case LedgerRequest::Kind::look: {
-      const auto device = static_cast<std::uint32_t>(std::countr_zero(request->devices));
+      const auto device = static_cast<std::uint32_t>(std::countr_zero(sets.front()));
       return std::optional(to_packet(LedgerAnswer{ledger_.left(key(session), device)}));
     }
     case LedgerRequest::Kind::charge:
       break;
   }
-  if (!ledger_.charge(key(session), request->devices, request->more)) {
+  if (!charge(session, sets, request->more)) {
     return std::optional(to_packet(LedgerAnswer{request->more}));
   }
-  const auto refusal = ledger_.charge(key(session), request->devices, request->bytes);
+  const auto refusal = charge(session, sets, request->bytes);
   if (!refusal) return std::optional(to_packet(LedgerAnswer{request->bytes}));
   if (const auto tenant = tenants_.find(session); tenant != tenants_.end()) {
     ++account_of(tenant->second, refusal->device).totals.refusals;
   }
   return std::optional(to_packet(refusal_answer(*refusal)));
+}
+
+/// On all of them, or on none.
+std::optional<memquota::Refusal> MemoryBook::charge(SessionId session, const std::vector<std::uint64_t>& sets,
+                                                    std::uint64_t bytes) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto refusal = ledger_.charge(key(session), sets[i], bytes);
+    if (!refusal) continue;
+    while (i > 0) static_cast<void>(ledger_.give_back(key(session), sets[--i], bytes));
+    return refusal;
+  }
+  return std::nullopt;
 }
 
 MemoryBook::Account& MemoryBook::account_of(const std::string& tenant, std::uint32_t device) {

@@ -50,8 +50,9 @@ class MemoryBook {
   std::vector<std::uint64_t> granted(SessionId session) const;
   void end(SessionId session);
 
-  /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if it wants one. An Error
-  /// if a worker would not say that: its session must end.
+  /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if
+  /// it wants one. A device that the view has twice is charged twice. An Error if a worker would not say
+  /// that: its session must end.
   Result<std::optional<std::string>> take(SessionId session, const DeviceView& devices,
                                           std::string_view packet);
 
@@ -71,6 +72,8 @@ class MemoryBook {
  private:
   static memquota::SessionKey key(SessionId session) { return memquota::SessionKey{session.value}; }
   void report_reserves(std::uint32_t device);
+  std::optional<memquota::Refusal> charge(SessionId session, const std::vector<std::uint64_t>& sets,
+                                          std::uint64_t bytes);
 
   /// Of a tenant on one device.
   struct Account {

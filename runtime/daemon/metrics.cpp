@@ -90,6 +90,7 @@ void of_uses(Families& families, const Books& books, const char* name, const cha
   families.begin(name, help, type);
   for (const TenantEntry& entry : books.tenants) {
     for (std::size_t device = 0; device < entry.devices.size(); ++device) {
+      if (entry.devices[device].elsewhere) continue;
       families.add({{"tenant", entry.tenant.name}, {"device", std::to_string(device)}},
                    value(entry, entry.devices[device]));
     }
@@ -113,16 +114,18 @@ void add_devices(Families& families, Host& host) {
   const memquota::Ledger& ledger = host.memory.ledger();
   const auto each = [&](auto value) {
     for (std::uint32_t device = 0; device < host.devices.size(); ++device) {
+      if (host.hardware[device] != device) continue;
       families.add({{"device", std::to_string(device)}}, value(device));
     }
   };
   families.begin("fairgv_device_info", "A device's name and how it is shared; always 1", MetricType::Gauge);
   for (std::uint32_t device = 0; device < host.devices.size(); ++device) {
-    families.add({{"device", std::to_string(device)},
+    Labels labels{{"device", std::to_string(device)},
                   {"name", host.devices[device].name},
                   {"platform", host.devices[device].platform},
-                  {"policy", rules[device].policy}},
-                 1.0);
+                  {"policy", rules[device].policy}};
+    if (host.hardware[device] != device) labels.push_back({"same_as", std::to_string(host.hardware[device])});
+    families.add(labels, 1.0);
   }
   families.begin("fairgv_device_slice_seconds", "Length of a turn while as many want the device as now",
                  MetricType::Gauge);

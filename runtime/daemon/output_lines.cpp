@@ -66,7 +66,7 @@ std::vector<std::string> OutputLines::finish(Time now) {
 void OutputLines::end_line(Time now, std::vector<std::string>& lines) {
   const std::string line = std::exchange(line_, {});
   if (line.find_first_not_of(" \t\r") == std::string::npos) return;
-  if (!budget_.take_one(kBudget, now)) {
+  if (!budget_.take_one(rate_, now)) {
     ++left_out_;
     last_.push_back(line);
     if (last_.size() > kLastWords) last_.pop_front();

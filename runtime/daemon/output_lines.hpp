@@ -1,6 +1,6 @@
-// A worker's output, as lines for the daemon's log. Whatever it is (the worker may be hostile), a line is
-// printable, of bounded length, and one line; and no more come out than the budget allows. Pure: time is an
-// argument.
+// A worker's output, as lines for the daemon's log, or for its program. Whatever it is (the worker may be
+// hostile), a line is printable, of bounded length, and one line; and no more come out than the budget
+// allows. Pure: time is an argument.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,8 @@ namespace fairgv::daemon {
 class OutputLines {
  public:
   using Time = TokenBucket::Time;
+
+  explicit OutputLines(const TokenBucket::Rate& budget = kBudget) : rate_(budget) {}
 
   /// Bytes of a line, beyond which it is cut; and what is put in the place of the rest.
   static constexpr std::size_t kLongestLine = 1'000;
@@ -37,7 +39,8 @@ class OutputLines {
   void end_line(Time now, std::vector<std::string>& lines);
   void tell_left_out(std::vector<std::string>& lines);
 
-  TokenBucket budget_{kBudget, {}};
+  TokenBucket::Rate rate_;
+  TokenBucket budget_{rate_, {}};
   std::string line_;  // so far; at most a byte more than the longest
   std::uint64_t left_out_ = 0;
   std::deque<std::string> last_;  // the last of those, raw

@@ -47,6 +47,7 @@ std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessi
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
     const auto& holder = holders[index];
+    if (host.hardware[index] != index) device.same_as = host.hardware[index];
     if (holder && sessions.all().contains(*holder)) device.holder = sessions.all().at(*holder)->tenant_name;
     list.push_back(std::move(device));
   }
@@ -79,7 +80,7 @@ Report::Use use_report(const TenantEntry& entry, const DeviceBooks& books) {
   const DeviceUse& use = books.use;
   return {.device_time_ns = in_ns(use.device_time),
           .outside_ns = in_ns(use.outside),
-          .entitled_ns = in_ns(entry.entitled),
+          .entitled_ns = books.elsewhere ? 0 : in_ns(entry.entitled),
           .share = books.share,
           .queue = use.queue,
           .interactive = use.interactive,

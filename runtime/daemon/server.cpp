@@ -254,6 +254,7 @@ void Server::apply(Config config, session::ReloadReport& report) {
   sessions_.apply_configuration();
   warn_of(vendors_.refresh(host_.config.vendors));
   host_.drivers = vendors_.drivers();
+  host_.drivers_examined = false;
 }
 
 void Server::begin_restart() {

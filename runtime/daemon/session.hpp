@@ -21,6 +21,7 @@
 #include "runtime/daemon/long_command_book.hpp"
 #include "runtime/daemon/processor_clock.hpp"
 #include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/token_bucket.hpp"
 #include "runtime/daemon/worker_output.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
@@ -34,6 +35,7 @@ namespace fairgv::daemon {
 
 struct Session {
   enum class Stage { starting, running, ending };
+  static constexpr TokenBucket::Rate kQuestions{20, 2};
 
   SessionId id;
   TenantId tenant;
@@ -65,6 +67,7 @@ struct Session {
   WorkerProcess worker;
   std::optional<ProcessorClock> processor_clock{};  // the worker's
   std::optional<std::chrono::nanoseconds> ran{};    // by all its processes, as it was looked at last
+  TokenBucket questions{kQuestions, {}};            // of its program, for what its driver has said
   std::unique_ptr<WorkerOutput> messages{};  // the worker's standard error; none: an older daemon's has ours
   /// When to look again whether anything is left of a worker that has ended.
   std::optional<std::chrono::steady_clock::time_point> clear_at{};

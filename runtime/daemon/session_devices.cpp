@@ -1,6 +1,10 @@
 // Which devices a session's worker sees, and what its processes use of those that are the host's own
 // processors: what of SessionTable that concerns.
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/session/core_set.hpp"
@@ -19,8 +23,18 @@ std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device,
 
 }  // namespace
 
+/// Once is enough: the next worker would find the same.
+void SessionTable::tell_unusable_drivers(const session::WorkerReady& ready) {
+  if (std::exchange(host_.drivers_examined, true)) return;
+  for (const std::string& reason : ready.unusable) {
+    spdlog::warn("a driver cannot be opened and is left out: {}: install what it lacks, or remove it",
+                 reason);
+  }
+}
+
 /// A worker sees what its user may open. Its devices that nobody has seen before go behind the others.
 Result<void> SessionTable::see_devices(Session& session, const session::WorkerReady& ready) {
+  tell_unusable_drivers(ready);
   if (ready.devices.empty()) {
     return Error{
         "the worker found no device: install an OpenCL driver (for instance pocl-opencl-icd) and see that " +
@@ -33,17 +47,21 @@ Result<void> SessionTable::see_devices(Session& session, const session::WorkerRe
   }
   if (!placed) return placed.error();
   for (const session::DeviceDescription& device : placed->added) {
-    add_device(device);
-    host_.log.info(session.account, "device: {} ({})", device.name, device.platform);
+    const std::uint32_t hardware = hardware_of(device, host_.devices, host_.hardware, host_.config.devices);
+    const bool own = hardware == host_.devices.size();
+    add_device(device, hardware);
+    host_.log.info(session.account, "device: {} ({}){}", device.name, device.platform,
+                   own ? "" : fmt::format(", the same hardware as device {} and shared with it", hardware));
   }
   if (!placed->added.empty()) host_.memory.refresh(host_.config.devices, host_.tenants);
   session.devices = std::move(placed->view);
   return {};
 }
 
-void SessionTable::add_device(const session::DeviceDescription& device) {
+void SessionTable::add_device(const session::DeviceDescription& device, std::uint32_t hardware) {
   host_.devices.push_back(device);
-  host_.dispatch.add_device(processors_of(device, host_.config));
+  host_.hardware.push_back(hardware);
+  host_.dispatch.add_device(processors_of(device, host_.config), hardware);
   host_.memory.add_device(device);
 }
 
@@ -60,6 +78,7 @@ bool SessionTable::forget_devices() {
   if (!clear) return false;
   host_.before_forgetting();
   host_.devices.clear();
+  host_.hardware.clear();
   host_.dispatch.reset_devices();
   host_.memory.set_devices({});
   return true;

@@ -74,6 +74,12 @@ Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
                ": start your own with 'fairgv run', or ask for a fairgvd that runs as root"};
 }
 
+/// What the client and the configuration want.
+std::uint64_t wanted_features(const session::Hello& hello, const Config& config) {
+  return config.session.driver_messages ? hello.features
+                                        : hello.features & ~std::uint64_t{session::kDriverMessages};
+}
+
 struct OutputPipe {
   ring::UniqueFd reader, writer;
 };
@@ -197,7 +203,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
                                                .peer = peer,
                                                .account = account,
                                                .program = hello.program,
-                                               .features = hello.features,
+                                               .features = wanted_features(hello, host_.config),
                                                .slicing = hello.slicing,
                                                .api = hello.api,
                                                .long_commands = {},
@@ -231,6 +237,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
     drivers.insert(drivers.end(), cuda.begin(), cuda.end());
   }
   command.arguments = worker_arguments(*session, {theirs.fd(), ledger_theirs.fd()}, host_.config, cuda);
+  if (!host_.drivers_examined) command.arguments.emplace_back("--examine-drivers");
   command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
                        session->knock.get()};
   command.output = output.writer.get();
@@ -266,24 +273,55 @@ Result<void> SessionTable::watch(Session& session) {
   if (!worker) return worker.error();
   session.worker_watch = std::move(worker).value();
   if (!session.messages) return {};
+  if ((session.features & session::kDriverMessages) != 0) session.messages->hold_for_program();
   return session.messages->relay(
       host_.events, "session " + std::to_string(session.id.value) + " of tenant " + session.tenant_name);
 }
 
 Result<void> SessionTable::watch_client(Session& session) {
-  auto client = host_.events.watch(session.client.fd(), [this, id = session.id] {
-    // A tenant has nothing to say after its hello: this is the end, one way or the other.
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end()) return;
-    // A program whose session is lost may end before its worker has been heard, which may go on talking.
-    for (int left = kLastPackets; left > 0 && found->second->stage != Session::Stage::ending; --left) {
-      if (!hear_worker(*found->second)) break;
-    }
-    end(*found->second, "its program ended");
-  });
+  auto client = host_.events.watch(session.client.fd(), [this, id = session.id] { on_client_message(id); });
   if (!client) return client.error();
   session.client_watch = std::move(client).value();
   return {};
+}
+
+void SessionTable::on_client_message(SessionId id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || answer_question(*found->second)) return;
+  // A tenant has nothing else to say after its hello: this is the end, one way or the other.
+  // A program whose session is lost may end before its worker has been heard, which may go on talking.
+  for (int left = kLastPackets; left > 0 && found->second->stage != Session::Stage::ending; --left) {
+    if (!hear_worker(*found->second)) break;
+  }
+  end(*found->second, "its program ended");
+}
+
+/// Whether the program asks for what its driver has said, and goes on. It asks once, before it ends: beyond a
+/// budget it is another program.
+bool SessionTable::answer_question(Session& session) {
+  const bool may_ask = (session.features & session::kDriverMessages) != 0;
+  if (!may_ask || session.stage != Session::Stage::running || !session.messages) return false;
+  const auto packet = session.client.receive_text();
+  if (!packet || packet->kind == session::Packet::Kind::closed) return false;
+  if (packet->kind == session::Packet::Kind::nothing) return true;
+  const auto question = session::parse_hear(packet->text);
+  if (!question || !session.questions.take_one(Session::kQuestions, Clock::now())) return false;
+  session.messages->catch_up();
+  session.client.offer(to_text(session::DriverSays{{}, question->number}));
+  return true;
+}
+
+/// From now on, and what was said while the worker started. What its socket has no room for is lost.
+void SessionTable::tell_of_driver(Session& session) {
+  if (!session.messages) return;
+  session.messages->tell_program([&client = session.client](const WorkerOutput::Lines& lines) {
+    for (std::size_t first = 0; first < lines.size(); first += session::kMostDriverLines) {
+      const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
+      const std::size_t count = std::min(session::kMostDriverLines, lines.size() - first);
+      if (client)
+        client.offer(to_text(session::DriverSays{{begin, begin + static_cast<std::ptrdiff_t>(count)}}));
+    }
+  });
 }
 
 void SessionTable::on_worker_message(SessionId id) {
@@ -325,7 +363,7 @@ void SessionTable::on_ledger_message(SessionId id) {
   if (!text || session.stage == Session::Stage::ending) return;
   if (session.stage != Session::Stage::running)
     return end(session, "its worker spoke out of turn", Fault::violation);
-  const auto answer = host_.memory.take(id, session.devices, *text);
+  const auto answer = host_.memory.take(id, session.devices.through(host_.hardware), *text);
   account_memory(session);
   if (!answer) return end(session, answer.error().message, Fault::violation);
   if (!answer.value()) return;
@@ -379,9 +417,10 @@ Result<void> SessionTable::admit(Session& session) {
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
   welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
-                                          session::kMemoryWaits | session::kIncludes);
+                                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages);
   if ((welcome.features & session::kMemoryQuota) != 0) {
-    welcome.memory_limits = session.devices.pick(host_.memory.limits(session.tenant_name));
+    welcome.memory_limits =
+        session.devices.through(host_.hardware).pick(host_.memory.limits(session.tenant_name));
   }
   const auto sent = session.output ? session.client.send(to_text(welcome), {segment, session.output.get()})
                                    : session.client.send(to_text(welcome), {segment});
@@ -390,6 +429,7 @@ Result<void> SessionTable::admit(Session& session) {
   session.segment.reset();  // only the header stays mapped here
   session.output.reset();
   session.stage = Session::Stage::running;
+  tell_of_driver(session);
   return {};
 }
 
@@ -595,6 +635,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   }
   account_memory(*session);
   tell_slicing_floor(*session);
+  tell_of_driver(*session);
   sessions_.emplace(session->id, std::move(session));
   return {};
 }

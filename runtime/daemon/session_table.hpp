@@ -13,6 +13,7 @@
 
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/descriptor_plan.hpp"
+#include "runtime/daemon/device_hardware.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/handover.hpp"
@@ -38,6 +39,8 @@ struct Host {
   std::filesystem::path vendors;                    // the workers' OCL_ICD_VENDORS
   std::vector<session::DeviceDescription> devices;  // that any worker has seen; each sees some (DeviceView)
   std::vector<std::string> drivers{};               // that the vendor files name
+  Hardware hardware{};                              // by device
+  bool drivers_examined = false;                    // a worker has told which of them cannot be opened
   MemoryBook memory{};
   /// Called before totals are forgotten: whoever keeps them looks once more.
   std::function<void()> before_forgetting = [] {};
@@ -74,8 +77,8 @@ class SessionTable {
   Result<void> adopt(const HandedSession& handed);
   void continue_after(std::uint32_t last_id) { last_id_ = last_id; }
 
-  /// One more device of the host's, behind the others.
-  void add_device(const session::DeviceDescription& device);
+  /// One more device of the host's, behind the others; `hardware` is the first that is the same, or itself.
+  void add_device(const session::DeviceDescription& device, std::uint32_t hardware);
 
   /// Has the sessions go by the host's configuration, which was read again, as far as they can.
   void apply_configuration();
@@ -113,12 +116,16 @@ class SessionTable {
                                            const Account& account, const session::Hello& hello);
   Result<void> watch(Session& session);
   Result<void> watch_client(Session& session);
+  void on_client_message(SessionId id);
+  bool answer_question(Session& session);
+  void tell_of_driver(Session& session);
   void on_worker_message(SessionId id);
   void on_ledger_message(SessionId id);
   bool hear_worker(Session& session);
   void on_worker_text(Session& session, const std::string& text);
   void on_ready(Session& session, const session::WorkerReady& ready);
   void on_long_command(Session& session, const session::LongCommand& command);
+  void tell_unusable_drivers(const session::WorkerReady& ready);
   Result<void> see_devices(Session& session, const session::WorkerReady& ready);
   bool forget_devices();
   std::optional<std::chrono::nanoseconds> look_at_processors(Session& session);

@@ -58,6 +58,7 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
                     .restarts = host.restarts,
                     .served_s = std::chrono::duration<double>(now - host.serving_since).count(),
                     .devices = host.devices,
+                    .hardware = host.hardware,
                     .tenants = {},
                     .sessions = sessions.handed()};
   std::vector<Tenant> tenants = host.tenants.all();
@@ -108,7 +109,10 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
       std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                              std::chrono::duration<double>(handover.served_s));
   host.memory.set_devices({});
-  for (const session::DeviceDescription& device : handover.devices) sessions.add_device(device);
+  // What is one stays one: turns that two sessions have now could not be made one.
+  for (std::size_t device = 0; device < handover.devices.size(); ++device) {
+    sessions.add_device(handover.devices[device], handover.hardware[device]);
+  }
   for (const HandedTenant& handed : handover.tenants) {
     const Tenant tenant = host.tenants.restore({.id = {},
                                                 .name = handed.name,

@@ -1,26 +1,17 @@
 #include "runtime/daemon/vendor_directory.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "runtime/session/own_files.hpp"
+#include "runtime/session/vendor_file.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The first line of a vendor file names the library; empty when it cannot be read.
-std::string library_named_in(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  line.erase(line.find_last_not_of(" \t\r") + 1);
-  return line;
-}
 
 bool is_ours(const std::string& library) {
   return fs::path(library).filename().string().starts_with("libfairgv-opencl");
@@ -57,8 +48,8 @@ Result<void> VendorDirectory::refresh(const fs::path& system) {
   std::set<fs::path> wanted;
   drivers_.clear();
   for (const fs::path& file : fs::directory_iterator(system, code)) {
-    const std::string library = library_named_in(file);
-    if (file.extension() != ".icd" || library.empty() || is_ours(library)) continue;
+    const std::string library = session::library_of_vendor_file(file);
+    if (library.empty() || is_ours(library)) continue;
     if (auto linked = link(fs::absolute(file)); !linked) return linked;
     wanted.insert(file.filename());
     drivers_.push_back(library);

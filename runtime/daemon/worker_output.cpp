@@ -6,6 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -63,12 +67,39 @@ std::optional<std::size_t> WorkerOutput::read_piece() {
   const ssize_t length = ::read(fd_.get(), piece.data(), piece.size());
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
   if (length <= 0) return std::nullopt;
-  log(lines_.take({piece.data(), static_cast<std::size_t>(length)}, Clock::now()));
+  const std::string_view text(piece.data(), static_cast<std::size_t>(length));
+  log(lines_.take(text, Clock::now()));
+  if (program_) pass_on(program_->take(text, Clock::now()));
   return static_cast<std::size_t>(length);
 }
 
-void WorkerOutput::log(const std::vector<std::string>& lines) const {
-  for (const std::string& line : lines) spdlog::info("{}: its worker says: {}", who_, line);
+void WorkerOutput::log(const Lines& lines) const {
+  for (const std::string& line : lines) {
+    std::string_view text = line;
+    if (text.starts_with(session::kWorkersOwnLine)) text.remove_prefix(session::kWorkersOwnLine.size());
+    spdlog::info("{}: its worker says: {}", who_, text);
+  }
+}
+
+/// What the worker itself says is for the log: the program hears of it otherwise, if it has to.
+void WorkerOutput::pass_on(Lines lines) {
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with(session::kWorkersOwnLine); });
+  if (lines.empty()) return;
+  if (tell_) return tell_(lines);
+  for (std::string& line : lines) {
+    if (held_.size() < kMostHeld) held_.push_back(std::move(line));
+  }
+}
+
+void WorkerOutput::tell_program(std::function<void(const Lines&)> tell) {
+  if (!program_) return;
+  tell_ = std::move(tell);
+  pass_on(std::exchange(held_, {}));
+}
+
+void WorkerOutput::catch_up() {
+  for (int left = kLastPieces; left > 0 && read_piece().value_or(0) > 0; --left) {
+  }
 }
 
 void WorkerOutput::expire(Time now) {
@@ -80,14 +111,15 @@ void WorkerOutput::expire(Time now) {
 
 void WorkerOutput::tell_rest() {
   log(lines_.take_rest(Clock::now()));
+  if (program_) pass_on(program_->take_rest(Clock::now()));
 }
 
 void WorkerOutput::finish() {
   watch_.reset();
   resume_at_.reset();
-  for (int left = kLastPieces; left > 0 && read_piece().value_or(0) > 0; --left) {
-  }
+  catch_up();
   log(lines_.finish(Clock::now()));
+  if (program_) pass_on(program_->finish(Clock::now()));
 }
 
 }  // namespace fairgv::daemon

@@ -1,6 +1,7 @@
 // The output of a worker and its driver to standard error: a pipe of the session's own, whose other end the
 // daemon reads, and logs line by line with the session's name before each (output_lines.hpp). So a worker
-// reaches neither the daemon's terminal nor its log.
+// reaches neither the daemon's terminal nor its log. The program gets the driver's lines, too, if it wants
+// them: without FairGV the driver would print them on its standard error.
 //
 // It is read at all times, so that nobody waits for ever in a print; but only so often and so much at a time,
 // so that a flood costs little: the worker that makes it waits. Used by the event loop's thread only.
@@ -8,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,15 @@ class WorkerOutput {
   Result<void> relay(EventLoop& events, std::string who);
   int fd() const { return fd_.get(); }
 
+  using Lines = std::vector<std::string>;
+  /// From now on lines are kept for the program, at most kMostHeld, until it can be told.
+  void hold_for_program() { program_.emplace(kProgramBudget); }
+  /// Tells the program what was kept, and what comes. Without hold_for_program() nothing.
+  void tell_program(std::function<void(const Lines&)> tell);
+  /// Reads what is there now, so that the program has been told of it. Of a flood not all of it.
+  void catch_up();
+  static constexpr std::size_t kMostHeld = 200;
+
   /// When expire() wants to be called: after a rest.
   std::optional<Time> deadline() const { return resume_at_; }
   void expire(Time now);
@@ -48,13 +59,18 @@ class WorkerOutput {
   void on_readable();
   /// Bytes read; 0: none now; nothing: there will be no more.
   std::optional<std::size_t> read_piece();
-  void log(const std::vector<std::string>& lines) const;
+  void log(const Lines& lines) const;
+  void pass_on(Lines lines);
   Result<void> watch();
 
   ring::UniqueFd fd_;
   EventLoop* events_ = nullptr;
   std::string who_;
   OutputLines lines_;
+  static constexpr TokenBucket::Rate kProgramBudget{400, 50};
+  std::optional<OutputLines> program_;  // none: the program is not told
+  std::function<void(const Lines&)> tell_;
+  Lines held_;  // until there is a tell_
   static constexpr TokenBucket::Rate kLooks{50, 50};
   TokenBucket looks_{kLooks, {}};
   std::optional<Time> resume_at_;

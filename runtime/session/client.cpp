@@ -46,6 +46,7 @@ struct Reception {
   std::vector<std::uint64_t> memory_limits;
   Names names = Names::fairgv;
   bool includes = false;
+  bool driver_messages = false;
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
@@ -73,7 +74,8 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
                    (features & kMemoryWaits) != 0,
                    std::move(welcome.memory_limits),
                    welcome.names,
-                   (features & kIncludes) != 0};
+                   (features & kIncludes) != 0,
+                   (features & kDriverMessages) != 0};
 }
 
 std::uint32_t object_limit(const ring::Segment& segment) {
@@ -94,11 +96,12 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   hello.program = identity.program.substr(0, kLongestProgramName);
   hello.pid = ::getpid();
   hello.api = api;
+  if (!identity.driver_messages) hello.features &= ~std::uint64_t{kDriverMessages};
   if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
   auto received = receive_welcome(socket.value(), api);
   if (!received) return received.error();
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
-                                                 std::move(received->output));
+                                                 std::move(received->output), received->driver_messages);
   if (received->quiet_slots) session->use_quiet_slots();
   session->takes_includes_ = received->includes;
   if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
@@ -107,9 +110,11 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   return session;
 }
 
-ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring::UniqueFd output)
+ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring::UniqueFd output,
+                             bool driver_messages)
     : segment_(std::move(segment)),
       socket_(std::move(socket)),
+      driver_messages_(driver_messages),
       output_(std::move(output)),
       stop_(::eventfd(0, EFD_CLOEXEC)),
       arena_(segment_.arena()),
@@ -224,18 +229,34 @@ void ClientSession::set_notice_handler(std::function<void(const wire::EventReach
 void ClientSession::watch_socket() {
   // poll() passes over negative descriptors.
   pollfd descriptors[] = {
-      {socket_ ? socket_.get() : -1, POLLIN, 0}, {stop_.get(), POLLIN, 0}, {output_.fd(), POLLIN, 0}};
+      {socket_ ? socket_.fd() : -1, POLLIN, 0}, {stop_.get(), POLLIN, 0}, {output_.fd(), POLLIN, 0}};
   auto& [socket, stop, output] = descriptors;
   for (;;) {
     if (::poll(descriptors, std::size(descriptors), -1) < 0) continue;  // EINTR
     if (output.revents != 0 && !output_.copy()) output.fd = -1;
     if (stop.revents != 0) return;
-    // The daemon sends nothing after its welcome: whatever happens here is the end.
-    if (socket.revents != 0) {
+    // Of anything else the daemon sends nothing after its welcome: whatever happens here is the end.
+    if (socket.revents != 0 && !take_driver_message()) {
       segment_.close();
+      messages_.end();
       socket.fd = -1;  // the thread stays until it is joined
     }
   }
+}
+
+bool ClientSession::take_driver_message() {
+  if (!driver_messages_) return false;
+  const auto packet = socket_.receive_text();
+  if (!packet || packet->kind != Packet::Kind::message) return false;
+  const auto message = parse_driver_says(packet->text);
+  if (message) messages_.take(message.value());
+  return static_cast<bool>(message);
+}
+
+void ClientSession::hear_driver(std::chrono::milliseconds patience) {
+  if (!driver_messages_ || lost()) return;
+  const Hear question{messages_.next_question()};
+  if (socket_.offer(to_text(question))) messages_.await(question.number, patience);
 }
 
 void ClientSession::deliver_notices() {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -26,11 +27,13 @@
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/completion_board.hpp"
+#include "runtime/session/driver_messages.hpp"
 #include "runtime/session/host_work.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/kernel_output.hpp"
 #include "runtime/session/object_ids.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/socket.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
@@ -44,9 +47,10 @@ class ClientSession {
   static Result<std::unique_ptr<ClientSession>> connect(const ClientIdentity& identity,
                                                         Api api = Api::opencl);
 
-  /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up, and `output`,
-  /// if any, for what kernels print.
-  explicit ClientSession(ring::Segment segment, ring::UniqueFd socket = {}, ring::UniqueFd output = {});
+  /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up (and, if
+  /// `driver_messages`, for what the driver says), and `output`, if any, for what kernels print.
+  explicit ClientSession(ring::Segment segment, ring::UniqueFd socket = {}, ring::UniqueFd output = {},
+                         bool driver_messages = false);
   ~ClientSession();
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
@@ -54,11 +58,13 @@ class ClientSession {
   /// In the child of a fork, which has this object but none of its threads: lets go of the daemon's socket,
   /// so that the parent's session ends with the parent. Nothing else of the session may be used in the child.
   void disown_in_child() {
-    socket_.reset();
+    socket_.close();
     output_.disown_in_child();
   }
 
   KernelOutput& kernel_output() { return output_; }
+  /// Prints what the driver has said until now, if that takes no longer: for a program that is about to end.
+  void hear_driver(std::chrono::milliseconds patience);
 
   /// The worker knows ring::SlotState::kQuiet. Before the first event.
   void use_quiet_slots() { board_.use_quiet_slots(); }
@@ -239,10 +245,13 @@ class ClientSession {
   void abandon();
 
   void watch_socket();
+  bool take_driver_message();
   void deliver_notices();
 
   ring::Segment segment_;
-  ring::UniqueFd socket_;
+  Socket socket_;
+  const bool driver_messages_;
+  DriverMessages messages_;
   KernelOutput output_;
   ring::UniqueFd stop_;  // eventfd that ends the watcher
   ring::ArenaAllocator arena_;

@@ -93,6 +93,9 @@ struct Report {
     std::uint64_t memory = 0;           // bytes to share out; 0: an older daemon
     std::uint64_t memory_used = 0;      // of it, what all tenants hold
     std::uint64_t memory_reserved = 0;  // the sum of all reserves
+    /// A device before this one that is the same hardware: both are shared as one, and what was used of this
+    /// one is counted there.
+    std::optional<std::uint32_t> same_as{};
   };
   struct Session {
     std::uint32_t session = 0;

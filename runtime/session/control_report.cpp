@@ -224,6 +224,7 @@ Result<Report::Device> device_from(json object) {
     device.memory_used = fields.integer("memory_used");
     device.memory_reserved = fields.integer("memory_reserved");
   }
+  if (fields.has("same_as")) device.same_as = fields.integer32("same_as");
   if (fields.has("holder")) device.holder = fields.string("holder", kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
@@ -254,6 +255,7 @@ std::string to_text(const Report& report) {
                        {"memory", device.memory},
                        {"memory_used", device.memory_used},
                        {"memory_reserved", device.memory_reserved},
+                       {"same_as", device.same_as ? json(*device.same_as) : json()},
                        {"holder", device.holder ? json(*device.holder) : json()}});
   }
   json tenants = json::array();

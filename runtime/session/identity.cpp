@@ -49,6 +49,7 @@ Result<ClientIdentity> identity_from_environment() {
     if (!memory) return memory.error();
     identity.memory = memory.value();
   }
+  identity.driver_messages = variable("FAIRGV_DRIVER_MESSAGES") != "off";
   identity.program = program_invocation_short_name;
   return identity;
 }

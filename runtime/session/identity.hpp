@@ -21,14 +21,15 @@ struct ClientIdentity {
   SlicingWish slicing;
   std::optional<MemorySize> memory;  // none: the configuration decides
   std::string program;               // for people to read, as in `fairgv ps`
+  bool driver_messages = true;       // print what the driver says
 };
 
 /// A weight as people write it: an integer from kMinWeight to kMaxWeight. `source` names where it came from,
 /// for the error's text.
 Result<std::uint32_t> parse_weight(const std::string& text, const std::string& source);
 
-/// FAIRGV_SOCKET, FAIRGV_TENANT, FAIRGV_WEIGHT, FAIRGV_SLICE, FAIRGV_MEM and the name of the running program.
-/// An empty variable counts as not set.
+/// FAIRGV_SOCKET, FAIRGV_TENANT, FAIRGV_WEIGHT, FAIRGV_SLICE, FAIRGV_MEM, FAIRGV_DRIVER_MESSAGES and the name
+/// of the running program. An empty variable counts as not set.
 Result<ClientIdentity> identity_from_environment();
 
 }  // namespace fairgv::session

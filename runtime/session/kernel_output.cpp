@@ -4,23 +4,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <span>
+
+#include "runtime/session/write_all.hpp"
 
 namespace fairgv::session {
-namespace {
-
-/// Output that cannot be written is lost, as it is without FairGV.
-void write_all(std::span<const char> text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) text = text.subspan(static_cast<std::size_t>(written));
-  }
-}
-
-}  // namespace
-
 bool KernelOutput::copy() {
   if (!pipe_) return false;
   std::array<char, 16384> piece;
@@ -28,7 +15,7 @@ bool KernelOutput::copy() {
   for (;;) {
     const ssize_t length = ::read(pipe_.get(), piece.data(), piece.size());
     if (length > 0) {
-      write_all(std::span(piece).first(static_cast<std::size_t>(length)));
+      write_all(STDOUT_FILENO, {piece.data(), static_cast<std::size_t>(length)});
     } else if (length == 0 || errno != EINTR) {
       return length < 0;
     }

@@ -53,6 +53,19 @@ void read_tenant_fields(JsonFields& fields, Hello& hello) {
   if (fields.has("api")) hello.api = read_api(fields);
 }
 
+/// The texts of an array field, made harmless.
+std::vector<std::string> texts(JsonFields& fields, const char* key, std::size_t most, std::size_t longest) {
+  std::vector<std::string> list;
+  for (const json& element : fields.list(key, most)) {
+    if (!element.is_string()) {
+      fields.fail("has something in '" + std::string(key) + "' that is no text");
+      break;
+    }
+    list.push_back(printable(element.get_ref<const std::string&>(), longest));
+  }
+  return list;
+}
+
 }  // namespace
 
 bool is_tenant_name(std::string_view name) {
@@ -111,6 +124,16 @@ std::string to_text(const Refused& refused) {
   return to_text(json{{"fairgv", "refused"}, {"reason", refused.reason}});
 }
 
+std::string to_text(const DriverSays& message) {
+  json object{{"fairgv", "driver"}, {"lines", message.lines}};
+  if (message.answers != 0) object["answers"] = message.answers;
+  return to_text(object);
+}
+
+std::string to_text(const Hear& question) {
+  return to_text(json{{"fairgv", "hear"}, {"number", question.number}});
+}
+
 std::string to_text(const WorkerReady& ready) {
   json devices = json::array();
   for (const DeviceDescription& device : ready.devices) {
@@ -120,7 +143,12 @@ std::string to_text(const WorkerReady& ready) {
                        {"memory", device.memory},
                        {"id", device.id}});
   }
-  return to_text(json{{"worker", "ready"}, {"devices", std::move(devices)}});
+  json message{{"worker", "ready"}, {"devices", std::move(devices)}};
+  for (const std::string& reason : ready.unusable) {
+    if (message["unusable"].size() == kMostUnusableDrivers) break;
+    message["unusable"].push_back(reason.substr(0, kLongestFailure));
+  }
+  return to_text(message);
 }
 
 std::string to_text(const WorkerFailed& failed) {
@@ -183,6 +211,23 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
   return Answer(std::move(welcome));
 }
 
+Result<DriverSays> parse_driver_says(std::string_view text) {
+  JsonFields fields(text, "daemon's");
+  if (fields.ok() && fields.string("fairgv", kLongestReason) != "driver") fields.fail("is not of a driver");
+  DriverSays message{texts(fields, "lines", kMostDriverLines, kLongestDriverLine),
+                     fields.has("answers") ? fields.integer("answers") : 0};
+  if (!fields.ok()) return fields.error();
+  return message;
+}
+
+Result<Hear> parse_hear(std::string_view text) {
+  JsonFields fields(text, "client's");
+  if (fields.ok() && fields.string("fairgv", kLongestReason) != "hear") fields.fail("is not 'hear'");
+  const Hear question{fields.integer("number", 1)};
+  if (!fields.ok()) return fields.error();
+  return question;
+}
+
 Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text) {
   using Message = std::variant<WorkerReady, WorkerFailed, LongCommand>;
   JsonFields fields(text, "worker's");
@@ -208,6 +253,9 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
                                  ? printable(device.string("id", kLongestDeviceId), kLongestDeviceId)
                                  : std::string()});
     if (!device.ok()) return device.error();
+  }
+  if (fields.has("unusable")) {
+    ready.unusable = texts(fields, "unusable", kMostUnusableDrivers, kLongestFailure);
   }
   if (!fields.ok()) return fields.error();
   return Message(std::move(ready));

@@ -3,11 +3,13 @@
 //   client  -> daemon   hello         who I am, which protocol I speak
 //   daemon  -> client   welcome       for tenants with descriptors: the segment, the kernels' output;
 //                       or refused    with the reason
+//   daemon  -> client   driver says   with kDriverMessages, now and then after the welcome
+//   client  -> daemon   hear          with kDriverMessages: what the driver has said so far is wanted now
 //   worker  -> daemon   ready         which devices I see;
 //                       or failed     with the reason; also later, when the session cannot go on
 //   worker  -> daemon   long command  now and then after ready: what held a device beyond its slice
 //
-// A tenant's socket then stays open without traffic: when either side hangs up, the session is over. A
+// A tenant's socket then stays open without other traffic: when either side hangs up, the session is over. A
 // control connection goes on with the requests of control_protocol.hpp.
 //
 // Parsers take bytes from anybody and return one line that says what is wrong with them; they never throw.
@@ -48,9 +50,11 @@ enum Feature : std::uint64_t {
   kMemoryWaits = 1U << 4,
   /// The client reads the headers of its builds and sends them (wire::ProvideIncludes).
   kIncludes = 1U << 5,
+  /// What the worker's driver writes to its standard error comes on the session's socket (DriverSays).
+  kDriverMessages = 1U << 6,
 };
 inline constexpr std::uint64_t kFeatures =
-    kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits | kIncludes;
+    kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits | kIncludes | kDriverMessages;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -102,6 +106,20 @@ struct Refused {
   std::string reason;
 };
 
+/// Lines of a driver, at most kMostDriverLines of at most kLongestDriverLine bytes.
+struct DriverSays {
+  std::vector<std::string> lines;
+  std::uint64_t answers = 0;  // the number of a Hear, if it is the answer to it
+};
+
+inline constexpr std::size_t kMostDriverLines = 24;
+inline constexpr std::size_t kLongestDriverLine = 1100;
+
+/// Asks for what the driver has said so far; the answer brings the last of it.
+struct Hear {
+  std::uint64_t number = 0;  // from 1 on
+};
+
 /// A device as its driver names it.
 struct DeviceDescription {
   std::string platform;
@@ -121,13 +139,21 @@ inline constexpr std::size_t kLongestDeviceId = 64;
 
 struct WorkerReady {
   std::vector<DeviceDescription> devices;  // at most kMaxDevices
+  /// If the daemon wanted to know: a line for each driver that could not be opened, at most
+  /// kMostUnusableDrivers of at most kLongestFailure bytes.
+  std::vector<std::string> unusable{};
 };
+
+inline constexpr std::size_t kMostUnusableDrivers = 16;
 
 struct WorkerFailed {
   std::string reason;  // at most kLongestFailure bytes
 };
 
 inline constexpr std::size_t kLongestFailure = 1024;
+
+/// How the lines begin that a worker, and not its driver, writes to its standard error.
+inline constexpr std::string_view kWorkersOwnLine = "fairgv-vgpu: ";
 
 /// The most names under which a worker tells of long commands; all further commands are kOtherCommands.
 inline constexpr std::size_t kMostLongCommands = 16;
@@ -153,6 +179,8 @@ std::string to_text(Api api);
 std::string to_text(const Hello& hello);
 std::string to_text(const Welcome& welcome);
 std::string to_text(const Refused& refused);
+std::string to_text(const DriverSays& message);
+std::string to_text(const Hear& question);
 std::string to_text(const WorkerReady& ready);
 std::string to_text(const WorkerFailed& failed);
 std::string to_text(const LongCommand& command);
@@ -160,6 +188,8 @@ std::string to_text(const LongCommand& command);
 /// Fails also for a protocol that this build does not speak; the message names both.
 Result<Hello> parse_hello(std::string_view text);
 Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text);
+Result<DriverSays> parse_driver_says(std::string_view text);
+Result<Hear> parse_hear(std::string_view text);
 Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text);
 
 }  // namespace fairgv::session

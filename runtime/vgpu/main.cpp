@@ -34,6 +34,7 @@
 #include "runtime/vgpu/device_threads.hpp"
 #include "runtime/vgpu/long_commands.hpp"
 #include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/unusable_drivers.hpp"
 #include "runtime/vgpu/stolen_time.hpp"
 #include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/worker.hpp"
@@ -60,6 +61,7 @@ struct Arguments {
   std::string slice;  // session::SlicingWish as text; empty: as configured
   std::string api = to_text(session::Api::opencl);
   std::vector<std::string> cuda_libraries;
+  bool examine_drivers = false;
   std::uint32_t object_limit = opencl::BackendSettings{}.object_limit;
   std::uint64_t command_limit = Executor::Limits{}.commands;
 };
@@ -108,6 +110,7 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--command-limit", to.command_limit,
                  "commands that may be pending while only the program can make progress possible")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--examine-drivers", to.examine_drivers, "tell the daemon which drivers cannot be opened");
   app.add_option("--api", to.api, "which calls the program makes")
       ->check(CLI::IsMember({to_text(session::Api::opencl), to_text(session::Api::cuda)}));
   app.add_option("--cuda-library", to.cuda_libraries,
@@ -242,7 +245,10 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (!turns) return turns.error();
   auto drivers = open_drivers_on_their_cores(arguments);
   if (!drivers) return drivers.error();
-  const session::WorkerReady ready{drivers->devices()};
+  session::WorkerReady ready{drivers->devices()};
+  if (const char* const vendors = std::getenv("OCL_ICD_VENDORS"); arguments.examine_drivers && vendors) {
+    ready.unusable = opencl::unusable_drivers(vendors);
+  }
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
   session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
@@ -330,7 +336,8 @@ int run(int argc, char** argv) {
     return 2;
   }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("fairgv-vgpu"));
-  spdlog::set_pattern("%l: %v");  // the daemon puts the time and the session before it
+  // The daemon puts the time and the session before it.
+  spdlog::set_pattern(std::string(session::kWorkersOwnLine) + "%l: %v");
   std::signal(SIGPIPE, SIG_IGN);
   close_memory_to_others();
   tell_of_aborts();

@@ -16,6 +16,8 @@ add_executable(opencl_limits opencl_limits.cpp)
 target_link_libraries(opencl_limits PRIVATE OpenCL::OpenCL fairgv_warnings)
 add_executable(opencl_loss opencl_loss.cpp)
 target_link_libraries(opencl_loss PRIVATE workload_support fairgv_warnings Threads::Threads)
+add_executable(opencl_mistake opencl_mistake.cpp)
+target_link_libraries(opencl_mistake PRIVATE OpenCL::OpenCL fairgv_warnings)
 add_executable(opencl_unload opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
@@ -43,6 +45,18 @@ gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by
   DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180)
 gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial_tests
   DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
+# A driver that needs a library which nobody finds.
+add_library(fairgv-test-lacked SHARED lacked_library.cpp)
+add_library(lacking_driver MODULE lacking_driver.cpp)
+target_link_libraries(lacking_driver PRIVATE fairgv-test-lacked)
+set_target_properties(fairgv-test-lacked PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/elsewhere)
+set_target_properties(lacking_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} SKIP_BUILD_RPATH ON)
+add_executable(system_driver_test system_driver_test.cpp)
+target_link_libraries(system_driver_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+target_compile_definitions(system_driver_test PRIVATE FAIRGV_LACKING_DRIVER="$<TARGET_FILE:lacking_driver>")
+add_dependencies(system_driver_test lacking_driver opencl_mistake fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop scan)
+gtest_discover_tests(system_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # By itself, because it needs few of the programs above.
 add_executable(system_books_test system_books_test.cpp)

@@ -5,6 +5,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_report_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_counted_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_device_hardware_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_device_view_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_dispatch_loop_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_wake_latency_test.cpp

@@ -86,11 +86,21 @@ TEST(DeviceView, TranslatesBothWays) {
   EXPECT_EQ(view.host(0), 2U);
   EXPECT_EQ(view.worker(0), 1U);
   EXPECT_EQ(view.worker(1), std::nullopt);
-  EXPECT_EQ(view.host_set(0b01), 0b100U);
-  EXPECT_EQ(view.host_set(0b10), 0b001U);
-  EXPECT_EQ(view.host_set(0b100), 0U) << "what it does not see";
+  using Sets = std::vector<std::uint64_t>;
+  EXPECT_EQ(view.host_sets(0b01), Sets({0b100}));
+  EXPECT_EQ(view.host_sets(0b10), Sets({0b001}));
+  EXPECT_EQ(view.host_sets(0b11), Sets({0b101}));
+  EXPECT_EQ(view.host_sets(0b100), Sets()) << "what it does not see";
   EXPECT_EQ(view.pick(Numbers({10, 11, 12})), Numbers({12, 10}));
   EXPECT_EQ(view.pick(Numbers({10})), Numbers({0, 10})) << "a list that is too short";
+}
+
+TEST(DeviceView, OfDevicesThatAreTheSameHardwareASetHasEachOnce) {
+  using Sets = std::vector<std::uint64_t>;
+  const DeviceView view = DeviceView({2, 0, 1}).through({0, 1, 0});
+  EXPECT_EQ(view.all(), Numbers({0, 0, 1}));
+  EXPECT_EQ(view.host_sets(0b001), Sets({0b01}));
+  EXPECT_EQ(view.host_sets(0b111), Sets({0b11, 0b01}));
 }
 
 }  // namespace

@@ -148,6 +148,48 @@ TEST(DispatchLoop, HandsEachDeviceAroundOnItsOwn) {
   loop->remove_session(b.id);
 }
 
+TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
+  const auto loop = start_loop(1);
+  loop->add_device({}, 0);
+  Member a(1, 1);
+  Member b(2, 2);
+  ASSERT_TRUE(loop->add_session(a.for_loop(1, 2)));
+  ASSERT_TRUE(loop->add_session(b.for_loop(1, 2)));
+  a.want(0);
+  a.wait_while(State::wanting, 0);
+  ASSERT_TRUE(a.move(State::held, State::busy, 0));
+  b.want(1);
+  // The one asks for what the other has, though it is another device to it.
+  a.yield_until_asked(0);
+  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{a.id, std::nullopt}));
+  EXPECT_EQ(b.state(1), State::wanting);
+  std::this_thread::sleep_for(5ms);
+  a.turn(0).used_ns = 5'000'000;
+  a.give_back(false, 0);
+  b.wait_while(State::wanting, 1);
+  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{std::nullopt, b.id}));
+  auto usage = loop->usage({a.tenant_id, b.tenant_id});
+  EXPECT_GE(usage[a.tenant_id].devices[0].device_time, 5ms);
+  EXPECT_EQ(usage[a.tenant_id].devices[1].device_time, 0ns);
+  EXPECT_EQ(usage[b.tenant_id].devices[0].waits.count(), 1u);
+  EXPECT_EQ(usage[b.tenant_id].devices[1].waits.count(), 0u);
+  // A session may want both at once: then it has one after the other.
+  ASSERT_TRUE(b.move(State::held, State::busy, 1));
+  b.want(0);
+  b.yield_until_asked(1);
+  b.turn(1).used_ns = 1'000'000;
+  b.give_back(false, 1);
+  b.wait_while(State::wanting, 0);
+  EXPECT_EQ(b.state(0), State::held);
+  const SessionBooks books = loop->session_books(b.id);
+  EXPECT_EQ(books.used_ns, (std::vector<std::uint64_t>{0, 1'000'000}));
+  EXPECT_TRUE(books.turns[0]);
+  EXPECT_FALSE(books.turns[1]);
+  loop->remove_session(a.id);
+  loop->remove_session(b.id);
+  EXPECT_EQ(loop->holders()[0], std::nullopt);
+}
+
 TEST(DispatchLoop, EachWorkerCountsTheDevicesThatItSees) {
   const auto loop = start_loop(1);
   Member before(1, 1);

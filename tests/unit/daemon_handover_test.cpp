@@ -22,6 +22,7 @@ Handover example() {
           .lock = 8,
           .last_session = 41,
           .devices = {{"Portable", "cpu \"0\"", 2, 1'000}, {"Other", "gpu", 4, 0, "pci 0000:01:00.0"}},
+          .hardware = {0, 0},
           .tenants = {{"alice",
                        1000,
                        3,
@@ -83,6 +84,7 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].books[0].device_time, 1'500ms);
   EXPECT_EQ(read->tenants[0].books[0].outside, 20ms);
   EXPECT_EQ(read->devices[1].id, "pci 0000:01:00.0");
+  EXPECT_EQ(read->hardware, (Hardware{0, 0}));
   EXPECT_EQ(read->sessions[0].devices, (std::vector<std::uint32_t>{1, 0}));
   ASSERT_EQ(read->sessions[0].books.turns.size(), 2u);
   EXPECT_FALSE(read->sessions[0].books.turns[0]);
@@ -127,6 +129,26 @@ TEST(Handover, OfADaemonThatKnewNoViewsHasAllDevicesInTheirOrder) {
   const auto read = parse_handover(object.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->sessions[0].devices, (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(Handover, OfADaemonThatKnewNoSharedHardwareHasEachDeviceOnItsOwn) {
+  auto object = nlohmann::json::parse(to_text(example()));
+  for (auto& device : object["devices"]) device.erase("same_as");
+  EXPECT_EQ(parse_handover(object.dump())->hardware, (Hardware{0, 1}));
+  for (const int nonsense : {2, -1}) {
+    object["devices"][1]["same_as"] = nonsense;
+    EXPECT_FALSE(parse_handover(object.dump()));
+  }
+}
+
+TEST(Handover, OfADaemonThatRelayedNoDriversWordsAClientExpectsNone) {
+  Handover handover = example();
+  handover.sessions[0].features = session::kFeatures;
+  auto object = nlohmann::json::parse(to_text(handover));
+  EXPECT_EQ(parse_handover(object.dump())->sessions[0].features, session::kFeatures);
+  object["sessions"][0].erase("driver_messages");
+  EXPECT_EQ(parse_handover(object.dump())->sessions[0].features,
+            session::kFeatures - session::kDriverMessages);
 }
 
 TEST(Handover, OfADeviceOrTurnThatThereIsNotIsRefused) {

@@ -25,7 +25,8 @@ struct Memory : ::testing::Test {
     return book.limits(tenant)[0];
   }
   LedgerAnswer charge(SessionId session, std::uint64_t bytes, std::uint64_t more) {
-    const auto packet = book.take(session, DeviceView::first(2), to_packet(LedgerRequest{Kind::charge, 1, bytes, more}));
+    const auto packet =
+        book.take(session, DeviceView::first(2), to_packet(LedgerRequest{Kind::charge, 1, bytes, more}));
     EXPECT_TRUE(packet && packet.value());
     return session::parse_ledger_answer(*packet.value()).value();
   }
@@ -63,6 +64,28 @@ TEST_F(Memory, RefusalsAreCountedForTheTenant) {
   EXPECT_EQ(book.totals("a", {})[0].refusals, 1u);
   book.end(SessionId{1});
   EXPECT_EQ(book.totals("a", {})[0].refusals, 1u);
+}
+
+TEST_F(Memory, OfOneDeviceUnderTwoNamesIsOne) {
+  ASSERT_TRUE(tenants.join("a", {kAlice}, {}, MemorySize{8 * kMiB}));
+  EXPECT_EQ(limit("a"), 8 * kMiB);
+  const SessionId session{1};
+  book.begin(session, "a");
+  const DeviceView both({0, 0});
+  const auto ask = [&](Kind kind, std::uint64_t set, std::uint64_t bytes) {
+    const auto packet = book.take(session, both, to_packet(LedgerRequest{kind, set, bytes, bytes}));
+    EXPECT_TRUE(packet) << packet.error().message;
+    return packet && packet.value() ? session::parse_ledger_answer(*packet.value())->bytes : 0;
+  };
+  EXPECT_EQ(ask(Kind::charge, 0b01, 3 * kMiB), 3 * kMiB);
+  EXPECT_EQ(ask(Kind::charge, 0b10, 3 * kMiB), 3 * kMiB);
+  EXPECT_EQ(ask(Kind::look, 0b10, 0), 2 * kMiB);
+  EXPECT_EQ(ask(Kind::charge, 0b11, 2 * kMiB), 0u) << "on both it counts twice, and is granted on none";
+  EXPECT_EQ(ask(Kind::charge, 0b11, kMiB), kMiB);
+  EXPECT_EQ(ask(Kind::look, 0b01, 0), 0u);
+  ask(Kind::give_back, 0b11, kMiB);
+  ask(Kind::give_back, 0b10, 3 * kMiB);
+  EXPECT_EQ(ask(Kind::look, 0b01, 0), 5 * kMiB);
 }
 
 TEST_F(Memory, OfWhomNothingIsSaidIsTheWholeDevice) {
@@ -156,12 +179,15 @@ TEST_F(Memory, IsGrantedWithTheHeadroomOrElseWithout) {
   const LedgerAnswer refused = charge(SessionId{1}, 31, 60);
   EXPECT_EQ(refused.bytes, 0);
   EXPECT_EQ(refused.refusal, LedgerAnswer::Refusal::limit);
-  const auto left = book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::look, 1, 0, 0}));
+  const auto left =
+      book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::look, 1, 0, 0}));
   EXPECT_EQ(session::parse_ledger_answer(*left.value())->bytes, 30);
-  const auto back = book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::give_back, 1, 70, 0}));
+  const auto back =
+      book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::give_back, 1, 70, 0}));
   ASSERT_TRUE(back);
   EXPECT_FALSE(back.value()) << "nobody waits for an answer";
-  EXPECT_FALSE(book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::give_back, 1, 1, 0})));
+  EXPECT_FALSE(
+      book.take(SessionId{1}, DeviceView::first(2), to_packet(LedgerRequest{Kind::give_back, 1, 1, 0})));
   EXPECT_EQ(book.ledger().charged(0), 0);
 }
 

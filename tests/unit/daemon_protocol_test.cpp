@@ -80,6 +80,32 @@ TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
   EXPECT_EQ(std::get<LongCommand>(told.value()), command);
 }
 
+TEST(Protocol, WhatADriverSaysIsReadAndMadePrintable) {
+  const auto told = parse_driver_says(to_text(DriverSays{{"a warning", "\x1b[2J"}, 7}));
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->lines, (std::vector<std::string>{"a warning", "?[2J"}));
+  EXPECT_EQ(told->answers, 7u);
+  EXPECT_EQ(parse_driver_says(to_text(DriverSays{{"x"}}))->answers, 0u);
+  EXPECT_FALSE(parse_driver_says(to_text(DriverSays{std::vector<std::string>(kMostDriverLines + 1)})));
+  EXPECT_FALSE(parse_driver_says(R"({"fairgv":"driver","lines":[3]})"));
+  EXPECT_FALSE(parse_driver_says(to_text(Hear{1})));
+  EXPECT_EQ(parse_hear(to_text(Hear{9}))->number, 9u);
+  EXPECT_FALSE(parse_hear(to_text(Hear{0})));
+  EXPECT_FALSE(parse_hear("{}"));
+}
+
+TEST(Protocol, AWorkerMayTellWhichDriversCannotBeOpened) {
+  const auto told = parse_worker_message(to_text(WorkerReady{{}, {"a.icd: liba.so: gone", "b\n"}}));
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(std::get<WorkerReady>(told.value()).unusable,
+            (std::vector<std::string>{"a.icd: liba.so: gone", "b?"}));
+  const std::vector<std::string> many(kMostUnusableDrivers + 5, "x");
+  EXPECT_EQ(
+      std::get<WorkerReady>(parse_worker_message(to_text(WorkerReady{{}, many})).value()).unusable.size(),
+      kMostUnusableDrivers);
+  EXPECT_FALSE(parse_worker_message(R"({"worker":"ready","devices":[],"unusable":[3]})"));
+}
+
 TEST(Protocol, ALongCommandIsMadePrintableAndCut) {
   LongCommand command{0, std::string(128, '\xff'), "a\x1b[2J\nb", 1, 1, 1};
   auto read = parse_worker_message(to_text(command));

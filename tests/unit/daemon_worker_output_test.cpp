@@ -42,6 +42,44 @@ TEST_F(WorkerOutputTest, IsLoggedLineByLineWithItsSession) {
   EXPECT_EQ(log.count("session 7 of tenant bob: its worker says: two\n"), 1u);
 }
 
+TEST_F(WorkerOutputTest, TheProgramGetsWhatTheDriverSaysAndNotWhatTheWorkerDoes) {
+  std::vector<std::string> told;
+  output->hold_for_program();
+  write("a warning\x1b[2J\nfairgv-vgpu: info: one of ours\n");
+  turn();
+  EXPECT_EQ(log.count("session 7 of tenant bob: its worker says: info: one of ours\n"), 1u);
+  output->tell_program(
+      [&](const WorkerOutput::Lines& lines) { told.insert(told.end(), lines.begin(), lines.end()); });
+  EXPECT_EQ(told, std::vector<std::string>({"a warning?[2J"})) << "said before the program could be told";
+  write("another\nand the la");
+  output->catch_up();
+  EXPECT_EQ(told.size(), 2u);
+  write("st\n");
+  output->finish();
+  EXPECT_EQ(told, std::vector<std::string>({"a warning?[2J", "another", "and the last"}));
+}
+
+TEST_F(WorkerOutputTest, TheProgramGetsOnlySoMuchOfAFlood) {
+  std::size_t told = 0;
+  output->hold_for_program();
+  output->tell_program([&](const WorkerOutput::Lines& lines) { told += lines.size(); });
+  std::string flood;
+  for (int line = 0; line < 10'000; ++line) flood += "x\n";
+  for (int piece = 0; piece < 3; ++piece) {
+    write(flood);
+    turn();
+  }
+  EXPECT_GE(told, 400u);
+  EXPECT_LT(told, 1'000u);
+}
+
+TEST_F(WorkerOutputTest, AProgramThatWantsNothingIsToldNothing) {
+  output->tell_program([](const WorkerOutput::Lines&) { FAIL(); });
+  write("a warning\n");
+  turn();
+  EXPECT_EQ(log.count("its worker says: a warning\n"), 1u);
+}
+
 TEST_F(WorkerOutputTest, EndsWithTheLastWords) {
   write("why it gave");
   turn();

@@ -50,6 +50,20 @@ TEST_F(DaemonChecks, TheSocketsFolderMayBeAUsersWhomTheAdministratorNames) {
   expect(check_socket_folder, Level::wrong, "daemon-users:1:");
 }
 
+TEST_F(DaemonChecks, SayWhichDevicesAreTheSameHardware) {
+  expect(check_shared_hardware, Level::ok, "no daemon that has seen any");
+  auto& devices = examination.daemon.devices;
+  devices = {{0, "PoCL", "cpu", std::nullopt}, {1, "Vendor", "card", std::nullopt}};
+  expect(check_shared_hardware, Level::ok, "each is hardware of its own");
+  devices.push_back({2, "Intel", "cpu of Intel", std::nullopt});
+  devices.back().same_as = 0;
+  expect(check_shared_hardware, Level::ok, "device 2 (Intel) is the same hardware as device 0");
+  devices.back() = {2, "Vendor", "card", std::nullopt};
+  expect(check_shared_hardware, Level::ok, "each is hardware of its own");
+  devices.back().platform = "Other";
+  expect(check_shared_hardware, Level::note, "same_as = 1 in [device.2]");
+}
+
 TEST_F(DaemonChecks, TellWhoAnswers) {
   expect(check_daemon, Level::ok, FAIRGV_VERSION);
   examination.daemon.version = "0.0.1";

@@ -38,6 +38,25 @@ TEST_F(IcdChecks, EveryVendorFileMustLeadToADriver) {
   for (const std::size_t bad : {1U, 2U, 3U}) EXPECT_EQ(findings[bad].level, Level::wrong);
 }
 
+TEST_F(IcdChecks, AnotherLibraryThatADriverNeedsIsNamed) {
+  examination.machine.open_library = [](const std::string& name) {
+    const std::string gone = ": cannot open shared object file: No such file or directory";
+    return name == "libgpu.so" ? OpenedLibrary{{}, false, "libtbb.so.12" + gone}
+                               : OpenedLibrary{{}, false, name + gone};
+  };
+  write("/etc/drivers/other.icd", "libother.so\n");
+  for (const Finding& finding : check_drivers_open(examination)) {
+    if (finding.subject == "driver /etc/drivers/gpu.icd") {
+      EXPECT_NE(finding.text.find("libgpu.so cannot be opened: libtbb.so.12: cannot"), std::string::npos);
+      EXPECT_EQ(finding.remedy,
+                "install the package that has libtbb.so.12 (apt-file search libtbb.so.12), or rm "
+                "'/etc/drivers/gpu.icd'");
+    } else if (finding.subject == "driver /etc/drivers/other.icd") {
+      EXPECT_EQ(finding.remedy, "install the driver again, or rm '/etc/drivers/other.icd'");
+    }
+  }
+}
+
 TEST_F(IcdChecks, AMachineWithoutVendorFilesIsWrong) {
   remove("/etc/OpenCL");
   remove("/etc/drivers");

@@ -189,6 +189,8 @@ void add_device(const Report& report, const Report::Device& device, const PsView
     for (std::string& line : wrapped(text, view.width, first, 4)) lines.push_back(std::move(line));
   };
   add(fmt::format("device {}: {} ({})", device.index, device.name, device.platform), 0);
+  if (device.same_as)
+    return add(fmt::format("the same hardware as device {}, counted there", *device.same_as), 2);
   // Nothing from a daemon that knows one policy only.
   std::string facts;
   const auto say = [&](const std::string& fact) { facts += (facts.empty() ? "" : ", ") + fact; };
@@ -269,7 +271,7 @@ std::vector<std::string> ps_lines(const Report& report, const PsView& view) {
   for (const Report::Device& device : report.devices) {
     lines.emplace_back();
     add_device(report, device, view, lines);
-    add_tenants(report, device.index, view, lines);
+    if (!device.same_as) add_tenants(report, device.index, view, lines);
   }
   std::vector<std::string> part;
   if (report.tenants.empty()) {

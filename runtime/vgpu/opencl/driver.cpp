@@ -2,12 +2,15 @@
 
 #include <CL/cl_ext.h>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/opencl/unusable_drivers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -21,6 +24,18 @@ Platform describe(cl_platform_id id) {
   std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor);  // defined by the specification, 4.1
   const auto at_least_2 = [&](int wanted) { return major > 2 || (major == 2 && minor >= wanted); };
   return {id, at_least_2(0), at_least_2(1), at_least_2(2)};
+}
+
+std::string no_device(cl_uint platforms) {
+  const char* const vendors = std::getenv("OCL_ICD_VENDORS");
+  const auto reasons = vendors == nullptr ? std::vector<std::string>() : unusable_drivers(vendors);
+  if (!reasons.empty()) {
+    return fmt::format("OpenCL: no device; a driver cannot be opened: {}: install what it lacks",
+                       fmt::join(reasons, "; "));
+  }
+  return fmt::format(
+      "OpenCL: {} platforms and no device; install a driver (for the CPU: apt install pocl-opencl-icd)",
+      platforms);
 }
 
 }  // namespace
@@ -47,9 +62,7 @@ Result<Driver> Driver::open() {
     }
   }
   if (driver.devices_.empty()) {
-    return Error{fmt::format(
-        "OpenCL: {} platforms and no device; install a driver (for the CPU: apt install pocl-opencl-icd)",
-        platform_count)};
+    return Error{no_device(platform_count)};
   }
   // A device without a turn cannot be shared.
   if (driver.devices_.size() > session::kMaxDevices) driver.devices_.resize(session::kMaxDevices);

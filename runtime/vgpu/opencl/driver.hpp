@@ -46,7 +46,8 @@ struct Device {
 /// Lists platforms and devices once; from then on only sub-devices come and go. The loop thread's.
 class Driver {
  public:
-  /// An Error if there is no platform or no device.
+  /// An Error if there is no platform or no device, which says what the loader does not: why drivers in the
+  /// folder OCL_ICD_VENDORS could not be opened.
   static Result<Driver> open();
 
   const std::vector<Platform>& platforms() const { return platforms_; }

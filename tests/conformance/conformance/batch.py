@@ -22,7 +22,7 @@ class Batch:
         """What the suite says of the row beyond the outcomes: programs that must also print the same, and differences
         that are as documented."""
         if self.comparison is not None and row.bare.status == PASS and row.fairgv.status == PASS:
-            difference = self.comparison.difference(row.bare.output, row.fairgv.output)
+            difference = self.comparison.difference(row.bare.printed, row.fairgv.printed)
             if difference:
                 row.fairgv = Outcome(FAIL, difference, row.fairgv.output)
         known = self.documented.get(row.name)

@@ -8,6 +8,8 @@ from .result import CRASH, FAIL, PASS, TIMEOUT, Outcome
 
 
 class Column:
+    driver = None  # drivers.Driver
+
     def prefix(self, environment):
         """Words before a command whose driver is to see `environment`."""
         raise NotImplementedError
@@ -15,31 +17,33 @@ class Column:
     def variables(self):
         raise NotImplementedError
 
-    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE, own=None):
+    def start(self, command, environment, cwd=None, stdout=subprocess.PIPE, own=None, stderr=subprocess.STDOUT):
         """The command, in a session of its own, with the column's platform and nothing else visible. `environment` is
         for the program and its driver, `own` for the program alone."""
         variables = {name: value for name, value in os.environ.items()
                      if not name.startswith(("OCL_ICD_", "OPENCL_", "FAIRGV_"))}
+        variables.update(self.driver.environment)
         variables.update(environment)
         variables.update(own or {})
         variables.update(self.variables())
         return subprocess.Popen(self.prefix(environment) + command, env=variables, cwd=cwd, stdin=subprocess.DEVNULL,
-                                stdout=stdout, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                stdout=stdout, stderr=stderr, text=True, errors="replace",
                                 start_new_session=True)
 
     def run(self, command, environment, timeout, cwd=None):
-        """Runs the command to its end. Its exit status is the outcome."""
-        process = self.start(command, environment, cwd)
+        """Runs the command to its end. Its exit status is the outcome. What is on standard error is kept apart, since
+        drivers print there, too: when, and whether they have compiled it before, is chance."""
+        process = self.start(command, environment, cwd, stderr=subprocess.PIPE)
         try:
-            output, _ = process.communicate(timeout=timeout)
+            printed, said = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             kill(process)
-            output, _ = process.communicate()
-            return Outcome(TIMEOUT, f"no end after {timeout} s", output)
+            return Outcome(TIMEOUT, f"no end after {timeout} s", "".join(process.communicate()))
         finally:
             kill(process)
+        output = printed + said
         if process.returncode == 0:
-            return Outcome(PASS, "", output)
+            return Outcome(PASS, "", output, printed)
         if process.returncode < 0:
             return Outcome(CRASH, signal.Signals(-process.returncode).name, output)
         return Outcome(FAIL, last_line(output) or f"exit status {process.returncode}", output)
@@ -53,18 +57,22 @@ class Bare(Column):
         return []
 
     def variables(self):
-        return {"OCL_ICD_VENDORS": self.driver}
+        return {"OCL_ICD_VENDORS": self.driver.vendors}
 
 
 class FairGV(Column):
     """Workers have the environment of their daemon, not the program's. So each environment that tests ask of the
     driver gets a daemon of its own, started by its first test and stopped at the end."""
 
-    def __init__(self, programs, folder, slicing=None):
+    def __init__(self, driver, programs, folder, slicing=None):
+        self.driver = driver
+        self.programs = programs
         self.command = str(programs / "fairgv")
         self.folder = folder
         self.slicing = slicing  # FAIRGV_SLICE
         self.sockets = {}
+        self.configuration = folder / "fairgvd.toml"
+        self.configuration.write_text(driver.configuration(), encoding="utf-8")
 
     def __enter__(self):
         return self
@@ -76,8 +84,17 @@ class FairGV(Column):
 
     def prefix(self, environment):
         key = tuple(sorted(environment.items()))
-        socket = self.sockets.setdefault(key, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
-        return [self.command, "run", "--socket", socket, "--tenant", "conformance", "--"]
+        if key not in self.sockets:
+            self.sockets[key] = self.start_daemon(environment, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
+        return [self.command, "run", "--socket", self.sockets[key], "--tenant", "conformance", "--"]
+
+    def start_daemon(self, environment, socket):
+        variables = {name: value for name, value in os.environ.items()
+                     if not name.startswith(("OCL_ICD_", "OPENCL_", "FAIRGV_"))}
+        variables.update(self.driver.environment | environment)
+        subprocess.run([self.programs / "fairgvd", "--daemonize", "--socket", socket, "--config", self.configuration],
+                       env=variables, stdin=subprocess.DEVNULL, check=True)
+        return socket
 
     def variables(self):
         return {"FAIRGV_SLICE": self.slicing} if self.slicing else {}

@@ -12,7 +12,7 @@ class ProgramBatch(Batch):
         super().__init__(suite, [name], description.get("environment"))
         self.command = command
         self.timeout = description.get("timeout", suite.timeout)
-        self.folder = os.path.expanduser(description.get("folder", "/"))
+        self.folder = os.path.expanduser(suite.fill_in(description.get("folder", "/")))
 
     def run(self, column, environment):
         return {self.names[0]: column.run(self.command, environment, self.timeout, self.folder)}
@@ -20,13 +20,13 @@ class ProgramBatch(Batch):
 
 def program_batches(suite, descriptions, _bare):
     for description in descriptions:
-        arguments = description.get("arguments", [])
+        arguments = [suite.fill_in(word) for word in description.get("arguments", [])]
         if "each" not in description:
-            command = description["command"] + arguments
+            command = [suite.fill_in(word) for word in description["command"]] + arguments
             yield ProgramBatch(suite, description.get("name", Path(command[0]).name), command, description)
             continue
-        pattern = str(suite.file.parent / os.path.expanduser(description["each"]))  # a path from the file, or absolute
+        pattern = str(suite.file.parent / os.path.expanduser(suite.fill_in(description["each"])))  # a path from the file, or absolute
         for program in sorted(glob.glob(pattern)):
             name = Path(program).name
-            if name not in description.get("without", []) and os.access(program, os.X_OK):
+            if name not in description.get("without", []) and os.path.isfile(program) and os.access(program, os.X_OK):
                 yield ProgramBatch(suite, name, [program] + arguments, description)

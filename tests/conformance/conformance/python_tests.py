@@ -9,13 +9,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import packages
 from .batch import Batch
 from .columns import kill
 from .pytest_plugin.conformance_journal import name_of
 from .result import CRASH, TIMEOUT, Outcome
 
 HERE = Path(__file__).resolve().parent
-PYTEST = ["/usr/bin/python3", "-m", "pytest", "-p", "conformance_journal", "-p", "no:cacheprovider", "-q", "--tb=short"]
+PYTEST = ["-m", "pytest", "-p", "conformance_journal", "-p", "no:cacheprovider", "-q", "--tb=short"]
 VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(HERE / "pytest_plugin")}
 POLL_S = 0.2
 
@@ -42,6 +43,7 @@ class Journal:
 class PythonBatch(Batch):
     def __init__(self, suite, file, names):
         super().__init__(suite, names)
+        self.python = interpreter(suite)
         self.file = file
 
     def run(self, column, environment):
@@ -60,7 +62,7 @@ class PythonBatch(Batch):
             output = Path(folder) / "output"
             with open(output, "w", encoding="utf-8") as stdout:
                 own = VARIABLES | {"CONFORMANCE_JOURNAL": str(journal.path), "CONFORMANCE_TESTS": str(tests)}
-                process = column.start(PYTEST + [str(self.file)], environment, cwd="/", stdout=stdout, own=own)
+                process = column.start(self.python + PYTEST + [str(self.file)], environment, cwd="/", stdout=stdout, own=own)
                 try:
                     verdict = self.watch(process, journal)
                 finally:
@@ -86,10 +88,18 @@ class PythonBatch(Batch):
         return Outcome(CRASH, f"the process ended with {process.returncode}")
 
 
+def interpreter(suite):
+    """The suite's own, if it has packages of the Python index; else Debian's."""
+    return [suite.fill_in("{python}")] if suite.index else ["/usr/bin/python3"]
+
+
 def python_batches(suite, description, bare):
-    for file in sorted(glob.glob(description["files"])):
+    files = description["files"]
+    if "source" in description:
+        files = str(packages.python_source(suite.build / "source", description["source"]) / files)
+    for file in sorted(glob.glob(files)):
         file = Path(file)
-        process = bare.start(PYTEST + ["--collect-only", str(file)], {}, cwd="/", own=VARIABLES)
+        process = bare.start(interpreter(suite) + PYTEST + ["--collect-only", str(file)], {}, cwd="/", own=VARIABLES)
         output, _ = process.communicate()
         names = [name_of(line) for line in output.splitlines() if "::" in line]
         if not names:

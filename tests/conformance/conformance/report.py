@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from .result import PASS
+from .result import ABSENT, PASS
 
 
 def status(outcome, again=None):
@@ -12,7 +12,7 @@ def status(outcome, again=None):
 def print_row(row):
     print(f"{row.suite:<9} {row.name:<58} {status(row.bare, row.bare_again):<9} {row.fairgv.status:<9} {row.verdict()}",
           flush=True)
-    if row.is_regression() and row.fairgv.detail:
+    if (row.is_regression() or row.fairgv.status == ABSENT) and row.fairgv.detail:
         print(f"{'':<9}   {row.fairgv.detail[:150]}", flush=True)
 
 
@@ -32,16 +32,17 @@ def cell(text):
     return text.replace("|", "\\|").replace("\n", " ")[:200]
 
 
-def write(rows, path):
+def write(rows, path, devices):
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         out.write("# Conformance: the driver alone and FairGV\n\n")
+        out.write("".join(f"- {device}\n" for device in devices) + "\n")
         out.write("| suite | verdict | tests |\n|---|---|--:|\n")
         for (suite, verdict), count in sorted(counts(rows).items()):
             out.write(f"| {suite} | {verdict} | {count} |\n")
         out.write("\n| suite | test | bare | FairGV | verdict | why |\n|---|---|---|---|---|---|\n")
         for row in rows:
-            why = row.documented or (row.fairgv.detail if row.fairgv.status != PASS else "")
+            why = row.documented or ("" if row.fairgv.status == PASS else row.fairgv.detail)
             out.write(f"| {row.suite} | {cell(row.name)} | {status(row.bare, row.bare_again)} | {row.fairgv.status} "
                       f"| {row.verdict()} | {cell(why)} |\n")
     print(f"\nconformance: {path}")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 PASS, FAIL, SKIP, TIMEOUT, CRASH = "pass", "fail", "skip", "timeout", "crash"
+ABSENT = "absent"  # the program could not be had
 
 
 @dataclass
@@ -10,6 +11,7 @@ class Outcome:
     status: str
     detail: str = ""  # one line: why
     output: str = ""
+    printed: str = ""  # of the output, what was on standard output
 
 
 MISSING = Outcome(CRASH, "no result")
@@ -36,8 +38,10 @@ class Row:
     def verdict(self):
         if self.is_regression():
             return "DIFFERENT"
+        if self.bare.status == ABSENT:
+            return "not installed"
         if self.bare.status == self.fairgv.status:
-            return "same"
+            return "same" if self.bare.status in (PASS, SKIP) else "fails in both"
         if self.documented:
             return "documented"
         if self.bare.status == PASS:

@@ -35,6 +35,8 @@ Findings check_drivers_open(const Examination& examination);    // does each ven
 Findings check_drivers_once(const Examination& examination);    // is one registered twice
 Findings check_worker_drivers(const Examination& examination);  // are there drivers for workers
 
+Findings check_shared_hardware(const Examination& examination);  // devices that are one (daemon_checks.cpp)
+
 // What gets around FairGV, or breaks it for programs (shadow_checks.cpp).
 Findings check_vendor_variables(const Examination& examination);
 Findings check_further_drivers(const Examination& examination);

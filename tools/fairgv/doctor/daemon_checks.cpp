@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <sstream>
 #include <variant>
@@ -112,6 +113,35 @@ Findings check_daemon(const Examination& examination) {
                  "fairgv stop, and start fairgvd again")};
   }
   return {ok("daemon", text)};
+}
+
+/// By what the daemon has seen. Names alone decide nothing: two equal cards have one name.
+Findings check_shared_hardware(const Examination& examination) {
+  constexpr const char* kSubject = "devices of several drivers";
+  using Device = session::Report::Device;
+  const std::vector<Device>& devices = examination.daemon.devices;
+  if (devices.empty()) return {ok(kSubject, "no daemon that has seen any; CPU devices are shared as one")};
+  Findings findings;
+  for (const Device& device : devices) {
+    if (device.same_as) {
+      findings.push_back(ok(kSubject, fmt::format("device {} ({}) is the same hardware as device {}, and "
+                                                  "shared with it",
+                                                  device.index, device.platform, *device.same_as)));
+      continue;
+    }
+    const auto twin = std::find_if(devices.begin(), devices.end(), [&](const Device& other) {
+      return other.index < device.index && other.name == device.name && other.platform != device.platform;
+    });
+    if (twin == devices.end()) continue;
+    findings.push_back(note(kSubject,
+                            fmt::format("devices {} and {} are both called {} and shared each on its own: "
+                                        "weights do not meet if they are one",
+                                        twin->index, device.index, device.name),
+                            fmt::format("same_as = {} in [device.{}] of the configuration, if they are",
+                                        twin->index, device.index)));
+  }
+  if (findings.empty()) findings.push_back(ok(kSubject, "each is hardware of its own"));
+  return findings;
 }
 
 Findings check_configuration(const Examination& examination) {

@@ -24,14 +24,12 @@ Result<void> greet(const session::Socket& socket) {
   return {};
 }
 
-Result<std::string> ask_version(const session::Socket& socket) {
+Result<session::Report> ask_report(const session::Socket& socket) {
   if (auto greeted = greet(socket); !greeted) return greeted.error();
   if (auto sent = socket.send(session::to_text(session::ControlRequest{})); !sent) return sent.error();
   const auto answer = session::receive_answer(socket);
   if (!answer) return answer.error();
-  const auto report = session::parse_report(answer.value());
-  if (!report) return report.error();
-  return report->daemon.version;
+  return session::parse_report(answer.value());
 }
 
 }  // namespace
@@ -53,11 +51,12 @@ DaemonAnswer ask_daemon(const std::string& path, std::chrono::milliseconds patie
   for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
     ::setsockopt(socket.value().fd(), SOL_SOCKET, direction, &limit, sizeof(limit));
   }
-  const auto version = ask_version(socket.value());
-  if (version) {
-    answer.version = version.value();
+  const auto report = ask_report(socket.value());
+  if (report) {
+    answer.version = report->daemon.version;
+    answer.devices = report->devices;
   } else {
-    answer.error = version.error().message;
+    answer.error = report.error().message;
   }
   return answer;
 }

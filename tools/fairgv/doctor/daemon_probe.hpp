@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
+
+#include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::tools::doctor {
 
@@ -13,8 +16,9 @@ struct DaemonAnswer {
   // Of who listens, as the kernel says; only if somebody could be reached.
   pid_t pid = 0;
   uid_t user = 0;
-  std::string version;  // empty: it did not answer as a daemon does
-  std::string error;    // why there is no answer
+  std::string version;                             // empty: it did not answer as a daemon does
+  std::string error;                               // why there is no answer
+  std::vector<session::Report::Device> devices{};  // that it knows so far
 
   bool reached() const { return connect_error == 0; }
   bool answers() const { return !version.empty(); }

@@ -4,13 +4,13 @@ namespace fairgv::tools::doctor {
 namespace {
 
 constexpr Check kChecks[] = {
-    check_front_end,        check_drivers_open,    check_drivers_once, check_worker_drivers,
-    check_vendor_variables, check_further_drivers, check_loader,       check_preload,
-    check_tenant_variables, check_device_files,    check_processor,    check_socket_folder,
-    check_daemon,           check_configuration,   check_descriptors,  check_locked_memory,
-    check_address_space,    check_core_files,      check_cores,        check_shared_memory,
-    check_overcommit,       check_memory_group,    check_huge_pages,   check_kernel_version,
-    check_seccomp,          check_user_namespaces, check_schedstat,
+    check_front_end,       check_drivers_open,     check_drivers_once,    check_worker_drivers,
+    check_shared_hardware, check_vendor_variables, check_further_drivers, check_loader,
+    check_preload,         check_tenant_variables, check_device_files,    check_processor,
+    check_socket_folder,   check_daemon,           check_configuration,   check_descriptors,
+    check_locked_memory,   check_address_space,    check_core_files,      check_cores,
+    check_shared_memory,   check_overcommit,       check_memory_group,    check_huge_pages,
+    check_kernel_version,  check_seccomp,          check_user_namespaces, check_schedstat,
 };
 
 }  // namespace

@@ -22,6 +22,12 @@ std::map<std::string, IcdFile> all_files(const Examination& examination) {
   return files;
 }
 
+/// What the dynamic linker did not find, if that is its reason: the driver, or something that it needs.
+std::string missing_library(const std::string& error) {
+  const auto end = error.find(": cannot open shared object file");
+  return end == std::string::npos ? std::string() : error.substr(0, end);
+}
+
 Finding opening(const Machine& machine, const IcdFile& file) {
   const std::string subject = "driver " + file.path;
   const std::string remedy = is_front_end(file)
@@ -30,7 +36,12 @@ Finding opening(const Machine& machine, const IcdFile& file) {
   if (file.driver.empty()) return wrong(subject, "it names no library", remedy);
   const OpenedLibrary opened = machine.open_library(file.driver);
   if (opened.path.empty()) {
-    return wrong(subject, fmt::format("{} cannot be opened: {}", file.driver, opened.error), remedy);
+    const std::string lacking = missing_library(opened.error);
+    const bool needs_other = !lacking.empty() && lacking != file.driver;
+    return wrong(subject, fmt::format("{} cannot be opened: {}", file.driver, opened.error),
+                 needs_other ? fmt::format("install the package that has {} (apt-file search {}), or rm '{}'",
+                                           lacking, lacking, file.path)
+                             : remedy);
   }
   if (!opened.is_opencl) return wrong(subject, opened.path + " is no OpenCL driver", remedy);
   return ok(subject, "leads to " + opened.path);

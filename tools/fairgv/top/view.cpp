@@ -138,6 +138,7 @@ View make_view(const Report& report, const Filter& filter, const Order& order) {
   View view;
   view.daemon = report.daemon;
   for (const Report::Device& device : report.devices) {
+    if (device.same_as) continue;  // everything of it is that device's
     if (filter.device && device.index != *filter.device) continue;
     DeviceView each{device, {}};
     for (const Report::Tenant& tenant : report.tenants) {

@@ -1,0 +1,114 @@
+"""The OpenCL drivers that a run can be over, by name: where each comes from, and what its processes must see.
+
+A driver is unpacked into a folder of the build and not installed: one that is registered on the machine would be a
+platform of every program on it, this project's own tests included.
+"""
+
+import glob
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import packages
+from .packages import Missing
+
+PLACE = "usr/lib/x86_64-linux-gnu"
+MACHINES = Path("/etc/OpenCL/vendors")
+
+
+@dataclass
+class Driver:
+    vendors: str  # what OCL_ICD_VENDORS is to be
+    environment: dict = field(default_factory=dict)  # of every process that loads it
+    readable: list = field(default_factory=list)  # folders that it needs, beyond what workers see anyway
+
+    def configuration(self):
+        """Of a daemon whose workers have this driver and no other."""
+        lines = ["[opencl]", f'vendors = "{self.vendors}"'] if os.path.isdir(self.vendors) else []
+        if self.readable:
+            lines += ["[worker]", f"readable = {self.readable}".replace("'", '"')]
+        return "\n".join(lines) + "\n"
+
+
+def register(folder, name, library):
+    """A folder of vendor files with this one."""
+    vendors = folder / "vendors"
+    vendors.mkdir(parents=True, exist_ok=True)
+    (vendors / f"{name}.icd").write_text(f"{library}\n", encoding="utf-8")
+    return str(vendors)
+
+
+def pocl(folder):
+    """Debian's, which the project's own tests use."""
+    packages.install({"pocl-opencl-icd"})
+    [library] = (MACHINES / "pocl.icd").read_text(encoding="utf-8").split()
+    return Driver(register(folder, "pocl", library))
+
+
+def rusticl(folder):
+    """Mesa's, on its software device llvmpipe, from Debian. It looks for libclc where its package has it."""
+    packages.install({"libclc-15", "libllvmspirvlib15", "libdrm2", "libdrm-amdgpu1", "libdrm-nouveau2",
+                      "libdrm-radeon1", "libelf1", "libsensors5", "libclang-cpp15"})
+    packages.unpack(["mesa-opencl-icd"], folder)
+    libraries = folder / PLACE
+    return Driver(register(folder, "rusticl", libraries / "libRusticlOpenCL.so.1"),
+                  {"RUSTICL_ENABLE": "llvmpipe", "GALLIUM_PIPE_SEARCH_DIR": str(libraries / "gallium-pipe"),
+                   "LD_LIBRARY_PATH": str(libraries)}, [str(folder)])
+
+
+def oclgrind(folder):
+    """The simulator of a device that looks for a program's faults, from Debian."""
+    packages.unpack(["oclgrind", "liboclgrind-21.10"], folder)
+    return Driver(register(folder, "oclgrind", folder / "usr/lib/oclgrind/liboclgrind-rt-icd.so"),
+                  {"LD_LIBRARY_PATH": str(folder / PLACE)}, [str(folder)])
+
+
+def intel(folder):
+    """Intel's runtime for processors, from the Python index."""
+    environment = packages.python_environment(folder / "python", ["intel-opencl-rt==2024.2.1", "intel-cmplr-lib-rt==2024.2.1"])
+    found = glob.glob(str(environment / "lib" / "**" / "libintelocl.so"), recursive=True)
+    if not found:
+        raise Missing(f"intel-opencl-rt has no libintelocl.so below {environment}")
+    # It finds what lies beside it; a loader of Intel's own does, too, which no program is to find.
+    return Driver(register(folder, "intel", found[0]), {}, [str(folder)])
+
+
+KNOWN = {"pocl": pocl, "intel": intel, "rusticl": rusticl, "oclgrind": oclgrind}
+
+
+def prepare(name, build):
+    """The driver of that name; else `name` is what OCL_ICD_VENDORS is to be. Raises Missing with the reason."""
+    if name not in KNOWN:
+        if not os.path.exists(name):
+            raise Missing(f"there is no driver {name}: there are {', '.join(KNOWN)}, and folders of vendor files")
+        return Driver(os.path.abspath(name))
+    folder = build / "drivers" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    driver = KNOWN[name](folder)
+    [vendor_file] = Path(driver.vendors).glob("*.icd")
+    library = vendor_file.read_text(encoding="utf-8").strip()
+    if library.startswith("/") and not os.path.exists(library):
+        raise Missing(f"the packages of {name} have no {library}")
+    return driver
+
+
+def devices(driver):
+    """One line for each device, as a bare program sees them; or Missing, with what the loader says of the driver."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("OCL_ICD_", "OPENCL_"))}
+    variables.update(driver.environment, OCL_ICD_VENDORS=driver.vendors)
+    listed = subprocess.run(["clinfo", "--list"], env=variables, capture_output=True, text=True)
+    lines = [line.strip(" `+-|") for line in listed.stdout.splitlines() if "Device #" in line]
+    if lines:
+        return lines
+    raise Missing("it shows no device" + "".join(f"; {reason}" for reason in reasons_of(driver, variables)))
+
+
+def reasons_of(driver, variables):
+    """What the dynamic linker has against the libraries of the vendor files. The loader of drivers does not tell."""
+    for vendor_file in sorted(Path(driver.vendors).glob("*.icd")):
+        library = vendor_file.read_text(encoding="utf-8").strip()
+        opened = subprocess.run(["/usr/bin/python3", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library],
+                                env=variables, capture_output=True, text=True)
+        if opened.returncode != 0:
+            yield opened.stderr.strip().splitlines()[-1].removeprefix("OSError: ")
