@@ -9,12 +9,8 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// To the size of the largest OpenCL type. Less than 2^48, so that sums do not overflow; no device has as
-/// much.
-std::uint64_t aligned(std::uint64_t bytes) {
-  constexpr std::uint64_t kAlignment = sizeof(cl_double16);
-  return std::min(bytes, std::uint64_t{1} << 47) / kAlignment * kAlignment + kAlignment;
-}
+/// Of which sums do not overflow: no device has as much.
+constexpr std::uint64_t kMostLocalBytes = std::uint64_t{1} << 47;
 
 /// Has the argument keep the object that the front end named.
 template <class T>
@@ -124,7 +120,7 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
   for (const auto& argument : after->arguments) {
     if (argument && argument->object && after->error == CL_SUCCESS) after->error = argument->object->error;
     if (argument && argument->kind == wire::ArgumentKind::local)
-      after->local_bytes += aligned(argument->bytes);
+      after->local_bytes += std::min<std::uint64_t>(argument->bytes, kMostLocalBytes);
   }
   return std::shared_ptr<const ArgumentSet>(after);
 }
