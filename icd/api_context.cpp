@@ -78,9 +78,7 @@ cl_context clCreateContextFromType(const cl_context_properties* properties, cl_d
       read.platform = platforms.front();
     }
     std::vector<Device*> chosen;
-    read.platform->visit_devices(device_type, [&](Device& device) { chosen.push_back(&device); });
-    if (device_type == 0) return CL_INVALID_DEVICE_TYPE;
-    if (chosen.empty()) return CL_DEVICE_NOT_FOUND;
+    if (const cl_int error = read.platform->find_devices(device_type, chosen)) return error;
     return make_context(std::move(chosen), std::move(read));
   });
 }

@@ -9,12 +9,6 @@
 namespace fairgv::icd {
 namespace {
 
-bool is_device_type(cl_device_type type) {
-  constexpr cl_device_type kKnown = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
-                                    CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-  return type == CL_DEVICE_TYPE_ALL || (type != 0 && (type & ~kKnown) == 0);
-}
-
 /// A partition scheme with its final 0 (OpenCL 3.0, 4.3).
 cl_int read_partition(const cl_device_partition_property* properties,
                       std::vector<cl_device_partition_property>& list) {
@@ -54,18 +48,20 @@ cl_int read_timers(const Device& device, cl_ulong* device_time, cl_ulong* host_t
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
                       cl_device_id* devices, cl_uint* num_devices) {
   return entry([&]() -> cl_int {
-    const Platform* const object = downcast<Platform>(platform);
+    Platform* const object = downcast<Platform>(platform);
     if (object == nullptr) return CL_INVALID_PLATFORM;
-    if (!is_device_type(device_type)) return CL_INVALID_DEVICE_TYPE;
     if (devices == nullptr && num_devices == nullptr) return CL_INVALID_VALUE;
     if (devices != nullptr && num_entries == 0) return CL_INVALID_VALUE;
-    cl_uint count = 0;
-    object->visit_devices(device_type, [&](Device& device) {
-      if (devices != nullptr && count < num_entries) devices[count] = device.handle();
-      ++count;
-    });
-    if (num_devices != nullptr) *num_devices = count;
-    return count == 0 ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
+    std::vector<Device*> found;
+    if (const cl_int error = object->find_devices(device_type, found)) {
+      if (num_devices != nullptr && error == CL_DEVICE_NOT_FOUND) *num_devices = 0;
+      return error;
+    }
+    for (cl_uint i = 0; devices != nullptr && i < num_entries && i < found.size(); ++i) {
+      devices[i] = found[i]->handle();
+    }
+    if (num_devices != nullptr) *num_devices = static_cast<cl_uint>(found.size());
+    return CL_SUCCESS;
   });
 }
 

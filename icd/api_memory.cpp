@@ -19,11 +19,19 @@ std::uint64_t max_allocation(const Context& context) {
   return most;
 }
 
+/// Whether the origin is one that no driver may refuse.
 bool is_aligned_for_some_device(const Context& context, std::uint64_t origin) {
   return std::any_of(context.devices().begin(), context.devices().end(), [origin](Device* device) {
     const DeviceFacts* const facts = device->facts();
     return facts != nullptr && origin % facts->address_alignment == 0;
   });
+}
+
+/// What the driver says of a part that begins at no device's alignment: some take it.
+cl_int ask_for_part(const Memory& parent, cl_mem_flags flags, const cl_buffer_region& region) {
+  const auto reply = parent.context().connection().call(
+      wire::CheckSubBuffer{parent.id(), device_access(flags), region.origin, region.size});
+  return reply ? reply->error : kSessionLost;
 }
 
 /// Puts the initial contents where the worker finds them.
@@ -83,7 +91,10 @@ Outcome<cl_mem> make_sub_buffer(Memory& parent, cl_mem_flags flags, const cl_buf
   if (!are_sub_buffer_flags(flags, parent.flags())) return CL_INVALID_VALUE;
   if (region.size == 0) return CL_INVALID_BUFFER_SIZE;
   if (!parent.has_range(region.origin, region.size)) return CL_INVALID_VALUE;
-  if (!is_aligned_for_some_device(parent.context(), region.origin)) return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+  if (!is_aligned_for_some_device(parent.context(), region.origin)) {
+    if (const cl_int error = ask_for_part(parent, inherited_flags(flags, parent.flags()), region))
+      return error;
+  }
   if (parent.context().session().lost()) return kSessionLost;
   std::byte* const host = parent.host_pointer() != nullptr ? parent.host_pointer() + region.origin : nullptr;
   Memory::Shape shape{inherited_flags(flags, parent.flags()), region.size, host, {}};

@@ -151,7 +151,7 @@ cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, s
   return entry([&]() -> cl_int {
     const Program* const object = downcast<Program>(program);
     if (object == nullptr) return CL_INVALID_PROGRAM;
-    if (spec_value == nullptr) return CL_INVALID_VALUE;
+    if (spec_value == nullptr || spec_size > sizeof(cl_ulong)) return CL_INVALID_VALUE;
     const std::span value(static_cast<const std::byte*>(spec_value), spec_size);
     const auto reply =
         object->connection().call(wire::SetSpecializationConstant{object->id(), spec_id, value});
@@ -201,6 +201,10 @@ cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK* pfn_not
     Program* const object = downcast<Program>(program);
     if (object == nullptr) return CL_INVALID_PROGRAM;
     if (pfn_notify == nullptr) return CL_INVALID_VALUE;
+    // Drivers without program-scope constructors may have none of these calls (OpenCL 3.0, 5.8.11).
+    const auto reply = object->connection().call(wire::CheckReleaseCallback{object->id()});
+    if (!reply) return kSessionLost;
+    if (reply->error != CL_SUCCESS) return reply->error;
     object->add_release_callback([=](cl_program handle) { pfn_notify(handle, user_data); });
     return CL_SUCCESS;
   });

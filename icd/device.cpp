@@ -162,6 +162,7 @@ std::optional<DeviceFacts> Device::fetch_facts() {
   facts.address_alignment = std::max(1U, number<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN).value_or(8) / 8);
   facts.data_type_alignment = std::max(1U, number<cl_uint>(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE).value_or(128));
   facts.max_allocation = number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
+  facts.local_memory = number<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE).value_or(0);
   facts.queue_properties = number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES).value_or(0);
   facts.compiler_available = number<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE).value_or(CL_FALSE) != CL_FALSE;
   // OpenCL 2.x has non-uniform work-groups always, 3.0 as an option, 1.x never.

@@ -29,6 +29,7 @@ struct DeviceFacts {
   std::array<std::uint64_t, 3> max_item_sizes{};
   std::uint64_t address_alignment = 1;  // bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN
   std::uint64_t max_allocation = 0;     // bytes
+  std::uint64_t local_memory = 0;       // bytes
   std::uint64_t queue_properties = 0;
   std::uint64_t data_type_alignment = 1;  // bytes; CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE
   bool non_uniform_groups = false;

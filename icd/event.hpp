@@ -39,6 +39,8 @@ class Event : public Object<Event> {
   wire::EventId id() const { return id_; }
   /// Null for internal events.
   Context* context() const { return context_.get(); }
+  /// Of a command that the application sees the event of, else null.
+  const Queue* queue() const { return queue_.get(); }
   bool is_user() const { return type_ == CL_COMMAND_USER; }
 
   /// CL_QUEUED … CL_COMPLETE or a negative error. The results of reads are in place when it says CL_COMPLETE.

@@ -21,6 +21,11 @@ wire::ArgumentKind kind_of(const Memory& memory) {
   return memory.image() != nullptr ? wire::ArgumentKind::image : wire::ArgumentKind::pipe;
 }
 
+/// Of local memory: sums of what this returns do not overflow, and no device has as much.
+std::uint64_t countable(std::uint64_t bytes) {
+  return std::min(bytes, std::uint64_t{1} << 47);
+}
+
 // Most values are numbers; with a known size, comparing and copying one is an instruction or two.
 
 bool equal_values(const void* one, const void* other, std::size_t bytes) {
@@ -61,6 +66,7 @@ Kernel::Kernel(Kernel& other) : Kernel(*other.program_, other.table_, other.desc
   const std::lock_guard lock(other.mutex_);
   arguments_ = other.arguments_;
   unset_ = other.unset_;
+  local_bytes_ = other.local_bytes_;
   changed_ = 0;
   for (Argument& argument : arguments_) {
     argument.changed = argument.set;
@@ -83,7 +89,7 @@ cl_int Kernel::set_argument(cl_uint index, std::size_t bytes, const void* value)
     case ArgumentClass::memory:
       return set_memory(argument, bytes, value);
     case ArgumentClass::local:
-      return set_local(argument, bytes, value);
+      return set_local(index, bytes, value);
     case ArgumentClass::value:
       return set_value(index, bytes, value);
     case ArgumentClass::image:
@@ -160,9 +166,16 @@ cl_int Kernel::set_pipe(Argument& argument, std::size_t bytes, const void* value
   return CL_SUCCESS;
 }
 
-cl_int Kernel::set_local(Argument& argument, std::size_t bytes, const void* value) {
-  if (bytes == 0) return CL_INVALID_ARG_SIZE;
+cl_int Kernel::set_local(cl_uint index, std::size_t bytes, const void* value) {
+  Argument& argument = arguments_[index];
   if (value != nullptr) return CL_INVALID_ARG_VALUE;
+  if (bytes == 0) {
+    // No driver should take it; some do.
+    if (argument.type.kind != ArgumentClass::local) return CL_INVALID_ARG_SIZE;
+    if (const cl_int error = ask_for_size(index, bytes)) return error;
+  }
+  const bool replaces = argument.set && argument.kind == wire::ArgumentKind::local;
+  local_bytes_ += countable(bytes) - (replaces ? countable(argument.bytes) : 0);
   store(argument, wire::ArgumentKind::local, bytes);
   return CL_SUCCESS;
 }
@@ -186,7 +199,7 @@ cl_int Kernel::set_value(cl_uint index, std::size_t bytes, const void* value) {
 cl_int Kernel::set_undescribed(cl_uint index, std::size_t bytes, const void* value) {
   Argument& argument = arguments_[index];
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
-  if (value == nullptr) return set_local(argument, bytes, value);
+  if (value == nullptr) return set_local(index, bytes, value);
   if (bytes == sizeof(cl_mem)) {
     if (const Memory* const memory = find<Memory>(handle_at<cl_mem>(value))) {
       store_object(argument, kind_of(*memory), *memory);
@@ -315,7 +328,64 @@ std::optional<KernelLimits> Kernel::fetch_limits(Device& device) {
   if (required->value.size() == 3 * sizeof(size_t)) {
     std::memcpy(limits.required_group_size.data(), required->value.data(), 3 * sizeof(size_t));
   }
+  if (local_bytes_ == 0) return limits;
+  // Not remembered as an answer: arguments change it.
+  const auto local = program_->connection().call(
+      wire::GetKernelWorkGroupInfo{id_, device.index(), CL_KERNEL_LOCAL_MEM_SIZE});
+  if (!local) return std::nullopt;
+  if (local->value.size() == sizeof(cl_ulong)) {
+    std::memcpy(&limits.local_bytes, local->value.data(), sizeof(cl_ulong));
+  }
   return limits;
+}
+
+Kernel::LaunchShape Kernel::shape_of(const Device& device, const wire::CheckLaunch& question,
+                                     std::uint64_t local_bytes) {
+  const wire::Extent3& offset = question.global_offset;
+  const wire::Extent3& global = question.global_size;
+  const wire::Extent3& local = question.local_size;
+  const std::uint64_t has =
+      question.has_local_size + 2U * question.has_global_offset + 4U * question.has_global_size;
+  return {device.index(),
+          question.dimensions,
+          has,
+          offset.x,
+          offset.y,
+          offset.z,
+          global.x,
+          global.y,
+          global.z,
+          local.x,
+          local.y,
+          local.z,
+          local_bytes};
+}
+
+cl_int Kernel::ask_for_launch(const Queue& queue, const wire::CheckLaunch& question) {
+  const Device& device = queue.device();
+  const LaunchShape shape = shape_of(device, question, local_bytes_);
+  {
+    const std::lock_guard lock(answers_mutex_);
+    const auto known = std::find_if(answers_.begin(), answers_.end(),
+                                    [&](const Answer& answer) { return answer.shape == shape; });
+    if (known != answers_.end()) return known->error;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (unset_ != 0) return CL_INVALID_KERNEL_ARGS;
+  }
+  send_arguments();
+  const auto reply = program_->connection().call(question);
+  if (!reply) return kSessionLost;
+  // The number of a sub-device may come to mean another one.
+  if (device.parent() != nullptr) return reply->error;
+  const std::lock_guard lock(answers_mutex_);
+  if (answers_.size() < kMostAnswers) {
+    answers_.push_back({shape, reply->error});
+  } else {
+    answers_[oldest_answer_++ % kMostAnswers] = {shape, reply->error};
+  }
+  return reply->error;
 }
 
 const KernelLimits* Kernel::limits(Device& device) {
@@ -413,8 +483,12 @@ cl_int Kernel::find_group_info(const Device& device, cl_kernel_work_group_info p
 
 cl_int Kernel::sub_group_info(const Device& device, cl_kernel_sub_group_info param,
                               std::span<const std::byte> input, InfoSink sink) {
-  const auto reply = program_->connection().call(
-      wire::GetKernelSubGroupInfo{id_, device.index(), param, sink.value == nullptr ? 0 : sink.size, input});
+  // What is offered beyond what any query has makes no difference to the answer.
+  const std::uint64_t room =
+      sink.value == nullptr ? 0 : std::min<std::uint64_t>(sink.size, wire::kLongestSubGroupAnswer);
+  const auto known = input.first(std::min<std::size_t>(input.size(), wire::kLongestSubGroupInput));
+  const auto reply =
+      program_->connection().call(wire::GetKernelSubGroupInfo{id_, device.index(), param, room, known});
   return reply ? sink.reply(*reply) : kSessionLost;
 }
 

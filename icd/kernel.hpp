@@ -18,6 +18,7 @@
 #include "icd/memory.hpp"
 #include "icd/object.hpp"
 #include "icd/program.hpp"
+#include "icd/queue.hpp"
 
 namespace fairgv::icd {
 
@@ -28,6 +29,7 @@ struct KernelLimits {
   bool non_uniform_groups = false;  // work-groups may be of different sizes
   std::uint64_t max_group_size = 0;
   std::array<std::uint64_t, 3> required_group_size{};  // reqd_work_group_size, or zeros
+  std::uint64_t local_bytes = 0;  // of local memory beside its arguments; 0 if it has none there
 };
 
 class Kernel : public Object<Kernel> {
@@ -57,6 +59,13 @@ class Kernel : public Object<Kernel> {
   /// What launches on the device may do; nullptr if the session is lost. A limit that the driver does not
   /// tell is the device's.
   const KernelLimits* limits(Device& device);
+
+  /// Bytes of local memory that the arguments ask for: at least what a launch would use.
+  std::uint64_t local_argument_bytes() const { return local_bytes_; }
+
+  /// Whether the driver takes a launch on that queue: its answer, asked once for each shape. `question` is
+  /// for this kernel. CL_INVALID_KERNEL_ARGS if an argument was never set; kSessionLost.
+  cl_int ask_for_launch(const Queue& queue, const wire::CheckLaunch& question);
 
   /// Calls `send(updates, values)` with the arguments that changed since the previous call, under the
   /// kernel's lock. CL_INVALID_KERNEL_ARGS if one was never set, or changed to an object that is gone by now
@@ -105,7 +114,7 @@ class Kernel : public Object<Kernel> {
                                      const void* value);
   [[gnu::noinline]] cl_int set_sampler(Argument& argument, std::size_t bytes, const void* value);
   [[gnu::noinline]] cl_int set_pipe(Argument& argument, std::size_t bytes, const void* value);
-  cl_int set_local(Argument& argument, std::size_t bytes, const void* value);
+  cl_int set_local(cl_uint index, std::size_t bytes, const void* value);
   cl_int set_value(cl_uint index, std::size_t bytes, const void* value);
   [[gnu::noinline]] cl_int set_undescribed(cl_uint index, std::size_t bytes, const void* value);
   [[gnu::noinline]] cl_int ask_for_size(cl_uint index, std::size_t bytes);
@@ -139,6 +148,20 @@ class Kernel : public Object<Kernel> {
   std::uint32_t changed_ = 0;
   std::vector<wire::ArgumentUpdate> updates_;  // of the launch being sent
   std::vector<std::byte> values_;
+  std::uint64_t local_bytes_ = 0;  // like arguments_
+
+  /// All that the driver's answer depends on.
+  using LaunchShape = std::array<std::uint64_t, 13>;
+  static LaunchShape shape_of(const Device& device, const wire::CheckLaunch& question,
+                              std::uint64_t local_bytes);
+  struct Answer {
+    LaunchShape shape{};
+    cl_int error = CL_SUCCESS;
+  };
+  static constexpr std::size_t kMostAnswers = 16;
+  std::mutex answers_mutex_;  // guards the two that follow
+  std::vector<Answer> answers_;
+  std::size_t oldest_answer_ = 0;  // the next to be forgotten
 
   struct LimitsOf {
     wire::DeviceIndex device;

@@ -5,26 +5,34 @@
 namespace fairgv::icd {
 namespace {
 
-cl_int check_local_size(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel) {
+/// Whether every driver takes groups of that size.
+bool is_usual_group(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel) {
   std::uint64_t group = 1;
   for (cl_uint d = 0; d < space.dimensions; ++d) {
-    const std::uint64_t local =
-        std::max<std::uint64_t>(space.local[d], 1);  // 0: drivers take it as they like
-    if (local > device.max_item_sizes[d]) return CL_INVALID_WORK_ITEM_SIZE;
-    if (!kernel.non_uniform_groups && space.global[d] % local != 0) return CL_INVALID_WORK_GROUP_SIZE;
+    const std::uint64_t local = space.local[d];
+    if (local == 0 || local > device.max_item_sizes[d]) return false;
+    if (!kernel.non_uniform_groups && space.global[d] % local != 0) return false;
     group *= local;  // cannot overflow: each factor is at most the device's limit, checked before the next
-    if (group > std::min(device.max_group_size, kernel.max_group_size)) return CL_INVALID_WORK_GROUP_SIZE;
+    if (group > std::min(device.max_group_size, kernel.max_group_size)) return false;
   }
-  return CL_SUCCESS;
+  return true;
 }
 
-cl_int check_required_size(const IndexSpace& space, const KernelLimits& kernel) {
-  if (space.local == nullptr) return CL_INVALID_WORK_GROUP_SIZE;
+bool has_required_group(const IndexSpace& space, const KernelLimits& kernel) {
   for (cl_uint d = 0; d < space.dimensions; ++d) {
     const std::uint64_t required = kernel.required_group_size[d];
-    if (space.local[d] != required || space.global[d] % required != 0) return CL_INVALID_WORK_GROUP_SIZE;
+    if (space.local[d] != required || space.global[d] % required != 0) return false;
   }
-  return CL_SUCCESS;
+  return true;
+}
+
+bool is_usual(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
+              std::uint64_t local_bytes) {
+  if (space.is_empty()) return false;
+  if (local_bytes != 0 && local_bytes + kernel.local_bytes > device.local_memory) return false;
+  const bool has_required = kernel.required_group_size[0] != 0;
+  if (space.local == nullptr) return !has_required;
+  return has_required ? has_required_group(space, kernel) : is_usual_group(space, device, kernel);
 }
 
 wire::Extent3 extent(cl_uint dimensions, const size_t* values, std::uint64_t missing) {
@@ -38,17 +46,16 @@ bool IndexSpace::is_empty() const {
   return global == nullptr || std::any_of(global, global + dimensions, [](size_t size) { return size == 0; });
 }
 
-cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel) {
+cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
+                         std::uint64_t local_bytes) {
   if (space.dimensions < 1 || space.dimensions > std::min<std::uint64_t>(device.max_dimensions, 3)) {
     return CL_INVALID_WORK_DIMENSION;
   }
-  if (space.is_empty()) return device.at_least(2, 1) ? CL_SUCCESS : CL_INVALID_GLOBAL_WORK_SIZE;
-  for (cl_uint d = 0; d < space.dimensions; ++d) {
+  for (cl_uint d = 0; space.global != nullptr && d < space.dimensions; ++d) {
     if (space.offset != nullptr && space.offset[d] > SIZE_MAX - space.global[d])
       return CL_INVALID_GLOBAL_OFFSET;
   }
-  if (kernel.required_group_size[0] != 0) return check_required_size(space, kernel);
-  return space.local == nullptr ? CL_SUCCESS : check_local_size(space, device, kernel);
+  return is_usual(space, device, kernel, local_bytes) ? CL_SUCCESS : kDriverDecides;
 }
 
 cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space) {
@@ -57,7 +64,21 @@ cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space)
   const KernelLimits* const limits = kernel.limits(queue.device());
   if (device == nullptr || limits == nullptr) return kSessionLost;
   if (!limits->executable) return CL_INVALID_PROGRAM_EXECUTABLE;
-  return check_index_space(space, *device, *limits);
+  const cl_int error = check_index_space(space, *device, *limits, kernel.local_argument_bytes());
+  if (error != kDriverDecides) return error;
+  return kernel.ask_for_launch(queue, make_question(queue, kernel, space));
+}
+
+wire::CheckLaunch make_question(const Queue& queue, const Kernel& kernel, const IndexSpace& space) {
+  return {.queue = queue.id(),
+          .kernel = kernel.id(),
+          .dimensions = space.dimensions,
+          .has_local_size = space.local != nullptr,
+          .has_global_offset = space.offset != nullptr,
+          .has_global_size = space.global != nullptr,
+          .global_offset = extent(space.dimensions, space.offset, 0),
+          .global_size = extent(space.dimensions, space.global, 1),
+          .local_size = extent(space.dimensions, space.local, 1)};
 }
 
 wire::EnqueueKernel make_launch(const Kernel& kernel, const IndexSpace& space) {

@@ -21,12 +21,21 @@ struct IndexSpace {
   bool is_empty() const;
 };
 
-/// CL_SUCCESS, or the error that the specification names. Pure.
-cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel);
+/// What is no CL code: the specification leaves it to the driver.
+inline constexpr cl_int kDriverDecides = 1;
 
-/// The same for a launch of the kernel on the queue's device, which may ask the worker for the kernel's
-/// limits.
+/// CL_SUCCESS for what every driver takes, the error where the specification leaves none a choice, or
+/// kDriverDecides. `local_bytes`: of the kernel's arguments in local memory. Pure.
+cl_int check_index_space(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
+                         std::uint64_t local_bytes);
+
+/// The same for a launch of the kernel on the queue's device, with the driver's answer where it decides. Asks
+/// the worker for the kernel's limits at its first launch, and for the driver's answer at the first of every
+/// unusual shape.
 cl_int check_launch(const Queue& queue, Kernel& kernel, const IndexSpace& space);
+
+/// Asks whether the driver takes the launch.
+wire::CheckLaunch make_question(const Queue& queue, const Kernel& kernel, const IndexSpace& space);
 
 /// The launch's call, but for its command and its arguments (Kernel::send_changes()).
 wire::EnqueueKernel make_launch(const Kernel& kernel, const IndexSpace& space);

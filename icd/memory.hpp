@@ -63,6 +63,12 @@ class Memory : public Object<Memory> {
 
   Context& context() const { return *context_; }
   Memory* parent() const { return parent_.get(); }
+  /// The object whose memory it is in the end: itself, what it is a part of, or an allocation of shared
+  /// virtual memory.
+  const Memory& allocation() const {
+    if (svm_) return *svm_;
+    return parent_ ? parent_->allocation() : *this;
+  }
   wire::ObjectId id() const { return id_; }
   cl_mem_flags flags() const { return shape_.flags; }
   std::uint64_t bytes() const { return shape_.bytes; }

@@ -96,6 +96,7 @@ void Platform::forget_connection() {
   if (platforms == nullptr) return;
   for (Platform* platform : *platforms) {
     platform->info_.forget();
+    platform->devices_of_type_.forget();
     for (Device* device : platform->devices_) device->forget_connection();
   }
 }
@@ -127,6 +128,28 @@ wire::InfoReply Platform::adapt(cl_platform_info param, session::Names names, wi
       break;
   }
   return reply;
+}
+
+cl_int Platform::find_devices(cl_device_type type, std::vector<Device*>& found) {
+  const auto ask = [&]() -> std::optional<wire::InfoReply> {
+    Connection* const connection = Connection::get_live();
+    if (connection == nullptr) return std::nullopt;
+    const auto devices = connection->call(wire::GetDevicesOfType{index_, type});
+    if (!devices) return std::nullopt;
+    const auto bytes = std::as_bytes(std::span(devices->devices));
+    return wire::InfoReply{devices->error, {bytes.begin(), bytes.end()}};
+  };
+  const wire::InfoReply* const reply = devices_of_type_.get(type, ask);
+  if (reply == nullptr) return kSessionLost;
+  for (std::size_t at = 0; at + sizeof(wire::DeviceIndex) <= reply->value.size();
+       at += sizeof(wire::DeviceIndex)) {
+    wire::DeviceIndex index = 0;
+    std::memcpy(&index, reply->value.data() + at, sizeof(index));
+    const auto known = std::find_if(devices_.begin(), devices_.end(),
+                                    [index](const Device* device) { return device->index() == index; });
+    if (known != devices_.end()) found.push_back(*known);
+  }
+  return reply->error;
 }
 
 cl_int Platform::find_info(cl_platform_info param, InfoSink sink) {

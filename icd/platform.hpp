@@ -36,17 +36,10 @@ class Platform : public Object<Platform> {
   wire::PlatformIndex index() const { return index_; }
   std::span<Device* const> devices() const { return devices_; }
 
-  /// Calls `visit(Device&)` for each device whose type shares a bit with `type`, or for the default one.
-  template <class Visit>
-  void visit_devices(cl_device_type type, Visit&& visit) const {
-    bool found = false;
-    for (Device* const device : devices_) {
-      if (!is_wanted(*device, type)) continue;
-      found = true;
-      visit(*device);
-    }
-    if (!found && (type & CL_DEVICE_TYPE_DEFAULT) != 0 && !devices_.empty()) visit(*devices_.front());
-  }
+  /// The devices of a type, whatever its bits, in `found`; or the error. The driver decides which those are
+  /// (OpenCL 3.0, 4.2, leaves it the default device and every bit that it does not name) and is asked once
+  /// for each type.
+  cl_int find_devices(cl_device_type type, std::vector<Device*>& found);
 
   /// clGetPlatformInfo. What was asked before is answered in line.
   cl_int info(cl_platform_info param, InfoSink sink) {
@@ -56,11 +49,6 @@ class Platform : public Object<Platform> {
 
  private:
   static std::vector<Platform*> fetch_all();
-  /// CL_DEVICE_TYPE_ALL has every bit set but does not mean custom devices (OpenCL 3.0, 4.2).
-  static bool is_wanted(const Device& device, cl_device_type type) {
-    if (type == CL_DEVICE_TYPE_ALL) return (device.type() & CL_DEVICE_TYPE_CUSTOM) == 0;
-    return (device.type() & type) != 0;
-  }
   cl_int find_info(cl_platform_info param, InfoSink sink);
   const wire::InfoReply* raw_info(cl_platform_info param);
   /// The driver's answer as programs are to see it.
@@ -69,6 +57,7 @@ class Platform : public Object<Platform> {
   const wire::PlatformIndex index_;
   std::vector<Device*> devices_;
   InfoCache<cl_platform_info> info_;
+  InfoCache<cl_device_type, 4> devices_of_type_;  // their indices
 };
 
 }  // namespace fairgv::icd

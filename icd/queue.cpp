@@ -31,6 +31,7 @@ cl_int Queue::finish() {
   const std::uint64_t sent = commands();
   if (finished_.load(std::memory_order_acquire) >= sent) {
     connection().settle();
+    connection().callbacks().await_called(*this);
     return CL_SUCCESS;
   }
   const Ref<Event> marker = Event::make_internal(connection());
@@ -40,6 +41,7 @@ cl_int Queue::finish() {
   if (!connection().send(call)) return kSessionLost;
   if (marker->wait(wire::kFinish) < CL_COMPLETE) return kSessionLost;
   note_finished(sent);
+  connection().callbacks().await_called(*this);
   return CL_SUCCESS;
 }
 

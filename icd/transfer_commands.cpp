@@ -190,9 +190,12 @@ HostRegion direct_region(const BufferRegion& region) {
 
 /// The host's side of a transfer if it is shared virtual memory, which commands before and after this one may
 /// use: nothing may be copied there before or after the command's turn, so the driver does it all. Only
-/// memory without gaps.
+/// memory without gaps, and not of the allocation that the buffer itself lies in: no driver is asked to copy
+/// between two views of the same bytes.
 std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const HostRegion& host) {
   if (!host.is_flat()) return std::nullopt;
+  const auto place = buffer.memory.context().svm().find(host.address);
+  if (!place || place.memory.get() == &buffer.memory.allocation()) return std::nullopt;
   return buffer.memory.context().svm().range(host.address, host.bytes());
 }
 

@@ -83,24 +83,28 @@ __FAIRGV_FUNCTION size_t __fairgv_word(uint d) {
 #define __FAIRGV_OFFSET(d) __fairgv_bits(__fairgv_word(d), 0, 18)
 #endif
 
+/* Dimensions that the launch does not have: below the third OpenCL's own answers, because there a sub-launch differs from
+ * the whole; beyond it the driver's, whatever they are. Work-items must not notice that their launch is cut. */
+#define __FAIRGV_OF(d, used, missing, native) ((d) < __FAIRGV_DIMENSIONS ? (used) : (d) < 3 ? (missing) : (native))
+
 __FAIRGV_FUNCTION uint __fairgv_work_dim(void) {
   return __FAIRGV_DIMENSIONS;
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_num_groups(uint d) {
-  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_GROUPS(d) : 1;
+  return __FAIRGV_OF(d, __FAIRGV_GROUPS(d), 1, get_num_groups(d));
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_group_id(uint d) {
-  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_FIRST(d) + get_group_id(d) : 0;
+  return __FAIRGV_OF(d, __FAIRGV_FIRST(d) + get_group_id(d), 0, get_group_id(d));
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_global_offset(uint d) {
-  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_OFFSET(d) : 0;
+  return __FAIRGV_OF(d, __FAIRGV_OFFSET(d), 0, get_global_offset(d));
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_global_size(uint d) {
-  return d < __FAIRGV_DIMENSIONS ? __FAIRGV_GROUPS(d) * __FAIRGV_GROUP_SIZE(d) - __FAIRGV_MISSING(d) : 1;
+  return __FAIRGV_OF(d, __FAIRGV_GROUPS(d) * __FAIRGV_GROUP_SIZE(d) - __FAIRGV_MISSING(d), 1, get_global_size(d));
 }
 
 /* As if the launch had no offset. */
@@ -109,7 +113,8 @@ __FAIRGV_FUNCTION size_t __fairgv_index(uint d) {
 }
 
 __FAIRGV_FUNCTION size_t __fairgv_global_id(uint d) {
-  return __fairgv_group_id(d) * __FAIRGV_GROUP_SIZE(d) + __fairgv_global_offset(d) + get_local_id(d);
+  const size_t id = __fairgv_group_id(d) * __FAIRGV_GROUP_SIZE(d) + __fairgv_global_offset(d) + get_local_id(d);
+  return d < 3 ? id : get_global_id(d);
 }
 
 #if __FAIRGV_OPENCL_C >= 200

@@ -13,6 +13,11 @@ bool has_ended(const std::weak_ptr<Node>& node) {
 
 }  // namespace
 
+bool Node::note_failed_wait(std::int32_t failure) {
+  failed_wait_ = lane_->after_failed_wait(failure);
+  return failed_wait_ != 0;
+}
+
 CommandGraph::~CommandGraph() {
   while (first_pending_ != nullptr) {
     const NodePtr node = let_go(*first_pending_);
@@ -23,8 +28,8 @@ CommandGraph::~CommandGraph() {
 }
 
 void CommandGraph::add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits,
-                       bool wait_failed) {
-  node->wait_failed_ = wait_failed;
+                       std::int32_t failed_wait) {
+  if (failed_wait != 0) node->note_failed_wait(failed_wait);
   for (const NodePtr& wait : waits) depend(*node, *wait, true);
   if (node->external()) return;
   keep(*node);
@@ -145,8 +150,7 @@ void CommandGraph::finish(Node& node, std::int32_t status) {
     Node& to = *edge.to;
     if (!edge.passed) to.unissued_ -= 1;
     to.unended_ -= 1;
-    if (edge.is_explicit && status < 0 && !to.was_issued_) {
-      to.wait_failed_ = true;
+    if (edge.is_explicit && status < 0 && !to.was_issued_ && to.note_failed_wait(status)) {
       to.stage_ = Node::Stage::waiting;  // no longer ready, if it was
     }
     agenda_.push_back(std::move(edge.to));

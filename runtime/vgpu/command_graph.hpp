@@ -12,13 +12,14 @@
 // invariant 3).
 //
 // Errors follow the OpenCL 3.0 specification, section 5.11: a node whose explicit wait list contains a failed
-// event ends with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST without being issued, and so on down. The
-// order of an in-order queue passes no errors on.
+// event ends with an error (FailedWaits) without being issued, and so on down. The order of an in-order queue
+// passes no errors on.
 //
 // Pure logic, not thread-safe: the executor calls it with its lock held. Costs are O(1) per node and edge;
 // nothing recurses, whatever the depth of the graph.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -36,6 +37,30 @@ inline constexpr std::int32_t kRunning = 1;
 inline constexpr std::int32_t kSubmitted = 2;
 inline constexpr std::int32_t kQueued = 3;
 inline constexpr std::int32_t kWaitListFailed = -14;
+inline constexpr std::int32_t kOutOfResources = -5;
+
+/// What commands end with that have a failed event in their wait list. They end with an error, says OpenCL
+/// 3.0 (5.11); with which, each driver decides, and some run them all the same (Intel's for CPUs). Written by
+/// the loop thread, read by whoever has the executor's lock; relaxed: a command that ends meanwhile may go by
+/// either rule.
+class FailedWaits {
+ public:
+  /// An error, or kPassedOn: that of the event, or kIgnored: as if it had not failed.
+  using Rule = std::int32_t;
+  static constexpr Rule kPassedOn = 1;
+  static constexpr Rule kIgnored = 0;
+
+  void set(Rule rule) { rule_.store(rule, std::memory_order_relaxed); }
+  Rule rule() const { return rule_.load(std::memory_order_relaxed); }
+  /// 0 with kIgnored.
+  std::int32_t after(std::int32_t failure) const {
+    const Rule now = rule();
+    return now == kPassedOn ? failure : now;
+  }
+
+ private:
+  std::atomic<Rule> rule_{kWaitListFailed};
+};
 
 class Lane;
 class Node;
@@ -69,6 +94,8 @@ class Node : public std::enable_shared_from_this<Node> {
   bool granted() const { return granted_; }
   /// Whether it was issued before it ended.
   bool was_issued() const { return was_issued_; }
+  /// Has a node that was not added yet end with an error instead of being issued.
+  void fail(std::int32_t error) { error_ = error; }
   /// CL_COMPLETE or an error, once ended.
   std::int32_t status() const { return error_; }
 
@@ -94,7 +121,7 @@ class Node : public std::enable_shared_from_this<Node> {
     bool passed;       // no longer counted in to->unissued_
   };
 
-  bool doomed() const { return wait_failed_ || error_ != 0; }
+  bool doomed() const { return failed_wait_ != 0 || error_ != 0; }
   /// Ends without the device, as soon as nothing before it is left.
   bool ends_by_itself() const {
     return !was_issued_ && (work_ == Work::marker || work_ == Work::barrier || work_ == Work::nothing ||
@@ -105,7 +132,9 @@ class Node : public std::enable_shared_from_this<Node> {
   bool is_over() const { return unended_ == 0 && (reported_ || ends_by_itself()); }
   bool may_still_fail() const { return !was_issued_ && unended_ != 0; }
   bool may_be_granted() const { return work_ == Work::access && !granted_ && !doomed() && unended_ == 0; }
-  std::int32_t result() const { return wait_failed_ && !was_issued_ ? kWaitListFailed : error_; }
+  std::int32_t result() const { return failed_wait_ != 0 && !was_issued_ ? failed_wait_ : error_; }
+  /// An event of the wait list has ended with `failure`; whether that keeps the node from running.
+  bool note_failed_wait(std::int32_t failure);
 
   std::shared_ptr<Lane> lane_;
   std::vector<Edge> dependents_;
@@ -115,7 +144,7 @@ class Node : public std::enable_shared_from_this<Node> {
   std::int32_t error_;          // as constructed, then as reported
   const Work work_;
   Stage stage_ = Stage::waiting;
-  bool wait_failed_ = false;  // a node of the wait list ended in an error
+  std::int32_t failed_wait_ = 0;  // what it ends with because a node of the wait list has failed
   bool was_issued_ = false;
   bool granted_ = false;
   bool reported_ = false;  // the driver is done with it; in-order lanes end it in turn
@@ -143,6 +172,13 @@ class Lane {
   bool in_order() const { return in_order_; }
   Clock clock() const { return clock_; }
 
+  /// The rule of the driver's; before the first node.
+  void set_failed_waits(std::shared_ptr<const FailedWaits> rule) { failed_waits_ = std::move(rule); }
+  /// What a node of the lane ends with after an event of its wait list has ended with `failure`; 0: it runs.
+  std::int32_t after_failed_wait(std::int32_t failure) const {
+    return failed_waits_ ? failed_waits_->after(failure) : kWaitListFailed;
+  }
+
   /// When the latest command ended, by the device's clock. The executor's (and its lock's).
   std::uint64_t last_ended = 0;
 
@@ -152,6 +188,7 @@ class Lane {
   const wire::DeviceIndex device_;
   const bool in_order_;
   const Clock clock_;
+  std::shared_ptr<const FailedWaits> failed_waits_;
 
   // In order: the nodes that have not ended, oldest first. Those before `next_` are ready, issued, or wait
   // only for the nodes before them. Completions are taken in this order, so a lane needs no edges.
@@ -174,8 +211,8 @@ class CommandGraph {
   CommandGraph& operator=(const CommandGraph&) = delete;
 
   /// Adds a new node that waits for `waits`, which have not ended. `named_waits` tells whether its wait list
-  /// named any event at all; `wait_failed`, whether it named one that has already ended in an error.
-  void add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits, bool wait_failed);
+  /// named any event at all; `failed_wait`, the error of one that has already ended in one, or 0.
+  void add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits, std::int32_t failed_wait);
 
   /// The executor hands a ready node to its driver now. Nodes are issued to a lane in the order in which they
   /// became ready.

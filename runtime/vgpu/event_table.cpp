@@ -33,14 +33,14 @@ Result<void> EventTable::add(wire::EventId event, const NodePtr& node, wire::Opc
 }
 
 Result<void> EventTable::resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes,
-                                 bool& failed) {
+                                 std::int32_t& failure) {
   for (const wire::EventId event : wait_list) {
     const Entry* entry = find(event);
     if (entry == nullptr) return unknown("a wait list's event", event);
     if (entry->node) {
       nodes.push_back(entry->node);
     } else if (entry->status < 0) {
-      failed = true;
+      failure = entry->status;
     }
   }
   return {};

@@ -36,9 +36,10 @@ class EventTable {
   /// the id is no slot's, or still in use.
   Result<void> add(wire::EventId event, const NodePtr& node, wire::Opcode made_by);
 
-  /// What the events of a wait list stand for: appends the nodes that have not ended to `nodes`; `failed`
-  /// becomes true if one has ended in an error. An Error if one is unknown.
-  Result<void> resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes, bool& failed);
+  /// What the events of a wait list stand for: appends the nodes that have not ended to `nodes`; `failure`
+  /// becomes the error of one that has ended in one. An Error if one is unknown.
+  Result<void> resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes,
+                       std::int32_t& failure);
 
   /// The user event that has not been set yet; an Error if the id is none.
   Result<NodePtr> unset_user_event(wire::EventId event);

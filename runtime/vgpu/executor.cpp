@@ -49,14 +49,9 @@ Result<void> Executor::enqueue_marker(Work work, std::shared_ptr<Lane> lane, std
 }
 
 /// Beyond them a client fills its worker's memory with what can never be done.
-Result<void> Executor::check_limits(std::size_t more_waits) const {
+Result<void> Executor::check_limits() const {
   if (graph_.pending() >= settings_.limits.commands + most_on_their_way_) {
     return Error{fmt::format("more than {} commands are pending", settings_.limits.commands)};
-  }
-  const std::uint64_t most_waits = settings_.limits.waits;
-  if (more_waits > most_waits - std::min(graph_.waits(), most_waits)) {
-    return Error{
-        fmt::format("the wait lists of commands that have not ended name more than {} events", most_waits)};
   }
   return {};
 }
@@ -64,15 +59,20 @@ Result<void> Executor::check_limits(std::size_t more_waits) const {
 Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
                            std::span<const wire::EventId> wait_list, std::span<const NodePtr> after) {
   Lock lock(*this);
-  bool wait_failed = false;
-  if (auto within = check_limits(wait_list.size() + after.size()); !within) return within;
-  if (auto resolved = events_.resolve(wait_list, waits_, wait_failed); !resolved) return resolved;
+  std::int32_t failed_wait = 0;
+  if (auto within = check_limits(); !within) return within;
+  if (auto resolved = events_.resolve(wait_list, waits_, failed_wait); !resolved) return resolved;
   if (completion) {
     if (auto added = events_.add(completion, node, request_.opcode); !added) return added;
   }
   std::copy_if(after.begin(), after.end(), std::back_inserter(waits_),
                [](const NodePtr& earlier) { return !earlier->ended(); });
-  graph_.add(node, waits_, !wait_list.empty(), wait_failed);
+  // A program can name as many events as it likes, so this is no breach: what cannot be kept fails.
+  if (waits_.size() > settings_.limits.waits - std::min(graph_.waits(), settings_.limits.waits)) {
+    node->fail(kOutOfResources);
+    waits_.clear();
+  }
+  graph_.add(node, waits_, !wait_list.empty(), failed_wait);
   waits_.clear();  // keeps nothing alive
   pending_seen_ = graph_.pending();
   tell_backlog();
@@ -285,14 +285,21 @@ void Executor::choose_observed(std::uint64_t every) {
   }
 }
 
+std::int32_t Executor::wait_refused(const DeviceCommand& command, const Node& refused) {
+  const std::int32_t error = static_cast<const DeviceCommand&>(refused).issue_error;
+  const std::int32_t end = command.lane()->after_failed_wait(error);
+  return end != 0 ? end : kWaitListFailed;
+}
+
 void Executor::hand_over() {
   for (const auto& command : batch_) {
     const auto waits = command->driver_waits();
     // A dependency that was picked with this command may just have been refused.
-    const bool wait_refused = std::any_of(waits.begin(), waits.end(), [](const NodePtr& wait) {
+    const auto refused = std::find_if(waits.begin(), waits.end(), [](const NodePtr& wait) {
       return static_cast<const DeviceCommand&>(*wait).issue_error != 0;
     });
-    command->issue_error = wait_refused ? kWaitListFailed : command->issue();
+    // The driver cannot be told to wait for what it has not got, whatever it would make of a failure.
+    command->issue_error = refused == waits.end() ? command->issue() : wait_refused(*command, **refused);
     if (command->issue_error != 0) {
       refuse(*command);
     } else if (command->observed) {

@@ -68,10 +68,10 @@ class Executor final : public CompletionSink {
     /// Commands. The front end is told and sends no more; what it has sent by then is taken, and who goes on
     /// breaks the protocol.
     std::uint64_t commands = std::uint64_t{1} << 18;
-    /// Events in the wait lists of commands that have not ended.
+    /// Events in the wait lists of commands that have not ended. A command whose list goes beyond fails.
     std::uint64_t waits = std::uint64_t{1} << 23;
     /// That are to be posted, or were not taken.
-    std::uint64_t notices = std::uint64_t{1} << 20;
+    std::uint64_t notices = wire::kMostNotices;
   };
   struct Settings {
     TurnSettings turn;
@@ -224,7 +224,7 @@ class Executor final : public CompletionSink {
   static constexpr std::uint64_t kRampUp = 4;
   static constexpr std::size_t kMostRetired = 256;
 
-  Result<void> check_limits(std::size_t more_waits) const;
+  Result<void> check_limits() const;
   Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list,
                    std::span<const NodePtr> after = {});
 
@@ -259,6 +259,7 @@ class Executor final : public CompletionSink {
   void prepare_slicing(Device& device, Lock& lock);
   void compile_first(Device& device, Lock& lock);
   void hand_over();
+  static std::int32_t wait_refused(const DeviceCommand& command, const Node& refused);
   void refuse(DeviceCommand& command);
 
   // With the lock held.

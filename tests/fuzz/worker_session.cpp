@@ -158,6 +158,10 @@ void WorkerSession::claim_slot(wire::EventId event) {
   segment_.slots()[event.index()].state.store(ring::SlotState::make(event.generation(), vgpu::kQueued));
 }
 
+std::int32_t WorkerSession::status(wire::EventId event) const {
+  return ring::SlotState::status(segment_.slots()[event.index()].state.load(std::memory_order_acquire));
+}
+
 bool WorkerSession::ended(wire::EventId event) const {
   const std::uint64_t state = segment_.slots()[event.index()].state.load(std::memory_order_acquire);
   return ring::SlotState::generation(state) != event.generation() ||

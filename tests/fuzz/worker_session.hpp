@@ -35,9 +35,12 @@ class WorkerSession {
 
   std::span<std::byte> arena() const { return segment_.arena(); }
 
+  /// As the front end does before it names an event, and what its slot says from then on.
+  void claim_slot(wire::EventId event);
+  std::int32_t status(wire::EventId event) const;
+
  private:
   void read_replies();
-  void claim_slot(wire::EventId event);
   bool ended(wire::EventId event) const;
   vgpu::Executor::Settings settings(const Turns& turns, const vgpu::Executor::Limits& limits);
 

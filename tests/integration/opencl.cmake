@@ -24,7 +24,8 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl_svm_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_svm_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl_thread_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl_torture_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_torture_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_wrong_argument_test.cpp)
 target_include_directories(opencl_api_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../..)
 target_link_libraries(opencl_api_test PRIVATE OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
 

@@ -36,6 +36,23 @@ kernel void functions(global ulong* out, uint slots, global uint* counters) {
 }
 )";
 
+// Beyond the third dimension drivers answer as they like; parts must hear the same.
+constexpr const char* kBeyond = R"(
+kernel void beyond(global ulong* out, uint slots, global uint* counters) {
+  ulong hash = 0;
+  for (uint d = 0; d < 6; ++d) {
+    hash = mix(hash, get_global_size(d));
+    hash = mix(hash, get_global_id(d));
+    hash = mix(hash, get_num_groups(d));
+    hash = mix(hash, get_group_id(d));
+    hash = mix(hash, get_global_offset(d));
+    hash = mix(hash, get_local_size(d));
+  }
+  hash = mix(hash, get_global_size(3) + 10 * get_num_groups(4) + 100 * get_group_id(5));
+  put(out, slots, index_of_item(), hash);
+}
+)";
+
 constexpr const char* kLinear = R"(
 kernel void linear(global ulong* out, uint slots, global uint* counters) {
   ulong hash = mix(get_local_linear_id(), get_global_linear_id());
@@ -221,6 +238,7 @@ std::vector<Subject> corpus() {
   std::vector<Subject> all;
   for (const char* standard : {"-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0"}) {
     all.push_back({"functions", standard, {with_common(kFunctions)}});
+    all.push_back({"beyond", standard, {with_common(kBeyond)}});
   }
   for (const char* standard : {"-cl-std=CL2.0", "-cl-std=CL3.0"}) {
     all.push_back({"linear", standard, {with_common(kLinear)}});

@@ -15,7 +15,7 @@ struct Launches : testing::Test {
   }
 
   cl_int check(cl_uint dimensions) const {
-    return check_index_space({dimensions, offset, global, local}, device, kernel);
+    return check_index_space({dimensions, offset, global, local}, device, kernel, local_bytes);
   }
 
   DeviceFacts device;
@@ -26,6 +26,7 @@ struct Launches : testing::Test {
   const std::size_t* offset = nullptr;
   const std::size_t* global = sizes;
   const std::size_t* local = groups;
+  std::uint64_t local_bytes = 0;
 };
 
 TEST_F(Launches, OfOneToThreeDimensionsPass) {
@@ -34,39 +35,56 @@ TEST_F(Launches, OfOneToThreeDimensionsPass) {
   EXPECT_EQ(CL_INVALID_WORK_DIMENSION, check(4));
 }
 
-TEST_F(Launches, OfNothingPassSinceVersion21) {
+TEST_F(Launches, OfNothingAreTheDriversToDecide) {
   sizes[1] = 0;
-  EXPECT_EQ(CL_SUCCESS, check(2));
-  device.version = CL_MAKE_VERSION(2, 0, 0);
-  EXPECT_EQ(CL_INVALID_GLOBAL_WORK_SIZE, check(2));
+  EXPECT_EQ(kDriverDecides, check(2));
   EXPECT_EQ(CL_SUCCESS, check(1)) << "the second dimension is not looked at";
   global = nullptr;
-  EXPECT_EQ(CL_INVALID_GLOBAL_WORK_SIZE, check(1));
+  EXPECT_EQ(kDriverDecides, check(1));
 }
 
-TEST_F(Launches, MustDivideEvenlyUnlessTheProgramMayBeNonUniform) {
+TEST_F(Launches, InUnevenGroupsAreTheDriversToDecideUnlessTheProgramMayHaveThem) {
   groups[0] = 15;
-  EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, check(1));
+  EXPECT_EQ(kDriverDecides, check(1));
   kernel.non_uniform_groups = true;
   EXPECT_EQ(CL_SUCCESS, check(1));
 }
 
-TEST_F(Launches, MustKeepTheLimitsOfDeviceAndKernel) {
-  groups[0] = sizes[0] = 512;
-  EXPECT_EQ(CL_INVALID_WORK_ITEM_SIZE, check(1));
-  groups[0] = sizes[0] = 256;
-  EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, check(1)) << "the kernel's limit";
-  groups[0] = sizes[0] = 64;
-  EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, check(2)) << "64 times 4";
+TEST_F(Launches, InGroupsOfNothingAreTheDriversToDecide) {
+  groups[1] = 0;
+  EXPECT_EQ(kDriverDecides, check(2));
 }
 
-TEST_F(Launches, MustHaveTheRequiredSize) {
+TEST_F(Launches, BeyondTheLimitsOfDeviceOrKernelAreTheDriversToDecide) {
+  groups[0] = sizes[0] = 512;
+  EXPECT_EQ(kDriverDecides, check(1)) << "the dimension's limit";
+  groups[0] = sizes[0] = 256;
+  EXPECT_EQ(kDriverDecides, check(1)) << "the kernel's limit";
+  groups[0] = sizes[0] = 64;
+  EXPECT_EQ(kDriverDecides, check(2)) << "64 times 4";
+  groups[0] = 32;
+  EXPECT_EQ(CL_SUCCESS, check(2)) << "32 times 4";
+}
+
+TEST_F(Launches, InOtherGroupsThanRequiredAreTheDriversToDecide) {
   kernel.required_group_size = {16, 4, 1};
   EXPECT_EQ(CL_SUCCESS, check(2));
   groups[1] = 2;
-  EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, check(2));
+  EXPECT_EQ(kDriverDecides, check(2));
   local = nullptr;
-  EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, check(2));
+  EXPECT_EQ(kDriverDecides, check(2));
+}
+
+TEST_F(Launches, BeyondTheLocalMemoryAreTheDriversToDecide) {
+  device.local_memory = 1024;
+  kernel.local_bytes = 256;
+  local_bytes = 768;
+  EXPECT_EQ(CL_SUCCESS, check(1));
+  local_bytes = 769;
+  EXPECT_EQ(kDriverDecides, check(1));
+  local_bytes = 0;
+  kernel.local_bytes = 2048;
+  EXPECT_EQ(CL_SUCCESS, check(1)) << "what the program's text asks for, its build has passed";
 }
 
 TEST_F(Launches, MustNotOverflowWithTheirOffset) {

@@ -22,14 +22,30 @@ struct WorkItem {
 
 inline WorkItem current;
 
+// What the functions answer for dimensions that no launch has: some drivers' own numbers, so that it shows
+// whether work-items of a sub-launch hear of them what those of a whole launch would.
+constexpr std::uint64_t beyond(std::uint64_t function, uint d) {
+  return 100 * function + d;
+}
+
 inline uint get_work_dim() {
   return current.launch.dimensions;
 }
 inline std::size_t get_global_offset(uint d) {
-  return d < kMaxDimensions ? current.launch.offset[d] : 0;
+  return d < kMaxDimensions ? current.launch.offset[d] : beyond(1, d);
 }
 inline std::size_t get_group_id(uint d) {
-  return d < kMaxDimensions ? current.group[d] : 0;
+  return d < kMaxDimensions ? current.group[d] : beyond(2, d);
+}
+// The prelude asks these for dimensions beyond the third alone.
+inline std::size_t get_num_groups(uint d) {
+  return beyond(3, d);
+}
+inline std::size_t get_global_size(uint d) {
+  return beyond(4, d);
+}
+inline std::size_t get_global_id(uint d) {
+  return beyond(5, d);
 }
 inline std::size_t get_local_id(uint d) {
   return d < kMaxDimensions ? current.local[d] : 0;

@@ -39,7 +39,16 @@ void expect_sees_whole_launch(const Launch& launch, const Box& box, const Extent
   }
 
   std::uint64_t linear = 0;
-  for (std::uint32_t d = 5; d-- > 0;) {
+  for (std::uint32_t d = 3; d < 5; ++d) {
+    SCOPED_TRACE("dimension " + std::to_string(d));
+    const device::View seen = device::view(launch.dimensions, d);
+    EXPECT_EQ(seen.global_offset, device::beyond(1, d));
+    EXPECT_EQ(seen.group_id, device::beyond(2, d));
+    EXPECT_EQ(seen.num_groups, device::beyond(3, d));
+    EXPECT_EQ(seen.global_size, device::beyond(4, d));
+    EXPECT_EQ(seen.global_id, device::beyond(5, d));
+  }
+  for (std::uint32_t d = kMaxDimensions; d-- > 0;) {
     SCOPED_TRACE("dimension " + std::to_string(d));
     const bool in_use = d < launch.dimensions;
     const std::uint64_t index = in_use ? group[d] * launch.local[d] + local[d] : 0;

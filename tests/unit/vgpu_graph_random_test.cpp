@@ -115,18 +115,18 @@ class RandomRun {
     const bool user = planned.work == Work::user;
     auto node = std::make_shared<Node>(planned.work, user ? nullptr : lanes_[planned.lane]);
     std::vector<NodePtr> waits;
-    bool failed = false;
+    std::int32_t failure = 0;
     for (const std::size_t wait : planned.wait_list) {
       if (!nodes_[wait]->ended()) {
         waits.push_back(nodes_[wait]);
       } else if (nodes_[wait]->status() < 0) {
-        failed = true;
+        failure = kWaitListFailed;
       }
     }
     const bool named = !planned.wait_list.empty();
     index_[node.get()] = model_.add(std::move(planned));
     nodes_.push_back(node);
-    graph_.add(node, waits, named, failed);
+    graph_.add(node, waits, named, failure);
   }
 
   void set_one_user_event() {

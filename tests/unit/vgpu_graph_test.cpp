@@ -22,16 +22,16 @@ class CommandGraphTest : public ::testing::Test {
   NodePtr add(Work work, LanePtr lane, Nodes waits = {}, std::int32_t error = 0) {
     auto node = std::make_shared<Node>(work, std::move(lane), error);
     const bool named = !waits.empty();
-    bool failed = false;
+    std::int32_t failure = 0;
     Nodes open;
     for (const NodePtr& wait : waits) {
       if (!wait->ended()) {
         open.push_back(wait);
       } else if (wait->status() < 0) {
-        failed = true;
+        failure = wait->status();
       }
     }
-    graph.add(node, open, named, failed);
+    graph.add(node, open, named, failure);
     take();
     return node;
   }
@@ -443,6 +443,52 @@ TEST_F(CommandGraphTest, AFailedUserEventEndsWhatWaitsForIt) {
   EXPECT_EQ(waiting->status(), kWaitListFailed);
 }
 
+TEST_F(CommandGraphTest, AWaitThatFailsEndsAsTheDriverOfTheLaneHasIt) {
+  const auto rule = std::make_shared<FailedWaits>();
+  const auto lane = in_order();
+  lane->set_failed_waits(rule);
+  const auto end_after = [&](std::int32_t failure) {
+    const auto event = user_event();
+    const auto waiting = command(lane, {event});
+    const auto next = marker(in_order(), {waiting});
+    set(event, failure);
+    EXPECT_EQ(next->status(), kWaitListFailed) << "of a lane without a rule";
+    return waiting->status();
+  };
+  EXPECT_EQ(end_after(-42), kWaitListFailed);
+  rule->set(-1);
+  EXPECT_EQ(end_after(-42), -1);
+  rule->set(FailedWaits::kPassedOn);
+  EXPECT_EQ(end_after(-42), -42);
+  EXPECT_EQ(end_after(-7), -7);
+}
+
+TEST_F(CommandGraphTest, AWaitThatFailsIsNoneWhereTheDriverIgnoresIt) {
+  const auto rule = std::make_shared<FailedWaits>();
+  rule->set(FailedWaits::kIgnored);
+  const auto lane = in_order();
+  lane->set_failed_waits(rule);
+  const auto event = user_event();
+  const auto waiting = command(lane, {event});
+  set(event, -42);
+  EXPECT_TRUE(waiting->ready());
+  const auto late = command(lane, {event});
+  EXPECT_TRUE(late->ready());
+}
+
+TEST_F(CommandGraphTest, ANodeThatIsToFailEndsInItsTurn) {
+  const auto lane = in_order();
+  const auto before = command(lane);
+  auto refused = std::make_shared<Node>(Work::device, lane);
+  refused->fail(kOutOfResources);
+  graph.add(refused, {}, false, 0);
+  take();
+  EXPECT_FALSE(refused->ended()) << "the one before it has not";
+  run(before, kComplete);
+  EXPECT_EQ(refused->status(), kOutOfResources);
+  EXPECT_FALSE(refused->was_issued());
+}
+
 TEST_F(CommandGraphTest, AReadyCommandThatAnErrorReachesIsNoLongerReady) {
   const auto failing = command(in_order());
   const auto waiting = command(in_order(), {failing});
@@ -622,8 +668,8 @@ TEST(CommandGraph, AGraphThatEndsLetsGoOfWhatIsPending) {
     CommandGraph graph;
     const auto first = std::make_shared<Node>(Work::device, lane);
     const auto second = std::make_shared<Node>(Work::device, std::make_shared<Lane>(false, 0));
-    graph.add(first, {}, false, false);
-    graph.add(second, std::vector{first}, true, false);
+    graph.add(first, {}, false, 0);
+    graph.add(second, std::vector{first}, true, 0);
     pending = second;
   }
   EXPECT_TRUE(pending.expired());

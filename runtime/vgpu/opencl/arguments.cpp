@@ -9,12 +9,8 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// To the size of the largest OpenCL type. Less than 2^48, so that sums do not overflow; no device has as
-/// much.
-std::uint64_t aligned(std::uint64_t bytes) {
-  constexpr std::uint64_t kAlignment = sizeof(cl_double16);
-  return std::min(bytes, std::uint64_t{1} << 47) / kAlignment * kAlignment + kAlignment;
-}
+/// Of which sums do not overflow: no device has as much.
+constexpr std::uint64_t kMostLocalBytes = std::uint64_t{1} << 47;
 
 /// Has the argument keep the object that the front end named.
 template <class T>
@@ -98,7 +94,8 @@ void settle(ArgumentSet& set) {
   set.local_bytes = 0;
   for (const auto& argument : set.arguments) {
     if (argument && argument->object && set.error == CL_SUCCESS) set.error = argument->object->error;
-    if (argument && argument->kind == wire::ArgumentKind::local) set.local_bytes += aligned(argument->bytes);
+    if (argument && argument->kind == wire::ArgumentKind::local)
+      set.local_bytes += std::min<std::uint64_t>(argument->bytes, kMostLocalBytes);
   }
 }
 

@@ -35,8 +35,9 @@ struct Argument {
 /// Arguments by index; null where never set.
 struct ArgumentSet {
   std::vector<std::shared_ptr<const Argument>> arguments;
-  cl_int error = CL_SUCCESS;      // of the first poisoned object among them
-  std::uint64_t local_bytes = 0;  // of local memory, each piece aligned as drivers do at most
+  cl_int error = CL_SUCCESS;  // of the first poisoned object among them
+  /// Of local memory, without what lies between the pieces: drivers have room for that beyond what they say.
+  std::uint64_t local_bytes = 0;
 };
 
 /// What updates refer to.

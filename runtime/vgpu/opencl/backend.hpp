@@ -53,7 +53,12 @@ class Backend {
         executor_(executor),
         settings_(std::move(settings)),
         objects_(settings_.object_limit),
-        memory_waits_(executor, settings_.memory) {}
+        memory_waits_(executor, settings_.memory),
+        failed_waits_known_(driver.platforms().size()) {
+    for (std::size_t i = 0; i < driver.platforms().size(); ++i) {
+      failed_waits_.push_back(std::make_shared<FailedWaits>());
+    }
+  }
 
   // query_calls.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
@@ -151,21 +156,29 @@ class Backend {
   Result<wire::StatusReply> handle(const wire::FinalizeCommandBuffer& call);
   Result<void> handle(const wire::EnqueueCommandBuffer& call);
 
+  // question_calls.cpp
+  Result<wire::DevicesReply> handle(const wire::GetDevicesOfType& call);
+  Result<wire::StatusReply> handle(const wire::CheckSubBuffer& call);
+  Result<wire::StatusReply> handle(const wire::CheckReleaseCallback& call);
+  Result<wire::StatusReply> handle(const wire::CheckLaunch& call);
+  Result<void> handle(const wire::SetUserEventStatus& call);
+
   // extension_calls.cpp
   Result<wire::StatusReply> handle(const wire::FindExtensionFunction& call);
   Result<wire::ExtensionReply> handle(const wire::CallExtension& call);
 
   // Events live in the executor.
   Result<void> handle(const wire::CreateUserEvent& call) { return executor_.create_user_event(call.event); }
-  Result<void> handle(const wire::SetUserEventStatus& call) {
-    return executor_.set_user_event(call.event, call.status);
-  }
   Result<void> handle(const wire::WatchEvent& call) { return executor_.watch_event(call.event, call.status); }
   Result<void> handle(const wire::ReleaseEvent& call) { return executor_.release_event(call.event); }
 
  private:
   /// The driver's id of a device that the front end named.
   Result<cl_device_id> device(wire::DeviceIndex index) const;
+  /// The platform of the device that a queue is on.
+  const Platform& platform_of(const Queue& queue) const;
+  /// Asks the queue's driver, once for each, what becomes of commands that wait for a failed event.
+  void learn_failed_waits(Queue& queue);
   /// A program by its id; a finished link's result is in it.
   Result<std::shared_ptr<Program>> program(wire::ObjectId id) const;
   /// Has `job`, which returns a CL code, run on the slow lane and `completion` end with what it returns.
@@ -233,7 +246,12 @@ class Backend {
   Executor& executor_;
   const BackendSettings settings_;
   ObjectTable<Object> objects_;
-  MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
+  std::vector<std::shared_ptr<FailedWaits>> failed_waits_;  // by platform
+  std::vector<std::uint8_t> failed_waits_known_;            // by platform; 0 or 1
+  bool has_failed_events_ = false;                          // the program has set one to an error
+  static constexpr std::uint32_t kMostKept = 256;
+  std::uint32_t commands_kept_ = 0;  // by a driver that was asked about them and does not drop them
+  MemoryWaits memory_waits_;         // ends first: what objects release then is nobody's to wait for
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
   /// Ends first: buffers that die with the session tell nobody.
   std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);

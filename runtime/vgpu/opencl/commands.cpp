@@ -68,12 +68,12 @@ std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const
   return grid;
 }
 
+}  // namespace
+
 cl_int launch_error(const Queue& queue, const Kernel& kernel, const Launch::Range& range) {
   const cl_int error = first_error(queue, kernel, *kernel.arguments, range);
   return error != CL_SUCCESS ? error : local_memory_error(kernel, *kernel.arguments, queue);
 }
-
-}  // namespace
 
 cl_int QueueCommand::enqueue_after(cl_event start) {
   std::vector<cl_event> list;
@@ -154,7 +154,8 @@ void QueueCommand::read_times(cl_event handle) {
 }
 
 /// A local size that begins with 0 is none for PoCL, if it survives it; one with a 0 behind is for no driver.
-Launch::Range Launch::range_of(const wire::EnqueueKernel& call) {
+template <class Call>
+Launch::Range Launch::range_of(const Call& call) {
   Range range{.dimensions = call.dimensions,
               .has_offset = call.has_global_offset != 0,
               .has_local = call.has_local_size != 0 && call.local_size.x != 0,
@@ -166,6 +167,9 @@ Launch::Range Launch::range_of(const wire::EnqueueKernel& call) {
   if (range.has_local && has_zero) range.error = CL_INVALID_WORK_GROUP_SIZE;
   return range;
 }
+
+template Launch::Range Launch::range_of(const wire::EnqueueKernel& call);
+template Launch::Range Launch::range_of(const wire::CheckLaunch& call);
 
 sched::CommandKind Launch::kind_of(const Kernel& kernel, const Range& range) {
   return kind_from({kernel.function, range.dimensions, range.global[0], range.global[1], range.global[2],

@@ -127,7 +127,9 @@ class Launch final : public QueueCommand, public SliceableLaunch {
     cl_int error = CL_SUCCESS;  // why no driver should be asked
   };
 
-  static Range range_of(const wire::EnqueueKernel& call);
+  /// Of a wire::EnqueueKernel or a wire::CheckLaunch.
+  template <class Call>
+  static Range range_of(const Call& call);
   static sched::CommandKind kind_of(const Kernel& kernel, const Range& range);
 
   Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range);
@@ -159,5 +161,8 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   std::optional<slicing::Box> part_;     // to be issued next, instead of the whole
   MadeCode* const code_;                 // the program's; null: not to be looked after
 };
+
+/// Why no driver should be asked for the launch, or CL_SUCCESS.
+cl_int launch_error(const Queue& queue, const Kernel& kernel, const Launch::Range& range);
 
 }  // namespace fairgv::vgpu::opencl

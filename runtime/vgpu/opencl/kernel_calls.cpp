@@ -53,14 +53,16 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckArgumentSize& call) {
   const auto& takes = kernel.value()->takes;
   const bool may_be_value =
       call.index >= takes.size() || takes[call.index] == Takes::value || takes[call.index] == Takes::anything;
-  if (!may_be_value) return Error{fmt::format("the size of argument {}, which takes no value", call.index)};
+  const bool is_nothing = call.bytes == 0 && !may_be_value && takes[call.index] == Takes::local;
+  if (!may_be_value && !is_nothing)
+    return Error{fmt::format("the size of argument {}, which takes no value", call.index)};
   if (call.bytes > kLongestValue) return wire::StatusReply{CL_INVALID_ARG_SIZE};
   // Tried on a kernel that is thrown away: the real one has arguments to keep.
   const KernelHandle scratch(
       clCreateKernel(kernel.value()->program->handle.get(), kernel.value()->name.c_str(), &reply.error));
   if (reply.error != CL_SUCCESS) return reply;
   const std::vector<std::byte> value(call.bytes);
-  reply.error = clSetKernelArg(scratch.get(), call.index, value.size(), value.data());
+  reply.error = clSetKernelArg(scratch.get(), call.index, value.size(), is_nothing ? nullptr : value.data());
   return reply;
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
+#include "runtime/vgpu/opencl/trial.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -10,18 +11,6 @@ namespace {
 /// What the driver's queue must share with the application's.
 constexpr cl_command_queue_properties kQueueProperties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
-QueueHandle make_queue(const Platform& platform, cl_context context, cl_device_id device,
-                       cl_command_queue_properties properties, cl_int& error) {
-  if (!platform.is_2_0) {
-// Deprecated, and the only one that an OpenCL 1.x driver has.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    return QueueHandle(clCreateCommandQueue(context, device, properties, &error));
-#pragma GCC diagnostic pop
-  }
-  const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
-  return QueueHandle(clCreateCommandQueueWithProperties(context, device, list, &error));
-}
 
 }  // namespace
 
@@ -34,6 +23,9 @@ Result<void> Backend::handle(const wire::ReleaseObject& call) {
 }
 
 Result<void> Backend::handle(const wire::CreateContext& call) {
+  if (call.devices.size() > driver_.devices().size()) {
+    return Error{fmt::format("{} devices of {}", call.devices.size(), driver_.devices().size())};
+  }
   const auto ids = driver_.ids(call.devices);
   if (!ids) return ids.error();
   if (ids.value().empty()) return Error{"a context without devices"};
@@ -63,6 +55,7 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
   const bool in_order = (call.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
   const bool profiling = (call.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 
+  const wire::PlatformIndex platform = driver_.devices()[call.device].platform;
   auto queue = std::make_shared<Queue>();
   queue->context = std::move(context).value();
   queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root,
@@ -75,13 +68,16 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
                                    &queue->address_bits, nullptr);
     cl_ulong local_bytes = 0;
     clGetDeviceInfo(queue->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_bytes), &local_bytes, nullptr);
-    queue->local_bytes = local_bytes;
+    queue->is_pocl = driver_.platform_name(platform) == "Portable Computing Language";
+    // PoCL 3.1 does not look at how much a launch uses, and ends.
+    if (queue->is_pocl) queue->local_bytes = local_bytes;
   }
   if (queue->error == CL_SUCCESS) {
-    const Platform& platform = driver_.platforms()[driver_.devices()[call.device].platform];
-    queue->handle = make_queue(platform, queue->context->handle.get(), queue->device,
+    queue->handle = make_queue(driver_.platforms()[platform], queue->context->handle.get(), queue->device,
                                call.properties & kQueueProperties, queue->error);
   }
+  queue->lane->set_failed_waits(failed_waits_.at(platform));
+  if (has_failed_events_ && queue->error == CL_SUCCESS) learn_failed_waits(*queue);
   return objects_.insert(call.id, std::move(queue));
 }
 
@@ -146,13 +142,14 @@ std::shared_ptr<Buffer> Backend::owner_of(wire::ArenaRange range) const {
 Result<void> Backend::handle(const wire::CreateSubBuffer& call) {
   auto parent = objects_.get<Buffer>(call.parent);
   if (!parent) return parent.error();
-  if (parent.value()->parent) return Error{"a part of a part of a buffer"};
+  if (parent.value()->is_part) return Error{"a part of a part of a buffer"};
   if (!has_range(parent.value()->bytes, call.origin, call.bytes)) {
     return Error{
         fmt::format("{} bytes at {} of a buffer of {}", call.bytes, call.origin, parent.value()->bytes)};
   }
   auto buffer = std::make_shared<Buffer>();
   buffer->bytes = call.bytes;
+  buffer->is_part = true;
   buffer->parent = std::move(parent).value();
   buffer->context = buffer->parent->context;
   buffer->error = buffer->parent->error;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -84,7 +85,9 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   std::shared_ptr<const void> sub_device;  // that the driver's queue is on, if it is one
   cl_device_id device = nullptr;           // the driver's, that it is on
   cl_uint address_bits = 0;                // of that device
-  std::uint64_t local_bytes = 0;           // of local memory that it has
+  bool is_pocl = false;                    // its driver is, some of whose checks are assertions
+  /// Of local memory that it has, where the driver does not look by itself.
+  std::uint64_t local_bytes = std::numeric_limits<std::uint64_t>::max();
   QueueHandle handle;
 };
 
@@ -92,6 +95,7 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   static constexpr std::string_view kName = "buffer";
   std::shared_ptr<Context> context;
   std::shared_ptr<Buffer> parent;  // whose memory it is, unless it has its own
+  bool is_part = false;            // it is a sub-buffer; others with a parent lie in shared virtual memory
   wire::ArenaRange backing;        // of a direct buffer
   MemoryCharge charge;
   std::uint64_t bytes = 0;
@@ -223,8 +227,7 @@ cl_int first_error(const Objects&... objects) {
   return error;
 }
 
-/// CL_OUT_OF_RESOURCES if a launch would use more local memory than there is: PoCL 3.1 does not look, and
-/// ends.
+/// CL_OUT_OF_RESOURCES if a launch would use more local memory than there is and the driver would not look.
 inline cl_int local_memory_error(const Kernel& kernel, const ArgumentSet& arguments, const Queue& queue) {
   const bool fits = kernel.local_bytes + arguments.local_bytes <= queue.local_bytes;
   return fits || arguments.local_bytes == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;

@@ -11,9 +11,6 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// The most that an application may offer for the answer of a sub-group query: far more than any has.
-constexpr std::uint64_t kLongestSubGroupAnswer = 4096;
-
 wire::InfoReply program_info(cl_program program, cl_program_info param) {
   return get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetProgramInfo(program, param, size, value, size_ret);
@@ -206,7 +203,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetKernelSubGroupInfo& call)
   if (!kernel) return kernel.error();
   const auto id = device(call.device);
   if (!id) return id.error();
-  if (call.output_bytes > kLongestSubGroupAnswer) {
+  if (call.output_bytes > wire::kLongestSubGroupAnswer) {
     return Error{fmt::format("an answer of {} bytes is too long", call.output_bytes)};
   }
   wire::InfoReply reply;
@@ -222,7 +219,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetKernelSubGroupInfo& call)
                          reply.value.empty() ? nullptr : reply.value.data(), &size);
   // An application that only asks for the size gets an answer of that size.
   if (reply.error != CL_SUCCESS) size = 0;
-  reply.value.resize(std::min<std::size_t>(size, kLongestSubGroupAnswer));
+  reply.value.resize(std::min<std::size_t>(size, wire::kLongestSubGroupAnswer));
   return reply;
 }
 

@@ -46,6 +46,20 @@ struct GetDeviceInfo {
   FAIRGV_FIELDS(device, param)
 };
 
+struct DevicesReply {
+  std::int32_t error = 0;
+  std::vector<DeviceIndex> devices;
+  FAIRGV_FIELDS(error, devices)
+};
+
+/// The devices of the topology that the driver counts to a type: the answer of clGetDeviceIDs.
+struct GetDevicesOfType {
+  FAIRGV_CALL(GetDevicesOfType, 0x0013, DevicesReply)
+  PlatformIndex platform = 0;
+  std::uint64_t type = 0;  // cl_device_type, whatever its bits
+  FAIRGV_FIELDS(platform, type)
+};
+
 struct SubDevicesReply {
   std::int32_t error = 0;
   std::uint32_t count = 0;           // how many the partition makes
@@ -84,7 +98,7 @@ struct GetTimers {
   FAIRGV_FIELDS(device, only_host)
 };
 
-using DeviceCalls =
-    TypeList<GetTopology, GetPlatformInfo, GetDeviceInfo, CreateSubDevices, ReleaseSubDevice, GetTimers>;
+using DeviceCalls = TypeList<GetTopology, GetPlatformInfo, GetDeviceInfo, CreateSubDevices, ReleaseSubDevice,
+                             GetTimers, GetDevicesOfType>;
 
 }  // namespace fairgv::wire

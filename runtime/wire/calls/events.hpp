@@ -22,6 +22,9 @@ struct SetUserEventStatus {
   FAIRGV_FIELDS(event, status)
 };
 
+/// The most notices that a front end may have asked for and not taken; who asks for more breaks the protocol.
+inline constexpr std::uint64_t kMostNotices = std::uint64_t{1} << 20;
+
 /// Asks for one EventReached notice when the event's status is `status` or lower (further on, or an error).
 struct WatchEvent {
   FAIRGV_CALL(WatchEvent, 0x0702, void)

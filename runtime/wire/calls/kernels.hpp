@@ -63,18 +63,25 @@ struct GetKernelWorkGroupInfo {
   FAIRGV_FIELDS(kernel, device, param)
 };
 
+/// The most room that is offered for a sub-group query's answer, and the longest input: far more than any
+/// query has, so that an application which offers more hears the same.
+inline constexpr std::uint64_t kLongestSubGroupAnswer = 4096;
+inline constexpr std::uint64_t kLongestSubGroupInput = 64;
+
 struct GetKernelSubGroupInfo {
   FAIRGV_CALL(GetKernelSubGroupInfo, 0x0503, InfoReply)
   ObjectId kernel;
   DeviceIndex device = 0;
   std::uint32_t param = 0;
-  std::uint64_t output_bytes =
-      0;  // the size the application offers for the answer; some parameters depend on it
+  /// The size the application offers for the answer, on which some parameters depend; at most
+  /// kLongestSubGroupAnswer.
+  std::uint64_t output_bytes = 0;
   std::span<const std::byte> input;
   FAIRGV_FIELDS(kernel, device, param, output_bytes, input)
 };
 
-/// Whether the driver takes so many bytes as the value of an argument: CL_SUCCESS or clSetKernelArg's error.
+/// Whether the driver takes so many bytes as the value of an argument, or none as an argument's local memory:
+/// CL_SUCCESS or clSetKernelArg's error.
 struct CheckArgumentSize {
   FAIRGV_CALL(CheckArgumentSize, 0x0510, StatusReply)
   ObjectId kernel;
@@ -125,7 +132,23 @@ struct EnqueueKernel {
                 local_size, updates, values)
 };
 
+/// Whether the driver takes a launch, with the arguments that the kernel has in the worker by now
+/// (SetKernelArguments): CL_SUCCESS or clEnqueueNDRangeKernel's error. Nothing runs. Asked before a launch
+/// that the specification leaves to the driver; launches whose shape no driver may refuse go without.
+struct CheckLaunch {
+  FAIRGV_CALL(CheckLaunch, 0x0513, StatusReply)
+  ObjectId queue;
+  ObjectId kernel;
+  std::uint32_t dimensions = 0;  // 1..3
+  std::uint8_t has_local_size = 0;
+  std::uint8_t has_global_offset = 0;
+  std::uint8_t has_global_size = 0;
+  Extent3 global_offset, global_size, local_size;
+  FAIRGV_FIELDS(queue, kernel, dimensions, has_local_size, has_global_offset, has_global_size, global_offset,
+                global_size, local_size)
+};
+
 using KernelCalls = TypeList<DescribeKernels, CreateKernel, GetKernelWorkGroupInfo, GetKernelSubGroupInfo,
-                             CheckArgumentSize, SetKernelArguments, EnqueueKernel>;
+                             CheckArgumentSize, SetKernelArguments, EnqueueKernel, CheckLaunch>;
 
 }  // namespace fairgv::wire

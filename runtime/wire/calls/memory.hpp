@@ -36,6 +36,16 @@ struct CreateSubBuffer {
   FAIRGV_FIELDS(id, parent, flags, origin, bytes)
 };
 
+/// Whether the driver makes such a part, which is asked where the specification leaves it to the driver.
+struct CheckSubBuffer {
+  FAIRGV_CALL(CheckSubBuffer, 0x0306, StatusReply)
+  ObjectId parent;
+  std::uint64_t flags = 0;
+  std::uint64_t origin = 0;
+  std::uint64_t bytes = 0;
+  FAIRGV_FIELDS(parent, flags, origin, bytes)
+};
+
 inline constexpr std::int32_t kMemoryGivenBack = -1;
 
 /// The most that a session keeps of what it was granted and does not use.
@@ -93,7 +103,7 @@ struct AwaitMemory {
   FAIRGV_FIELDS(answer, devices, bytes, more)
 };
 
-using MemoryCalls =
-    TypeList<CreateBuffer, CreateSubBuffer, ReserveMemory, ReturnMemory, GetMemoryLeft, AwaitMemory>;
+using MemoryCalls = TypeList<CreateBuffer, CreateSubBuffer, CheckSubBuffer, ReserveMemory, ReturnMemory,
+                             GetMemoryLeft, AwaitMemory>;
 
 }  // namespace fairgv::wire

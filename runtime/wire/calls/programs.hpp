@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/wire/calls/call.hpp"
+#include "runtime/wire/calls/devices.hpp"
 #include "runtime/wire/codec.hpp"
 #include "runtime/wire/ids.hpp"
 
@@ -146,12 +147,6 @@ struct GetProgramInfo {
   FAIRGV_FIELDS(program, param)
 };
 
-struct DevicesReply {
-  std::int32_t error = 0;
-  std::vector<DeviceIndex> devices;
-  FAIRGV_FIELDS(error, devices)
-};
-
 /// The devices that the driver associates with a program: for sub-devices, some drivers name their roots.
 struct GetProgramDevices {
   FAIRGV_CALL(GetProgramDevices, 0x0415, DevicesReply)
@@ -159,9 +154,17 @@ struct GetProgramDevices {
   FAIRGV_FIELDS(program)
 };
 
-using ProgramCalls =
-    TypeList<CreateProgramWithSource, CreateProgramWithBinary, CreateProgramWithIl,
-             CreateProgramWithBuiltInKernels, SetSpecializationConstant, ProvideIncludes, BuildProgram,
-             CompileProgram, LinkProgram, GetProgramBuildInfo, GetProgramInfo, GetProgramDevices>;
+/// Whether the driver calls functions of the application when a program is gone: what
+/// clSetProgramReleaseCallback answers. The front end calls them itself.
+struct CheckReleaseCallback {
+  FAIRGV_CALL(CheckReleaseCallback, 0x0417, StatusReply)
+  ObjectId program;
+  FAIRGV_FIELDS(program)
+};
+
+using ProgramCalls = TypeList<CreateProgramWithSource, CreateProgramWithBinary, CreateProgramWithIl,
+                              CreateProgramWithBuiltInKernels, SetSpecializationConstant, ProvideIncludes,
+                              BuildProgram, CompileProgram, LinkProgram, GetProgramBuildInfo, GetProgramInfo,
+                              GetProgramDevices, CheckReleaseCallback>;
 
 }  // namespace fairgv::wire

@@ -1,0 +1,69 @@
+// What a driver does where the specification leaves it a choice: questions with a name, each answered in a
+// line. The program (main.cpp) runs on a bare driver and as a tenant; system_drivers_test.cpp compares.
+//
+// A question is asked in a process of its own: a driver that does not survive one still answers the others.
+// Nothing but OpenCL is used, on the first device of the first platform.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fairgv::behaviours {
+
+/// Objects are the process' to forget: none is released unless that is the question.
+struct Stage {
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+
+  Stage();
+  cl_program build(const char* source, const char* options = "") const;
+  cl_kernel kernel(const char* source, const char* name, const char* options = "") const;
+  cl_mem buffer(std::size_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE, void* host = nullptr) const;
+  cl_event user_event() const;
+  template <class T>
+  T device_info(cl_device_info param) const {
+    T value{};
+    clGetDeviceInfo(device, param, sizeof(value), &value, nullptr);
+    return value;
+  }
+};
+
+/// Where nothing can be compared, because a driver does now this, now that.
+std::string anything(const std::string& why);
+/// "what is 17, that is 4": numbers with their names, in order.
+class Answer {
+ public:
+  Answer& add(const std::string& name, long long value);
+  operator std::string() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// The status of an event, once it has ended.
+cl_int end_of(cl_event event);
+
+struct Question {
+  std::string name;
+  std::function<std::string(const Stage&)> ask;
+  /// The only answer that the specification allows, if it prescribes one. A driver that gives another is not
+  /// followed.
+  std::string prescribed = {};
+};
+
+std::vector<Question> launches();
+std::vector<Question> memory();
+std::vector<Question> objects();
+std::vector<Question> events();
+
+}  // namespace fairgv::behaviours

@@ -1,0 +1,107 @@
+// A program hears from FairGV what it hears from the driver: what the specification leaves to the driver is
+// asked on each driver that the machine has, bare and as a tenant, and the answers must be the same
+// (behaviours/). FAIRGV_TEST_DRIVERS names a folder with more *.icd files than the system's.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "tests/harness/seed.hpp"
+#include "tests/integration/system_fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Mesa shows none of its devices unless it is told to.
+constexpr std::pair<const char*, const char*> kForMesa{"RUSTICL_ENABLE", "llvmpipe"};
+
+std::vector<fs::path> vendor_files() {
+  std::vector<fs::path> files;
+  const auto add = [&](const fs::path& folder) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".icd") files.push_back(entry.path());
+    }
+  };
+  add("/etc/OpenCL/vendors");
+  if (const char* const more = std::getenv("FAIRGV_TEST_DRIVERS")) add(more);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Answers by question.
+using Answers = std::map<std::string, std::string>;
+
+Answers answers_of(const harness::Finished& finished) {
+  Answers answers;
+  for (const std::string& line : finished.lines) {
+    const std::size_t colon = line.find(": ");
+    if (colon != line.npos) answers[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  return answers;
+}
+
+/// Of a driver that does not answer, or not always the same, or not as it must, nothing can be wanted.
+bool agree(const std::string& bare, const std::string& tenant) {
+  return bare.starts_with("(any)") || bare == tenant;
+}
+
+struct Drivers : ::testing::Test {
+  /// The behaviours of one driver: alone, and as a tenant with these settings.
+  void compare(const fs::path& vendor_file, const harness::Environment& settings) {
+    const auto folder = harness::TemporaryFolder::make();
+    ASSERT_TRUE(folder);
+    fs::copy_file(vendor_file, folder.value() / "driver.icd");
+    const std::string program = harness::beside("driver_behaviours");
+
+    auto alone = harness::bare({program});
+    alone.environment.emplace_back("OCL_ICD_VENDORS", folder->path().string());
+    alone.environment.emplace_back(kForMesa);
+    const auto bare = harness::run(alone);
+    ASSERT_TRUE(bare) << bare.error().message;
+    const Answers wanted = answers_of(bare.value());
+    ASSERT_GT(wanted.size(), 60u) << "the driver answers too little to be compared";
+
+    const auto tenancy = harness::Tenancy::start(
+        {}, {kForMesa}, "slicing_floor = 2\n[opencl]\nvendors = \"" + folder->path().string() + "\"");
+    ASSERT_TRUE(tenancy) << tenancy.error().message;
+    auto as_tenant = tenancy->tenant("alice", 1, {program});
+    as_tenant.environment.insert(as_tenant.environment.end(), settings.begin(), settings.end());
+    const auto through = harness::run(as_tenant);
+    ASSERT_TRUE(through) << through.error().message;
+    const Answers given = answers_of(through.value());
+    for (const auto& [question, answer] : wanted) {
+      const auto found = given.find(question);
+      const std::string ours = found != given.end() ? found->second : "no answer";
+      EXPECT_TRUE(agree(answer, ours)) << question << "\n  driver: " << answer << "\n  tenant: " << ours;
+    }
+  }
+
+  void compare_all(const harness::Environment& settings) {
+    const std::vector<fs::path> files = vendor_files();
+    ASSERT_FALSE(files.empty()) << "no driver is installed";
+    for (const fs::path& file : files) {
+      SCOPED_TRACE(file.string());
+      compare(file, settings);
+    }
+  }
+};
+
+TEST_F(Drivers, AnswerTenantsAsTheyAnswerProgramsOfTheirOwn) {
+  compare_all({});
+}
+
+TEST_F(Drivers, AnswerTenantsAlikeWhereNoBufferIsReachedDirectly) {
+  compare_all({{"FAIRGV_DIRECT_MEMORY", "off"}});
+}
+
+TEST_F(Drivers, AnswerTenantsAlikeWhenEveryLaunchIsCutAtRandom) {
+  const std::string slice = "random:" + std::to_string(harness::printed_seed());
+  SCOPED_TRACE(slice);
+  compare_all({{"FAIRGV_SLICE", slice}});
+}
+
+}  // namespace
+}  // namespace fairgv::integration
