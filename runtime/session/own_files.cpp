@@ -15,8 +15,6 @@
 namespace fairgv::session {
 namespace {
 
-constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
-
 std::string us() {
   return std::to_string(::geteuid());
 }

@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // as many as the kernel follows
-constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
 
 PathDoubt unreachable(const fs::path& where, int code) {
   return {PathDoubt::Kind::unreachable, where, 0, code};

@@ -18,6 +18,9 @@ namespace fairgv::session {
 /// How users who have no number in this user namespace are seen, all of them as one.
 inline constexpr uid_t kOverflowUser = 65'534;
 
+/// What lets others than its owner change a file.
+inline constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+
 struct Believed {
   /// Whether what this user has made counts.
   std::function<bool(uid_t)> user;

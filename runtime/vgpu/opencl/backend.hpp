@@ -53,8 +53,8 @@ class Backend {
         executor_(executor),
         settings_(std::move(settings)),
         objects_(settings_.object_limit),
-        memory_waits_(executor, settings_.memory),
-        failed_waits_known_(driver.platforms().size()) {
+        failed_waits_known_(driver.platforms().size()),
+        memory_waits_(executor, settings_.memory) {
     for (std::size_t i = 0; i < driver.platforms().size(); ++i) {
       failed_waits_.push_back(std::make_shared<FailedWaits>());
     }
