@@ -16,7 +16,7 @@ constexpr int kBarWidth = 40;
 constexpr double kLineEverySeconds = 2.0;
 constexpr double kGoodRatio = 0.97;  // as in the paper
 constexpr double kFairRatio = 0.9;
-constexpr double kFree = 0.995;  // below it more than a rounding
+constexpr double kTooGood = 0.8;  // the programs alone were disturbed
 constexpr double kGoodOverhead = 1.05;
 constexpr double kFairOverhead = 1.2;
 
@@ -77,23 +77,21 @@ void ShareView::finish() {
 }
 
 std::vector<std::string> verdict_lines(const Fairness& fairness) {
+  constexpr const char* kPoor = "poor (was the machine busy with something else?)";
   const char* const ratio = fairness.min_max_ratio >= kGoodRatio   ? "good"
                             : fairness.min_max_ratio >= kFairRatio ? "fair"
-                                                                   : "poor";
-  const char* const overhead = fairness.overhead <= kFree           ? "good: less than nothing is lost"
+                                                                   : kPoor;
+  const char* const overhead = fairness.overhead < kTooGood         ? kPoor
                                : fairness.overhead <= kGoodOverhead ? "good"
                                : fairness.overhead <= kFairOverhead ? "fair"
-                                                                    : "poor";
-  return {fmt::format(
-              "Min-Max Ratio {:.3f}   {}. Higher is better; 1: every tenant has exactly its share (the paper "
-              "reaches 0.97 to 0.99).",
-              fairness.min_max_ratio, ratio),
-          fmt::format("Overhead      {:.3f}   {}. Lower is better; 1: sharing costs nothing; 1.1: the "
-                      "tenants together do "
-                      "a tenth less than the",
+                                                                    : kPoor;
+  return {fmt::format("Min-Max Ratio {:.3f}   {}. Higher is better; 1: every tenant has exactly its share",
+                      fairness.min_max_ratio, ratio),
+          "                      (the FairGV paper reaches 0.97 to 0.99).",
+          fmt::format("Overhead      {:.3f}   {}. Lower is better; 1: sharing costs nothing;",
                       fairness.overhead, overhead),
-          "                      device without FairGV; below 1: they do more, since one works while another "
-          "pauses."};
+          "                      1.1: a tenth more time for the same work; below 1: the tenants do more",
+          "                      together than alone, since one works while another pauses."};
 }
 
 void print_table(const std::vector<Tenant>& tenants, const Fairness& fairness) {
