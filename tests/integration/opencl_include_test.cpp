@@ -225,11 +225,10 @@ TEST_F(Includes, MayDefineVariablesThatKeepTheirValues) {
     GTEST_SKIP() << "the driver has no variables of programs";
   }
   write("state.h", "global int launches = 40;\n");
-  const ProgramHandle program = make_program(
+  const std::string source =
       "#include \"state.h\"\nkernel void write(global int* out) {\n"
-      "  if (get_global_id(0) == get_global_size(0) - 1) out[0] = ++launches;\n}");
-  const std::string options = searched() + " -cl-std=CL2.0";
-  ASSERT_EQ(CL_SUCCESS, clBuildProgram(program, 0, nullptr, options.c_str(), nullptr, nullptr));
+      "  if (get_global_id(0) == get_global_size(0) - 1) out[0] = ++launches;\n}";
+  const ProgramHandle program = build(source, searched() + " -cl-std=CL2.0");
   for (const std::int32_t launches : {41, 42, 43, 44, 45}) EXPECT_EQ(launches, written_by(program, 16));
 }
 
