@@ -54,7 +54,10 @@ bool is_regular_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// Compilers then name the file as the program does: in messages, and as __FILE__.
+constexpr std::string_view kOwnName = "__FILE__";
+
+/// A compiler then names the file as the program does. What begins with a line more is not for every text:
+/// some compilers count it in their messages.
 std::string named(const std::string& spelled, std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -95,7 +98,10 @@ std::optional<Directive> literal_name(std::string_view text) {
 
 Collector::Collector(std::string directory, const FileOptions& options, const Limits& limits)
     : directory_(std::move(directory)), options_(options), limits_(limits) {
-  for (const Macro& macro : options.macros) macros_[macro.name].insert(macro.value);
+  for (const Macro& macro : options.macros) {
+    macros_[macro.name].insert(macro.value);
+    shows_names_ |= macro.value.find(kOwnName) != std::string::npos;
+  }
   for (const std::string& file : options.files) {
     look_for({Directive::Form::quoted, file}, {});
   }
@@ -105,6 +111,7 @@ void Collector::add_source(std::string_view text) {
   auto directives = std::make_shared<const Directives>(find_directives(text));
   found_.names_absolute_path |= names_absolute_path(*directives);
   note_macros(*directives);
+  shows_names_ |= text.find(kOwnName) != std::string_view::npos;
   to_look_into_.push_back({std::move(directives), {}, 0});
 }
 
@@ -124,6 +131,9 @@ Collection Collector::collect() && {
       look_for_computed(text, includer, 0);
     }
   } while (seen_.size() != files);
+  for (std::size_t i = 0; shows_names_ && i < spelled_.size(); ++i) {
+    found_.files[i].text = named(spelled_[i], found_.files[i].text);
+  }
   return std::move(found_);
 }
 
@@ -230,7 +240,7 @@ void Collector::take_file(const std::string& spelled, std::size_t depth) {
 std::shared_ptr<const Directives> Collector::read(const std::string& path, const std::string& spelled) {
   if (const auto found = known_.find(path); found != known_.end()) return found->second;
   const std::size_t left = limits_.bytes - bytes_;
-  const auto text = contents_of(path, left);
+  auto text = contents_of(path, left);
   if (!text) return known_[path] = nullptr;
   if (text->size() > left) {
     exceeded("more than " + std::to_string(limits_.bytes >> 20) + " MiB", spelled);
@@ -241,8 +251,10 @@ std::shared_ptr<const Directives> Collector::read(const std::string& path, const
   const bool absolute = names_absolute_path(*directives);
   found_.names_absolute_path |= absolute;
   found_.may_print |= text->find("printf") != std::string::npos;
+  shows_names_ |= text->find(kOwnName) != std::string::npos;
   found_.files.push_back(
-      {path, named(spelled, absolute ? with_paths_below(wire::kIncludeRoot, *text, *directives) : *text)});
+      {path, absolute ? with_paths_below(wire::kIncludeRoot, *text, *directives) : std::move(*text)});
+  spelled_.push_back(spelled);
   note_macros(*directives);
   return known_[path] = std::move(directives);
 }

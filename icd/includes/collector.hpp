@@ -76,6 +76,8 @@ class Collector {
   const FileOptions& options_;
   const Limits limits_;
   Collection found_;
+  std::vector<std::string> spelled_;  // how the program names found_.files
+  bool shows_names_ = false;          // by __FILE__, in any text
   std::size_t bytes_ = 0;
   std::deque<Includer> to_look_into_;
   /// Looked at again until nothing new is found: what they mean depends on macros of all texts.

@@ -219,14 +219,16 @@ TEST_F(Includes, ComeAfterHeadersThatTheProgramEmbeds) {
 }
 
 TEST_F(Includes, MayDefineVariablesThatKeepTheirValues) {
-  write("state.h", "global int launches = 40;\n");
-  const ProgramHandle program = make_program(
-      "#include \"state.h\"\nkernel void write(global int* out) {\n"
-      "  if (get_global_id(0) == get_global_size(0) - 1) out[0] = ++launches;\n}");
-  const std::string options = searched() + " -cl-std=CL2.0";
-  if (clBuildProgram(program, 0, nullptr, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
+  // PoCL 3.1 has them and says 0.
+  const bool is_pocl = device_text(CL_DEVICE_VERSION).find("PoCL") != std::string::npos;
+  if (!is_pocl && device_info<std::size_t>(device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE) == 0) {
     GTEST_SKIP() << "the driver has no variables of programs";
   }
+  write("state.h", "global int launches = 40;\n");
+  const std::string source =
+      "#include \"state.h\"\nkernel void write(global int* out) {\n"
+      "  if (get_global_id(0) == get_global_size(0) - 1) out[0] = ++launches;\n}";
+  const ProgramHandle program = build(source, searched() + " -cl-std=CL2.0");
   for (const std::int32_t launches : {41, 42, 43, 44, 45}) EXPECT_EQ(launches, written_by(program, 16));
 }
 

@@ -202,14 +202,22 @@ TEST_F(IncludeCollector, FollowsWhatFilesIncludeBesideThemAndInFolders) {
               UnorderedElementsAre("inc/a.h", "inc/sub/b.h", "inc/sub/c.h", "other/far.h"));
 }
 
-TEST_F(IncludeCollector, NamesFilesAsTheProgramDoes) {
+TEST_F(IncludeCollector, NamesFilesAsTheProgramDoesWhereATextShowsIt) {
   write("inc/a.h",
         "\xEF\xBB\xBF"
         "int a;");
   write("b.h", "int b;\n");
-  found_for("#include \"a.h\"\n#include \"b.h\"\n", "-I " + path("inc"));
+  const std::string source = "#include \"a.h\"\n#include \"b.h\"\n";
+  found_for(source, "-I " + path("inc"));
+  EXPECT_EQ(text_of("b.h"), "int b;\n");
+  for (const std::string& where : {std::string(), std::string(" -DWHERE=__FILE__")}) {
+    found_for(source + (where.empty() ? "x = __FILE__;" : ""), "-I " + path("inc") + where);
+    EXPECT_EQ(text_of("inc/a.h"), "#line 1 \"" + path("inc/a.h") + "\"\nint a;");
+    EXPECT_EQ(text_of("b.h"), "#line 1 \"./b.h\"\nint b;\n");
+  }
+  write("b.h", "#define HERE __FILE__\n");
+  found_for(source, "-I " + path("inc"));
   EXPECT_EQ(text_of("inc/a.h"), "#line 1 \"" + path("inc/a.h") + "\"\nint a;");
-  EXPECT_EQ(text_of("b.h"), "#line 1 \"./b.h\"\nint b;\n");
 }
 
 TEST_F(IncludeCollector, LeadsAbsolutePathsBelowTheRoot) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "runtime/vgpu/opencl/include_files.hpp"
+#include "runtime/vgpu/opencl/recipe.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -129,6 +130,16 @@ TEST_F(IncludeFilesTest, ThatCannotBeLaidOutAreAFailureAndNoHarm) {
   const IncludeFolder folder(files, &failure);
   EXPECT_NE(failure.load(), 0);
   EXPECT_EQ(fs::current_path(), started_in);
+}
+
+TEST_F(IncludeFilesTest, WithVariablesKeepTheProgramWhole) {
+  const auto source = std::make_shared<const std::string>("#include \"state.h\"\nkernel void f(void) {}\n");
+  const Recipe without{.source = source, .options = "-cl-std=CL2.0"};
+  EXPECT_EQ(why_not_sliceable(without), std::nullopt);
+  ASSERT_TRUE(add(IncludePlace::file, "/state.h", "global int launches;\n"));
+  EXPECT_NE(why_not_sliceable({.source = source, .options = "-cl-std=CL2.0", .includes = files}),
+            std::nullopt);
+  EXPECT_EQ(why_not_sliceable({.source = source, .options = "", .includes = files}), std::nullopt);
 }
 
 TEST(IncludeLog, NamesPathsOfTheProgram) {
