@@ -1,6 +1,7 @@
 // Sessions whose worker is a script: what it says on its channel, and what becomes of the session.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <functional>
@@ -95,6 +96,36 @@ TEST_F(SessionTableTest, TheLastWordsOfAWorkerAreLoggedBeforeItsEnd) {
   EXPECT_EQ(
       log.count("its worker says: the driver has lost its device\nsession 1 of tenant bob ends: its worker "),
       1u);
+}
+
+TEST_F(SessionTableTest, AProgramGetsWhatItsDriverSaysWhenItAsksAndMayNotAskForEver) {
+  start({}, "echo 'a warning' >&2; printf %s '" + kReady + "' >&$channel; exec sleep 1000");
+  run_until(
+      [&] { return !table.all().empty() && table.all().begin()->second->stage == Session::Stage::running; });
+  const auto welcome = client.receive();
+  ASSERT_TRUE(welcome);
+  EXPECT_NE(std::get<session::Welcome>(session::parse_hello_answer(welcome->text).value()).features &
+                session::kDriverMessages,
+            0u);
+  ASSERT_TRUE(client.send(to_text(session::Hear{7})));
+  std::vector<std::string> said;
+  std::uint64_t answered = 0;
+  run_until([&] {
+    if (answered != 0) return true;
+    pollfd there{client.fd(), POLLIN, 0};
+    if (::poll(&there, 1, 0) != 1) return false;
+    const auto message = session::parse_driver_says(client.receive()->text);
+    said.insert(said.end(), message->lines.begin(), message->lines.end());
+    answered = message->answers;
+    return answered != 0;
+  });
+  EXPECT_EQ(said, std::vector<std::string>{"a warning"});
+  EXPECT_EQ(answered, 7u);
+  for (std::uint64_t number = 1; number < 60; ++number) {
+    if (!client.offer(to_text(session::Hear{number}))) break;
+  }
+  run_until([&] { return table.empty(); });
+  EXPECT_EQ(log.count("session 1 of tenant bob ends: its program ended"), 1u);
 }
 
 TEST_F(SessionTableTest, ASessionIsThereUntilNothingOfItsWorkerIsLeft) {

@@ -67,7 +67,7 @@ def python_environment(folder, wanted, variables=None):
         return folder
     install({"python3-venv"})
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True)
+    fetch(f"an environment in {folder}", ["/usr/bin/python3", "-m", "venv", folder])
     fetch("from the Python index " + " ".join(wanted),
           [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
           env=os.environ | (variables or {}))
