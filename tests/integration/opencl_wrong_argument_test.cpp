@@ -20,13 +20,13 @@ constexpr std::size_t kHostRoom =
     8 * kHostBytes;  // for what begins somewhere in it and is as large as may be
 constexpr int kCallsPerRound = 400;
 
-constexpr const char* kSource = R"(
+constexpr const char* kWrongSource = R"(
 kernel void idle(global uint* a, uint b, local uint* c, read_only image2d_t d, sampler_t e, float4 f) {}
 __attribute__((reqd_work_group_size(8, 1, 1))) kernel void sized(global uint* a) {}
 kernel void double_it(global uint* a) { a[get_global_id(0)] *= 2; }
 )";
 
-std::chrono::seconds duration() {
+std::chrono::seconds how_long() {
   const char* const seconds = std::getenv("FAIRGV_TORTURE_SECONDS");
   return std::chrono::seconds(seconds != nullptr ? std::atoi(seconds) : 5);
 }
@@ -36,7 +36,7 @@ struct WrongArguments : OpenCL {
     OpenCL::SetUp();
     if (HasFatalFailure()) return;
     if (is_bare_pocl()) GTEST_SKIP() << "PoCL 3.1 does not survive it";
-    program_ = build(kSource);
+    program_ = build(kWrongSource);
     for (const char* name : {"idle", "sized"}) kernels_.push_back(make_kernel(program_, name));
     doubling_ = make_kernel(program_, "double_it");
     for (const cl_command_queue_properties each :
@@ -446,7 +446,7 @@ struct WrongArguments : OpenCL {
 };
 
 TEST_F(WrongArguments, OfEveryKindEndInErrorsAndLeaveTheSessionAsItWas) {
-  const auto end = std::chrono::steady_clock::now() + duration();
+  const auto end = std::chrono::steady_clock::now() + how_long();
   while (std::chrono::steady_clock::now() < end && !HasFatalFailure()) {
     for (int i = 0; i < kCallsPerRound; ++i) call_something();
     check();
