@@ -401,7 +401,6 @@ struct WrongArguments : OpenCL {
         break;
       }
       default: {
-        // Contexts that are made: PoCL 3.1 does not survive many of them coming and going.
         const ContextHandle made(clCreateContext(nullptr, 0, twice, nullptr, nullptr, &error));
       }
     }
