@@ -93,7 +93,7 @@ TEST_F(DeviceTime, AKernelThatGoesOnWithoutATurnIsChargedAndItsSessionEnded) {
   auto victim =
       start_long_program("victim", 64);  // so that half of the processors is more than the rogue's share
   ASSERT_TRUE(progresses(victim));
-  auto rogue = start_rogue("outside");
+  auto rogue = start_rogue("outside", 30'000);  // in one kernel: for a second one it would have to wait
   ASSERT_TRUE(eventually([&] { return outside("rogue") > 0; }));
   EXPECT_TRUE(eventually([&] {
     return is_logged(
