@@ -26,7 +26,8 @@ std::string source(int statements, long run) {
                 ? "    shared[i] = a; barrier(CLK_LOCAL_MEM_FENCE); a += shared[(i + " + number + ") & 63];\n"
                 : "    a = sin(a * " + number + ".5f) + shared[(i * " + number + ") & 63];\n";
   }
-  return text + "  }\n  out[get_global_id(0)] = a + 1; // " + std::to_string(run) + "\n}\n";
+  // Not in a comment: PoCL keeps what it has made by what the preprocessor leaves.
+  return text + "    a += " + std::to_string(run) + ".5f;\n  }\n  out[get_global_id(0)] = a + 1;\n}\n";
 }
 
 }  // namespace

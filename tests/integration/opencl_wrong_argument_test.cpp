@@ -128,6 +128,11 @@ struct WrongArguments : OpenCL {
     if (shared_ != nullptr && pick(2) == 0) return shared_ + pick(kHostBytes / 2);
     return rarely() ? nullptr : host_.data() + pick(kHostBytes / 2);
   }
+  /// For what commands read. Not what others write from: a write of memory that a read is yet to fill waits for
+  /// the read (docs/OPENCL.md), and that may wait for an event of ours.
+  std::byte* any_sink() {
+    return rarely() ? nullptr : sink_.data() + pick(kHostBytes / 2);
+  }
   std::array<std::size_t, 3> any_sizes() { return {any_size(), any_size(), any_size()}; }
   std::array<std::size_t, 3> few() { return {pick(70), pick(9), pick(5)}; }
 
@@ -194,7 +199,7 @@ struct WrongArguments : OpenCL {
     switch (pick(3)) {
       case 0:
         command("clEnqueueReadBuffer", clEnqueueReadBuffer, any_queue(), any_memory(), cl_bool{CL_FALSE},
-                any_size(), any_size(), static_cast<void*>(any_host()));
+                any_size(), any_size(), static_cast<void*>(any_sink()));
         return;
       case 1:
         command("clEnqueueWriteBuffer", clEnqueueWriteBuffer, any_queue(), any_memory(), cl_bool{CL_FALSE},
@@ -203,7 +208,7 @@ struct WrongArguments : OpenCL {
       case 2:
         command("clEnqueueReadBufferRect", clEnqueueReadBufferRect, any_queue(), any_memory(),
                 cl_bool{CL_FALSE}, origin.data(), host_origin.data(), region.data(), any_size(), any_size(),
-                std::size_t{0}, std::size_t{0}, static_cast<void*>(any_host()));
+                std::size_t{0}, std::size_t{0}, static_cast<void*>(any_sink()));
         return;
       default:
         command("clEnqueueWriteBufferRect", clEnqueueWriteBufferRect, any_queue(), any_memory(),
@@ -231,7 +236,7 @@ struct WrongArguments : OpenCL {
     switch (pick(2)) {
       case 0:
         command("clEnqueueReadImage", clEnqueueReadImage, any_queue(), any_memory(), cl_bool{CL_FALSE},
-                origin.data(), region.data(), std::size_t{0}, std::size_t{0}, static_cast<void*>(any_host()));
+                origin.data(), region.data(), std::size_t{0}, std::size_t{0}, static_cast<void*>(any_sink()));
         return;
       case 1:
         command("clEnqueueWriteImage", clEnqueueWriteImage, any_queue(), any_memory(), cl_bool{CL_FALSE},
@@ -440,6 +445,7 @@ struct WrongArguments : OpenCL {
   std::vector<EventHandle> open_;  // of commands and of the user
   std::byte* shared_ = nullptr;
   std::vector<std::byte> host_ = std::vector<std::byte>(kHostRoom);
+  std::vector<std::byte> sink_ = std::vector<std::byte>(kHostRoom);
   std::deque<std::string> latest_;
   long errors_ = 0;
 };

@@ -36,7 +36,7 @@ const Case kCases[] = {
     {"SetNoSuchPolicy", bin("fairgv") + " set --policy lottery --socket $PWD/none.sock", {"lottery", "fair"}},
     {"SetPolicyOfATenant",
      bin("fairgv") + " set alice weight=3 --policy fair --socket $PWD/none.sock",
-     {"either"}},
+     {"--policy NAME"}},
     {"SetDeviceWithoutPolicy", bin("fairgv") + " set --device 1 --socket $PWD/none.sock", {"--policy"}},
     {"KillWhat", bin("fairgv") + " kill", {"session", "tenant"}},
     {"PauseBoth", bin("fairgv") + " pause 3 --tenant alice", {"session", "tenant"}},

@@ -96,7 +96,9 @@ struct Tree : Obstacle {
     fs::create_directories(folder / "bin");
     fs::create_directories(folder / "lib/fairgv/vendors");
     fs::copy_file(FAIRGV_COMMAND, folder / "bin/fairgv");
-    std::ofstream(folder / "lib/fairgv/vendors/fairgv.icd") << "nowhere\n";
+    const fs::path front_end = folder / "lib/libfairgv-opencl.so";
+    std::ofstream{front_end};
+    std::ofstream(folder / "lib/fairgv/vendors/fairgv.icd") << front_end.string() << '\n';
     if (place.empty()) return;
     fs::create_directories(folder / place);
     fs::copy_file(FAIRGV_SOFTCUDA, folder / place / "libcuda.so.1");
