@@ -108,8 +108,11 @@ TEST_F(QuotaSystem, ProcessesOfATenantShareItsLimit) {
 }
 
 TEST_F(QuotaSystem, ATenantCanBeGivenNothing) {
-  auto program = start("alice", "0", {"quota_program", "hold", "1"});
+  start_daemon("[tenant.alice]\nmemory = \"0\"");
+  auto program = start("alice", "", {"quota_program", "hold", "1"});
   EXPECT_EQ(errors_of(program), std::vector{CL_INVALID_BUFFER_SIZE}) << "no device has a byte for it";
+  auto wish = start("bob", "0", {"quota_program", "hold", "1"});
+  EXPECT_EQ(errors_of(wish), std::vector<int>{}) << "who asks for nothing is told that it is a mistake";
 }
 
 TEST_F(QuotaSystem, DeathReturnsEverything) {

@@ -79,7 +79,7 @@ TEST_F(Reload, ABadFileChangesNothingAndAllMistakesAreTold) {
 }
 
 TEST_F(Reload, WhatCannotChangeAtRunTimeIsNamed) {
-  write("[daemon]\nsocket = \"/somewhere/else\"\n[worker]\ncore_dumps = true\n");
+  write("[daemon]\nsocket = \"/tmp/elsewhere\"\n[worker]\ncore_dumps = true\n");
   const auto answer = reload();
   EXPECT_EQ(answer["restart"], nlohmann::json::array({"[daemon] socket"}));
   EXPECT_EQ(answer["new_programs"], nlohmann::json::array({"[worker] core_dumps"}));
