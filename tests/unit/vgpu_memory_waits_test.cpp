@@ -15,25 +15,9 @@ class User final : public FakeCommand {
   MemoryCharge charge_;
 };
 
-struct MemoryWaitsTest : ExecutorTest {
-  static constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  static constexpr std::uint64_t kDevice = 0b01;
+/// Lasts longer than the executor, whose commands give memory back when they are destroyed.
+struct WithAccount {
   static constexpr std::uint64_t kLimit = 100 * kMiB;
-
-  MemoryCharge object(std::uint64_t bytes) {
-    return std::move(account.charge(kDevice, bytes, false).value().value());
-  }
-  /// A command with an object of so many bytes that is released while the command uses it.
-  void use_and_release(std::uint64_t bytes, std::vector<wire::EventId> wait_list = {}) {
-    auto charge = object(bytes);
-    charge.expect();
-    ASSERT_TRUE(executor.enqueue(std::make_shared<User>(device, lane, std::move(charge)), {}, wait_list));
-  }
-  /// The status of the answer so far.
-  std::int32_t await(std::uint64_t bytes, wire::EventId answer, bool more = false) {
-    EXPECT_TRUE(waits.await({answer, kDevice, bytes, more ? 1U : 0U}));
-    return status(answer);
-  }
 
   std::uint64_t granted = 0;
   std::function<void()> when_asked;  // what is left, once
@@ -51,6 +35,27 @@ struct MemoryWaitsTest : ExecutorTest {
     return {request.bytes};
   }
   MemoryAccount account{1, [this](const session::LedgerRequest& request) { return answer(request); }};
+};
+
+struct MemoryWaitsTest : WithAccount, ExecutorTest {
+  static constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kDevice = 0b01;
+
+  MemoryCharge object(std::uint64_t bytes) {
+    return std::move(account.charge(kDevice, bytes, false).value().value());
+  }
+  /// A command with an object of so many bytes that is released while the command uses it.
+  void use_and_release(std::uint64_t bytes, std::vector<wire::EventId> wait_list = {}) {
+    auto charge = object(bytes);
+    charge.expect();
+    ASSERT_TRUE(executor.enqueue(std::make_shared<User>(device, lane, std::move(charge)), {}, wait_list));
+  }
+  /// The status of the answer so far.
+  std::int32_t await(std::uint64_t bytes, wire::EventId answer, bool more = false) {
+    EXPECT_TRUE(waits.await({answer, kDevice, bytes, more ? 1U : 0U}));
+    return status(answer);
+  }
+
   MemoryWaits waits{executor, &account};
 };
 

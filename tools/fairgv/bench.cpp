@@ -67,7 +67,8 @@ int bench(const std::string& name, const std::vector<std::string>& arguments) {
   const auto benchmarks = all_benchmarks(folder.value());
   if (benchmarks.empty()) {
     return fail("bench",
-                "no benchmarks are here: install the package fairgv-bench, or build them by tools/build");
+                (name.empty() ? std::string() : "there is no '" + name + "', because ") +
+                    "no benchmarks are here: install the package fairgv-bench, or build them by tools/build");
   }
   const std::vector<std::string> names = names_of(benchmarks);
   if (name.empty()) return print_list(names);
