@@ -251,6 +251,8 @@ TEST_F(Refusals, WaitListsAreNotEndless) {
   const auto beyond = wire::EventId::make(4, 1);
   session.claim_slot(beyond);
   accept(wire::EnqueueMarker{{kQueue, beyond, waits}});
+  accept(wire::SetUserEventStatus{user, CL_COMPLETE});
+  session.settle();
   EXPECT_EQ(session.status(beyond), CL_OUT_OF_RESOURCES);
 }
 
