@@ -26,8 +26,8 @@ class CompletionSink {
   /// Afterwards the command may be gone.
   virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
 
-  /// What DeviceCommand::compile() asked for is done, or has failed, which issue() and watch() are going to
-  /// tell. Call once, from a thread of the driver's that then waits for issue() and runs the command.
+  /// The code that DeviceCommand::compile() asked for is made, or that has failed, as issue() and watch() are
+  /// going to tell. Call once, from a thread of the driver's that then waits for issue() and runs the command.
   virtual void compiled(DeviceCommand& command) = 0;
 
  protected:
