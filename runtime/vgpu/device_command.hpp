@@ -27,7 +27,8 @@ class CompletionSink {
   virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
 
   /// The code that DeviceCommand::compile() asked for is made, or that has failed, as issue() and watch() are
-  /// going to tell. Call once, from a thread of the driver's that then waits for issue() and runs the command.
+  /// going to tell. Call once, from a thread of the driver's that then waits for issue() and runs the
+  /// command.
   virtual void compiled(DeviceCommand& command) = 0;
 
  protected:

@@ -9,9 +9,9 @@
 // its processor for milliseconds, and a driver's thread that waits may be the device itself. They leave their
 // report (Reports), and whoever has the lock takes it up when letting go.
 //
-// A launch whose machine code the driver still has to make goes to the driver before its turn, alone, and waits
-// there: other tenants have the device while a compiler runs, and no turn measures one. Other commands that are
-// ready wait meanwhile, too, because the driver may have one thread only.
+// A launch whose machine code the driver still has to make goes to the driver before its turn, alone, and
+// waits there: other tenants have the device while a compiler runs, and no turn measures one. Other commands
+// that are ready wait meanwhile, too, because the driver may have one thread only.
 //
 // The loop thread is whoever has the helm. Where a driver's threads run the commands themselves (a CPU
 // device), the one that reports the last command of a program that comes back quickly takes it for a moment

@@ -88,8 +88,8 @@ std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   return now + keep;
 }
 
-/// The loss of the first to run, were it blocked now, beyond what its credit covers: virtual time would become
-/// the tag of the one after it, which has last had a turn far longer than a slice.
+/// The loss of the first to run, were it blocked now, beyond what its credit covers: virtual time would
+/// become the tag of the one after it, which has last had a turn far longer than a slice.
 Duration FairPolicy::stake(TenantId id) const {
   const auto second = queue_.second();
   if (!second) return Duration(0);
