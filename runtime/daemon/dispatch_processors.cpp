@@ -77,7 +77,7 @@ std::optional<ProcessorBook::Reading> DispatchLoop::reading_of(const ProcessorTi
   at_places(time.session, [&](Dispatcher& dispatcher, PlaceId place) {
     if (!host_devices_[hardware_[place.device]]) return;
     reading.paid += dispatcher.paid(place, now).value_or(Time::duration(0));
-    reading.compiling = reading.compiling || dispatcher.compiles(place);
+    reading.compiled_ms = dispatcher.compile_clock(place).shows(now);  // the same at each of its places
   });
   return reading;
 }

@@ -264,9 +264,10 @@ Dispatcher::Duration Dispatcher::recent_device_time(TenantId id, Time now) const
   return window.within(now);
 }
 
-bool Dispatcher::compiles(PlaceId id) const {
+session::CompileClock Dispatcher::compile_clock(PlaceId id) const {
   const auto found = sessions_.find(id);
-  return found != sessions_.end() && found->second.turn->compiling.load(std::memory_order_relaxed) != 0;
+  if (found == sessions_.end()) return {};
+  return session::CompileClock(found->second.turn->compile_clock.load(std::memory_order_relaxed));
 }
 
 bool Dispatcher::interactive(PlaceId id) const {

@@ -47,6 +47,7 @@
 #include "runtime/daemon/wait_histogram.hpp"
 #include "runtime/daemon/work_counters.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/compile_clock.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policy.hpp"
 #include "sched/slice_rule.hpp"
@@ -198,8 +199,8 @@ class Dispatcher {
   session::TurnState state(PlaceId id) const;
   /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
   bool interactive(PlaceId id) const;
-  /// Whether its worker says that it compiles for its program.
-  bool compiles(PlaceId id) const;
+  /// Its worker's, if it is to be believed.
+  session::CompileClock compile_clock(PlaceId id) const;
   /// Device time charged to the tenant in its life. Call charge_holder() before for a value of this moment.
   Duration device_time(TenantId id) const { return tenants_.at(id).device_time; }
   /// Device time of late (see UsageWindow). A turn in progress counts as used so far.

@@ -1,7 +1,10 @@
 #include "runtime/daemon/processor_book.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
+
+#include "runtime/session/compile_clock.hpp"
 
 namespace fairgv::daemon {
 
@@ -9,22 +12,23 @@ std::vector<ProcessorBook::Finding> ProcessorBook::look(const std::vector<Readin
                                                         const std::function<double(TenantId)>& share,
                                                         unsigned processors, Time now) {
   struct Sum {
-    Duration ran{0}, paid{0};
-    bool compiling = false;
+    Duration ran{0}, paid{0}, compiled{0};
     Duration most = Duration::min();
     SessionId session{};
   };
   std::map<std::uint32_t, Sum> sums;  // by tenant, in an order that is the same every time
   for (const Reading& reading : readings) {
     std::optional<Seen>& seen = seen_.try_emplace(reading.session, Seen{}).first->second;
-    const Seen before = seen.value_or(Seen{reading.ran, reading.paid});
-    const Duration ran = reading.ran - before.ran;
-    const Duration paid = reading.paid - before.paid;
-    seen = Seen{reading.ran, reading.paid};
+    const Seen latest{reading.ran, reading.paid, reading.compiled_ms};
+    const Seen before = seen.value_or(latest);
+    const Duration ran = latest.ran - before.ran;
+    const Duration paid = latest.paid - before.paid;
+    const Duration compiled = session::CompileClock::between(before.compiled_ms, latest.compiled_ms);
+    seen = latest;
     Sum& sum = sums[reading.tenant.value];
     sum.ran += ran;
     sum.paid += paid;
-    sum.compiling = sum.compiling || reading.compiling;
+    sum.compiled += std::min(compiled, ran);
     if (const Duration beyond = ran - paid * processors; beyond > sum.most) {
       sum.most = beyond;
       sum.session = reading.session;
@@ -36,7 +40,7 @@ std::vector<ProcessorBook::Finding> ProcessorBook::look(const std::vector<Readin
     Tenant& tenant = tenants_.try_emplace(id, Tenant{{}, now}).first->second;
     const Time from = std::exchange(tenant.looked, now);
     const Duration charged =
-        tenant.use.look(now - from, sum.ran, sum.paid, share(id), processors, sum.compiling);
+        tenant.use.look(now - from, sum.ran, sum.paid, share(id), processors, sum.compiled);
     findings.push_back({id, charged, from, tenant.use.overdraft(), sum.session});
   }
   return findings;

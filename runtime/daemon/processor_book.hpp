@@ -28,9 +28,9 @@ class ProcessorBook {
   struct Reading {
     SessionId session;
     TenantId tenant;
-    Duration ran{0};         // processor time of all its processes
-    Duration paid{0};        // device time that its turns were charged, and will be for what is under way
-    bool compiling = false;  // so it says
+    Duration ran{0};   // processor time of all its processes
+    Duration paid{0};  // device time that its turns were charged, and will be for what is under way
+    std::uint32_t compiled_ms = 0;  // what its compile clock shows
   };
 
   struct Finding {
@@ -58,6 +58,7 @@ class ProcessorBook {
   struct Seen {
     Duration ran{0};
     Duration paid{0};
+    std::uint32_t compiled_ms = 0;
   };
   struct Tenant {
     ProcessorUse use;

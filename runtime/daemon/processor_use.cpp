@@ -13,19 +13,22 @@ ProcessorUse::Duration part(ProcessorUse::Duration time, double of_it) {
 }  // namespace
 
 ProcessorUse::Duration ProcessorUse::look(Duration passed, Duration ran, Duration paid, double share,
-                                          unsigned processors, bool compiling) {
-  used_ += ran - paid * processors - part(passed, compiling ? 0 : kAllowance);
+                                          unsigned processors, Duration compiled) {
+  const Duration without_turn = ran - paid * processors;
+  const Duration compiler = std::clamp(without_turn, Duration(0), std::max(compiled, Duration(0)));
+  used_ += without_turn - compiler - part(passed, kAllowance);
   used_ = std::max<Duration>(used_, -kBurst);
-  const Duration charged =
-      used_ > Duration(0) ? std::exchange(used_, Duration(0)) / std::max(processors, 1U) : Duration(0);
+  const Duration beyond_allowance = used_ > Duration(0) ? std::exchange(used_, Duration(0)) : Duration(0);
+  const Duration charged = (beyond_allowance + compiler) / std::max(processors, 1U);
   if (share >= 1) {
     overdraft_ = excused_ = Duration(0);
     return charged;
   }
   if (paid > Duration(0)) excused_ = Duration(0);
   const Duration beyond = charged - part(passed, share);
-  const Duration of_one_processor = passed / std::max(processors, 1U) - part(passed, share);
-  const bool excuse = compiling && excused_ < kLongestCompiler && beyond > Duration(0);
+  const Duration of_one_processor =
+      std::min(compiler, passed) / std::max(processors, 1U) - part(passed, share);
+  const bool excuse = excused_ < kLongestCompiler && beyond > Duration(0);
   const Duration excused = excuse ? std::clamp(of_one_processor, Duration(0), beyond) : Duration(0);
   excused_ += excused;
   overdraft_ = std::max(overdraft_ + beyond - excused, Duration(0));

@@ -12,10 +12,11 @@
 // turns. So, while other tenants use the device, what was charged beyond the tenant's share of that time adds
 // up (overdraft()), and falls again while it uses less.
 //
-// A worker that says that it compiles for its program has no allowance meanwhile: what a compiler uses is the
-// device's time, and charged. It is not held against it as far as one processor goes: it is not the program's
-// choice how long a compiler takes. A worker that says so falsely is charged more, not less; and who does not
-// come for a turn within kLongestCompiler, where that debt is paid by waiting, is excused no more.
+// Of what a worker says that it compiles for its program nothing is allowed: what a compiler uses is the
+// device's time, and charged. It is not held against the worker as far as one processor goes: it is not the
+// program's choice how long a compiler takes. A worker that says so falsely is charged more, not less; and
+// who does not come for a turn within kLongestCompiler, where that debt is paid by waiting, is excused no
+// more.
 //
 // Pure logic; time is an argument.
 #pragma once
@@ -36,9 +37,10 @@ class ProcessorUse {
 
   /// In the last `passed`, the tenant's processes have run for `ran`, its turns have paid for `paid` of the
   /// device's time, less than nothing if what they had promised has not come; and its share of the device was
-  /// `share`, 1 if nobody else used it. Returns what is to be charged of the device's time.
+  /// `share`, 1 if nobody else used it. Of `ran`, `compiled` is what compilers
+  /// may have used. Returns what is to be charged of the device's time.
   Duration look(Duration passed, Duration ran, Duration paid, double share, unsigned processors,
-                bool compiling = false);
+                Duration compiled = Duration(0));
 
   /// By how much the device's time that was charged outside of turns is beyond the tenant's share.
   Duration overdraft() const { return overdraft_; }

@@ -70,9 +70,9 @@ struct alignas(64) DeviceTurn {
   // of CLOCK_MONOTONIC, or 0; in turns of slice 0 only. Charged if the session ends before they do, and
   // believed within the turn. Relaxed.
   std::atomic<std::uint64_t> under_way_since_ns{0};
-  // Worker writes: not 0 while something is compiled for the program. Believed where it makes use dearer, and
-  // for one processor's worth of it (daemon/processor_use.hpp). Relaxed.
-  std::atomic<std::uint32_t> compiling{0};
+  // Worker writes: its CompileClock. Believed where that makes use dearer, and for one processor's worth of
+  // it (daemon/processor_use.hpp). Relaxed.
+  std::atomic<std::uint32_t> compile_clock{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).

@@ -67,23 +67,56 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
   }
   std::copy_if(after.begin(), after.end(), std::back_inserter(waits_),
                [](const NodePtr& earlier) { return !earlier->ended(); });
+  add_to_graph(node, !wait_list.empty(), failed_wait);
+  was_added(lock);
+  return {};
+}
+
+Result<bool> Executor::enqueue_sequence(std::span<const std::shared_ptr<DeviceCommand>> commands,
+                                        wire::EventId completion, std::span<const wire::EventId> wait_list) {
+  Lock lock(*this);
+  if (auto within = check_limits(); !within) return within.error();
+  // What is on its way from a front end that knows of one command still finds its place.
+  const std::uint64_t room =
+      settings_.limits.commands - std::min(graph_.pending(), settings_.limits.commands);
+  if (commands.empty() || commands.size() > room) return false;
+  std::int32_t failed_wait = 0;
+  if (auto resolved = events_.resolve(wait_list, waits_, failed_wait); !resolved) return resolved.error();
+  if (completion) {
+    if (auto added = events_.add(completion, commands.back(), request_.opcode); !added) return added.error();
+  }
+  bool named_waits = !wait_list.empty();
+  for (const auto& command : commands) {
+    add_to_graph(command, std::exchange(named_waits, true), failed_wait);
+    failed_wait = command->ended() ? std::min(command->status(), 0) : 0;
+    if (!command->ended()) waits_.push_back(command);
+  }
+  waits_.clear();
+  was_added(lock);
+  return true;
+}
+
+/// The node waits for waits_, which are empty afterwards: they keep nothing alive.
+void Executor::add_to_graph(const NodePtr& node, bool named_waits, std::int32_t failed_wait) {
   // A program can name as many events as it likes, so this is no breach: what cannot be kept fails.
   if (waits_.size() > settings_.limits.waits - std::min(graph_.waits(), settings_.limits.waits)) {
     node->fail(kOutOfResources);
     waits_.clear();
   }
-  graph_.add(node, waits_, !wait_list.empty(), failed_wait);
-  waits_.clear();  // keeps nothing alive
+  graph_.add(node, waits_, named_waits, failed_wait);
+  waits_.clear();
+}
+
+void Executor::was_added(Lock& lock) {
   pending_seen_ = graph_.pending();
   tell_backlog();
   if (!graph_.newly_ready().empty()) attention_.store(true, kHint);
   if (graph_.newly_ended().empty() && graph_.newly_granted().empty()) {
     collect_ready();
-    return {};
+    return;
   }
   collect(settings_.now());
   finish(lock, false);
-  return {};
 }
 
 Result<void> Executor::end_access(wire::EventId event) {
@@ -567,8 +600,10 @@ void Executor::compiles(bool begins) {
 
 void Executor::tell_compiling(bool begins) {
   compilations_ += begins ? 1 : -1U;
+  if (begins && compilations_ == 1) compile_clock_.start(settings_.now());
+  if (compilations_ == 0) compile_clock_.stop(settings_.now());
   for (const auto& device : devices_) {
-    device->turn.compiling.store(compilations_ > 0 ? 1 : 0, std::memory_order_relaxed);
+    device->turn.compile_clock.store(compile_clock_.word(), std::memory_order_relaxed);
   }
 }
 

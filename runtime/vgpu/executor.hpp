@@ -31,6 +31,7 @@
 
 #include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/session/compile_clock.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/device_command.hpp"
@@ -104,6 +105,11 @@ class Executor final : public CompletionSink {
                              std::span<const wire::EventId> wait_list, std::span<const NodePtr> after) {
     return add(node, completion, wait_list, after);
   }
+  /// Queues commands each of which waits for the one before it and fails with it; the first waits for
+  /// `wait_list`, the last is `completion`'s. False, and nothing is queued: there is none, or there are more
+  /// than may be pending.
+  Result<bool> enqueue_sequence(std::span<const std::shared_ptr<DeviceCommand>> commands,
+                                wire::EventId completion, std::span<const wire::EventId> wait_list);
   /// Ends an access that was granted.
   Result<void> end_access(wire::EventId event);
   Result<void> create_user_event(wire::EventId event);
@@ -263,6 +269,8 @@ class Executor final : public CompletionSink {
   void refuse(DeviceCommand& command);
 
   // With the lock held.
+  void add_to_graph(const NodePtr& node, bool named_waits, std::int32_t failed_wait);
+  void was_added(Lock& lock);
   void end(const Reports::Report& report);
   /// What is in reports_; whether the loop thread is to be woken.
   bool take_up();
@@ -321,6 +329,7 @@ class Executor final : public CompletionSink {
   std::vector<NodePtr> retired_;    // ended; destroyed on the loop thread, outside the lock
   std::vector<NodePtr> waits_;      // scratch of add()
   std::uint32_t compilations_ = 0;  // under way, of whatever kind
+  session::CompileClock compile_clock_;
   bool reading_paused_ = false;
   bool backlogged_ = false;
   std::optional<TimePoint> idle_since_;  // nothing to do since then

@@ -61,21 +61,38 @@ TEST(ProcessorUse, OfOneProcessorForAMinuteIsNoOverdraftAmongEquals) {
   EXPECT_EQ(charged, (60s - 15s - 1s) / 2);
 }
 
-/// However a tenant spreads its use over looks, it is charged all but the allowance and one burst.
 TEST(ProcessorUse, OfACompilerIsChargedInFullAndHeldAgainstNobody) {
   ProcessorUse use;
   Duration charged{0};
-  for (int i = 0; i < 60; ++i) charged += use.look(1s, 1s, 0s, 0.1, 2, true);
-  EXPECT_EQ(charged, Duration(60s - ProcessorUse::kBurst) / 2) << "no allowance";
+  for (int i = 0; i < 60; ++i) charged += use.look(1s, 1s, 0s, 0.1, 2, 1s);
+  EXPECT_EQ(charged, 60s / 2) << "neither allowance nor burst";
   EXPECT_EQ(use.overdraft(), 0ns) << "one processor, however small the share";
+}
+
+TEST(ProcessorUse, OfACompilerLeavesTheBurstToWhatFollows) {
+  ProcessorUse use;
+  EXPECT_EQ(use.look(1s, 1s, 0s, 0.5, 2, 1s), 500ms);
+  EXPECT_EQ(use.look(100ms, 900ms, 0s, 0.5, 2), 0ns);
+}
+
+TEST(ProcessorUse, BesideACompilerHasItsAllowance) {
+  ProcessorUse use;
+  Duration charged{0};
+  for (int i = 0; i < 10; ++i) charged += use.look(1s, 700ms, 0s, 0.5, 2, 500ms);
+  EXPECT_EQ(charged, 10 * 500ms / 2);
+}
+
+TEST(ProcessorUse, OfACompilerIsPaidForByATurnInTheSameTime) {
+  ProcessorUse use;
+  EXPECT_EQ(use.look(1s, 1s, 400ms, 0.5, 2, 1s), 100ms);
+  EXPECT_EQ(use.look(1s, 100ms, -10ms, 0.5, 2, 100ms), 50ms) << "no more than what ran";
 }
 
 TEST(ProcessorUse, OfACompilerThatNeverEndsIsHeldAgainstTheTenantUntilItComesForATurn) {
   ProcessorUse use;
   const auto until = [&](Duration overdraft) {
     int seconds = 0;
-    for (; use.overdraft() < overdraft && seconds < 3'600; ++seconds)
-      (void)use.look(1s, 1s, 0s, 0.1, 2, true);
+    for (; use.overdraft() < overdraft && seconds < 3'600; ++seconds) (void)use.look(1s, 1s, 0s, 0.1, 2, 1s);
     return std::chrono::seconds(seconds);
   };
   const auto first = until(10s);
@@ -88,10 +105,11 @@ TEST(ProcessorUse, OfACompilerThatNeverEndsIsHeldAgainstTheTenantUntilItComesFor
 
 TEST(ProcessorUse, OfMoreThanACompilerNeedsIsHeldAgainstWhoSaysThatItCompiles) {
   ProcessorUse use;
-  for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, true);
+  for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, 2s);
   EXPECT_GE(use.overdraft(), 9s);
 }
 
+/// However a tenant spreads its use over looks, it is charged all but the allowance and one burst.
 TEST(ProcessorUse, CannotBeHiddenBetweenLooks) {
   std::minstd_rand random(static_cast<unsigned>(harness::printed_seed()));
   for (int round = 0; round < 200; ++round) {

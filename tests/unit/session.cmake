@@ -1,4 +1,4 @@
-add_executable(session_test session_client_test.cpp session_completion_board_test.cpp session_core_set_test.cpp
+add_executable(session_test session_client_test.cpp session_compile_clock_test.cpp session_completion_board_test.cpp session_core_set_test.cpp
   session_daemon_users_test.cpp session_host_work_test.cpp session_identity_test.cpp session_memory_size_test.cpp session_near_word_test.cpp session_own_files_test.cpp
   session_slicing_wish_test.cpp session_time_slice_test.cpp session_trusted_daemon_test.cpp
   session_trusted_path_test.cpp)

@@ -18,7 +18,8 @@ struct LateCode : ExecutorTest {
     EXPECT_TRUE(executor.enqueue(command, completion, {}));
     return command;
   }
-  bool says_it_compiles() const { return turns[0].compiling.load() != 0; }
+  session::CompileClock compile_clock() const { return session::CompileClock(turns[0].compile_clock.load()); }
+  bool says_it_compiles() const { return compile_clock().runs(); }
 };
 
 TEST_F(LateCode, IsMadeWithoutATurnAndRunInOne) {
@@ -55,7 +56,10 @@ TEST_F(LateCode, IsNoPartOfWhatAMeasuredTurnIsCharged) {
   const auto command = enqueue_late(1);
   executor.pump();
   now += 30s;
+  EXPECT_EQ(compile_clock().shows(now), 30'000U);
   command->come_to_the_gate();
+  now += 10s;
+  EXPECT_EQ(compile_clock().shows(now), 30'000U);
   executor.pump();
   grant(6ms);
   now += 200us;
