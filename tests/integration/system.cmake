@@ -68,6 +68,13 @@ gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PR
 add_executable(system_device_time_test system_device_time_test.cpp)
 target_link_libraries(system_device_time_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_device_time_test opencl_late rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
+if(FAIRGV_CUDA_INCLUDE)
+  add_executable(cuda_late cuda_late.cpp)
+  target_include_directories(cuda_late SYSTEM PRIVATE "${FAIRGV_CUDA_INCLUDE}")
+  target_link_libraries(cuda_late PRIVATE fairgv-cuda fairgv_warnings)
+  add_dependencies(system_device_time_test cuda_late fairgv-softcuda)
+endif()
+target_compile_definitions(system_device_time_test PRIVATE FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 # What other users of the machine may have put in the daemon's place, and what people do to sessions by hand; for the
 # same reason.

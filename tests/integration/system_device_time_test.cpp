@@ -104,18 +104,23 @@ TEST_F(DeviceTime, AKernelThatGoesOnWithoutATurnIsChargedAndItsSessionEnded) {
   EXPECT_TRUE(progresses(victim));
 }
 
-// In one piece and in parts: each has machine code of its own.
+// In one piece, in parts (each has machine code of its own), as part of a command buffer, and from CUDA.
 TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
   start_daemon("hold_limit_s = 1");
-  auto victim = start_long_program("victim");
   auto idle = start_long_program("late", 1);  // so that the tenant stays in the books
-  ASSERT_TRUE(progresses(victim) && progresses(idle));
+  ASSERT_TRUE(progresses(idle));
   ::kill(idle.pid(), SIGSTOP);
-  for (const char* const groups : {"1", "20000"}) {
-    SCOPED_TRACE(groups);
+  std::vector<std::vector<std::string>> programs = {{"opencl_late", kStatements, "1"},
+                                                    {"opencl_late", kStatements, "20000"},
+                                                    {"opencl_late", kStatements, "1", "recorded"}};
+  if (FAIRGV_CUDA) programs.push_back({"cuda_late", kStatements});
+  for (std::vector<std::string> program : programs) {
+    SCOPED_TRACE(testing::PrintToString(program));
+    auto victim = start_long_program("victim");
+    ASSERT_TRUE(progresses(victim));
     const double before = charged("late"), victim_before = charged("victim");
-    auto late = harness::Child::start(
-        tenancy->tenant("late", 1, {harness::beside("opencl_late"), kStatements, groups}));
+    program.front() = harness::beside(program.front());
+    auto late = harness::Child::start(tenancy->tenant("late", 1, std::move(program)));
     ASSERT_TRUE(late);
     const harness::Finished finished = harness::finish(std::move(late).value());
     ASSERT_EQ(finished.status, 0) << "it is not ended by the watchdog, and right";
@@ -123,9 +128,9 @@ TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
     ASSERT_GT(compiled, 1.5) << "or this tests nothing";
     EXPECT_GE(charged("victim") - victim_before, 0.6 * compiled) << "the device was not held";
     EXPECT_LE(charged("late") - before, 0.8 * compiled);
+    EXPECT_TRUE(progresses(victim));
   }
   ::kill(idle.pid(), SIGCONT);
-  EXPECT_TRUE(progresses(victim));
 }
 
 TEST_F(DeviceTime, AKernelThatReadsItsWorkersKnocksAwayFreezesNobody) {

@@ -14,6 +14,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_reports_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_rings_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu_sequence_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_slicing_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_host_steal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_stolen_time_test.cpp
@@ -28,7 +29,7 @@ gtest_discover_tests(vgpu_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES
 
 # On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
 add_executable(vgpu_driver_test
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu_code_gate_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl_code_gate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_hostile_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_opencl_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu_process_test.cpp)

@@ -1,6 +1,10 @@
-// What FairGV's worker asks of this driver and of no other: which OpenCL device its device is, so that
-// programs of both APIs share one device's turns.
+// FairGV's worker asks this of this driver and of no other: which OpenCL device its device is, so that
+// programs of both APIs share one device's turns, and when launches have ended and have code.
+#include <memory>
+#include <utility>
+
 #include "entry.hpp"
+#include "held_launch.hpp"
 
 namespace fairgv::cuda {
 
@@ -27,6 +31,27 @@ extern "C" {
     driver.scheduler.submit_prompt(*stream, [=](CUresult fault) { callback(handle, fault, data); });
     return CUDA_SUCCESS;
   });
+}
+
+/// Has the next launch of this thread stop when its machine code is made: `reached` is called then, or when
+/// it has ended without coming so far. `*launch` is for cuFairgvLetLaunchGo(), which is to be called once,
+/// also for a launch that was refused. CUDA_ERROR_NOT_SUPPORTED: the device's driver cannot be stopped.
+[[gnu::visibility("default")]] CUresult cuFairgvHoldNextLaunch(void (*reached)(void* data), void* data,
+                                                               void** launch) noexcept {
+  return initialized([&](Driver& driver) {
+    static const bool holds = opencl::gate_holds(driver.opencl->context(), driver.opencl->device());
+    if (!holds) return CUDA_ERROR_NOT_SUPPORTED;
+    auto held = std::make_shared<HeldLaunch>(reached, data);
+    HeldLaunch::hold_next(held);
+    *launch = new std::shared_ptr<HeldLaunch>(std::move(held));
+    return CUDA_SUCCESS;
+  });
+}
+
+[[gnu::visibility("default")]] void cuFairgvLetLaunchGo(void* launch) noexcept {
+  const std::unique_ptr<std::shared_ptr<HeldLaunch>> held(static_cast<std::shared_ptr<HeldLaunch>*>(launch));
+  HeldLaunch::hold_next(nullptr);  // if it was refused
+  (*held)->let_go();
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include "begun.hpp"
 #include "device_printf.hpp"
 #include "driver.hpp"
+#include "held_launch.hpp"
 #include "launch_frame.hpp"
 #include "limits.hpp"
 
@@ -21,6 +22,7 @@ struct Launch {
   std::shared_ptr<Function> function;
   LaunchShape shape;
   std::vector<std::uint64_t> parameters;
+  std::shared_ptr<HeldLaunch> held;  // null: it runs as soon as it can
 };
 
 const char* text_at(std::uint64_t address) {
@@ -95,6 +97,7 @@ class BegunLaunch : public Begun {
 
  private:
   CUresult finish(cl_int status) override {
+    if (launch_->held) launch_->held->ended(status);
     print_ring(*frame_, frame_->block());
     return status == CL_COMPLETE ? verdict(frame_->block()) : CUDA_ERROR_LAUNCH_FAILED;
   }
@@ -120,8 +123,9 @@ std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
   return nullptr;
 }
 
+/// Behind `start`, if that is not null.
 CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_command_queue queue,
-                        cl_event& event) {
+                        cl_event start, cl_event& event) {
   std::size_t global[3];
   std::size_t local[3];
   for (std::size_t at = 0; at < 3; ++at) {
@@ -130,8 +134,9 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
   }
   const std::lock_guard guard(launch.function->arguments().lock);
   if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
-  const cl_int status =
-      clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local, 0, nullptr, &event);
+  const cl_uint waits = start != nullptr ? 1 : 0;
+  const cl_int status = clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local,
+                                               waits, waits != 0 ? &start : nullptr, &event);
   if (status == CL_SUCCESS) return CUDA_SUCCESS;
   say_if_verbose("OpenCL refuses a launch of '" + launch.function->info().name + "' (" +
                  std::to_string(status) + ")");
@@ -147,10 +152,19 @@ CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
   if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
   auto begun = std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch));
   if (!begun->has_frame()) return CUDA_ERROR_OUT_OF_MEMORY;
+  HeldLaunch* const held = launch->held.get();
+  const cl_event start = held != nullptr ? held->start(launch->driver.opencl->context()) : nullptr;
+  if (held != nullptr && start == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   cl_event event = nullptr;
-  const CUresult code = enqueue_kernel(*launch, begun->frame(), queue, event);
-  if (code == CUDA_SUCCESS) Begun::keep(std::move(begun), queue, event);
-  return code;
+  const CUresult code = enqueue_kernel(*launch, begun->frame(), queue, start, event);
+  if (code != CUDA_SUCCESS) {
+    if (held != nullptr) held->cancel();
+    return code;
+  }
+  if (held != nullptr) held->stop(event);
+  Begun::keep(std::move(begun), queue, event);
+  if (held != nullptr) held->begin(queue);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -158,10 +172,16 @@ CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
 CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
                         std::shared_ptr<Function> function, const LaunchShape& shape,
                         std::vector<std::uint64_t> parameters) {
-  auto launch = std::make_shared<Launch>(Launch{driver, std::move(function), shape, std::move(parameters)});
-  driver.scheduler.submit(stream, [launch](Stream& to, const std::shared_ptr<Operation>& operation) {
-    return begin_launch(launch, to, operation);
-  });
+  const auto held = HeldLaunch::take_next();
+  auto launch =
+      std::make_shared<Launch>(Launch{driver, std::move(function), shape, std::move(parameters), held});
+  const auto submitted = driver.scheduler.submit(
+      stream,
+      [launch](Stream& to, const std::shared_ptr<Operation>& operation) {
+        return begin_launch(launch, to, operation);
+      },
+      held != nullptr);
+  if (held) held->submitted_as(submitted);
   return CUDA_SUCCESS;
 }
 

@@ -9,7 +9,9 @@ namespace fairgv::cuda {
 namespace {
 
 CUresult wait_for_all(const std::vector<std::shared_ptr<Operation>>& operations, const StreamGroup& group) {
-  for (const auto& operation : operations) operation->wait();
+  for (const auto& operation : operations) {
+    if (!operation->is_held()) operation->wait();
+  }
   return group.fault();
 }
 
@@ -119,16 +121,19 @@ std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
   return operation;
 }
 
-void Scheduler::submit(const std::shared_ptr<Stream>& stream, Begin begin_work) {
+std::shared_ptr<Operation> Scheduler::submit(const std::shared_ptr<Stream>& stream, Begin begin_work,
+                                             bool held) {
   auto operation = std::make_shared<Operation>();
   operation->begin_ = std::move(begin_work);
   operation->stream_ = stream;
+  operation->is_held_.store(held, std::memory_order_relaxed);
   {
     const std::lock_guard guard(lock_);
     add(*stream, operation, {});
-    if (operation->waits_for_ != 0) return;
+    if (operation->waits_for_ != 0) return operation;
   }
-  begin(std::move(operation));
+  begin(operation);
+  return operation;
 }
 
 bool Scheduler::has_begun(const Stream& stream) const {

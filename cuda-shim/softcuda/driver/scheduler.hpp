@@ -54,6 +54,9 @@ class Operation {
   /// Both only once it is done.
   CUresult result() const { return result_; }
   Clock::time_point finished_at() const { return finished_at_; }
+  /// It was submitted as one that ends only after let_go().
+  bool is_held() const { return is_held_.load(std::memory_order_relaxed); }
+  void let_go() { is_held_.store(false, std::memory_order_relaxed); }
 
  private:
   friend class Scheduler;
@@ -66,6 +69,8 @@ class Operation {
   std::shared_ptr<Stream> stream_;  // of what is begun
   bool is_begun_ = false;           // on the device's queue, and not done
   bool is_prompt_ = false;
+  /// Relaxed: the thread that lets go of it is the one that must not wait for it.
+  std::atomic<bool> is_held_{false};
   std::shared_ptr<Operation> follower_;  // the next in the stream, which may begin once this one has
   int level_ = 0;
   bool by_caller_ = false;
@@ -160,8 +165,10 @@ class Scheduler {
   std::shared_ptr<Operation> submit(Stream& stream, Work work,
                                     std::span<const std::shared_ptr<Operation>> behind = {},
                                     bool despite_fault = false);
-  /// Queues work that is begun, on this thread if its turn has come.
-  void submit(const std::shared_ptr<Stream>& stream, Begin begin);
+  /// Queues work that is begun, on this thread if its turn has come. `held`: until let_go(), who waits for a
+  /// stream or a group does not wait for this, its last operation. Whoever is to let go of it may have to
+  /// wait for all else first: memory is freed behind what is running.
+  std::shared_ptr<Operation> submit(const std::shared_ptr<Stream>& stream, Begin begin, bool held = false);
   /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
   /// driver's: begins nothing.
   void ended(const std::shared_ptr<Operation>& operation, CUresult result);

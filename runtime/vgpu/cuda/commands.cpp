@@ -19,6 +19,19 @@ slicing::Launch grid_of(const wire::cuda::Grid& grid, const wire::cuda::Grid& bl
           .local = {block.x, block.y, block.z}};
 }
 
+/// Null where the driver makes code before launches. PoCL makes it for each local size, and for small
+/// launches.
+MadeCode* code_of(Function& function, const Functions& driver, const slicing::Launch& grid) {
+  if (driver.hold_next_launch == nullptr) return nullptr;
+  const auto key =
+      kind_from({grid.local[0], grid.local[1], grid.local[2], std::uint64_t{is_small_grid(grid.size)}});
+  if (function.last_made == nullptr || function.last_code != key) {
+    function.last_code = key;
+    function.last_made = &function.code[key];
+  }
+  return function.last_made;
+}
+
 }  // namespace
 
 StreamCommand::StreamCommand(std::shared_ptr<Stream> stream, sched::CommandKind kind, LateErrors& late)
@@ -27,7 +40,26 @@ StreamCommand::StreamCommand(std::shared_ptr<Stream> stream, sched::CommandKind 
       kind_(kind),
       late_(late) {}
 
+std::int32_t StreamCommand::compile(CompletionSink& sink) {
+  if (sink_ != &sink) sink_ = &sink;
+  has_code();
+  const auto reached = [](void* command) {
+    auto& self = *static_cast<StreamCommand*>(command);
+    self.sink_->compiled(self);
+  };
+  CUresult code = use(driver(), stream_->context->handle);
+  if (code == CUDA_SUCCESS) code = driver().hold_next_launch(reached, this, &held_);
+  if (code == CUDA_SUCCESS) code = send(stream_->handle);
+  if (code == CUDA_SUCCESS) return 0;
+  if (held_ != nullptr) driver().let_launch_go(std::exchange(held_, nullptr));
+  return wire::cuda::status_of(code);
+}
+
 std::int32_t StreamCommand::issue() {
+  if (held_ != nullptr) {
+    driver().let_launch_go(std::exchange(held_, nullptr));
+    return 0;
+  }
   CUresult code = use(driver(), stream_->context->handle);
   if (code == CUDA_SUCCESS) code = wait_for_others();
   if (code == CUDA_SUCCESS) code = send(stream_->handle);
@@ -87,7 +119,8 @@ Launch::Launch(std::shared_ptr<Stream> stream, std::shared_ptr<Function> functio
       is_cooperative_(call.is_cooperative != 0),
       grid_(grid_of(call.grid, call.block)),
       is_sliceable_(function_->is_sliceable && !is_cooperative_ && cluster_ == wire::cuda::Grid{} &&
-                    grid_.is_valid()) {}
+                    grid_.is_valid()),
+      code_(code_of(*function_, driver(), grid_)) {}
 
 std::string_view Launch::why_whole() const {
   if (!function_->is_sliceable) return function_->why_whole;

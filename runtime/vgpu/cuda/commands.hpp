@@ -16,6 +16,7 @@
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
 #include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/made_code.hpp"
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
 
@@ -27,6 +28,7 @@ class StreamCommand : public DeviceCommand {
   /// `late` outlives it.
   StreamCommand(std::shared_ptr<Stream> stream, sched::CommandKind kind, LateErrors& late);
 
+  std::int32_t compile(CompletionSink& sink) final;
   std::int32_t issue() final;
   void watch(CompletionSink& sink) final;
   void flush() final {}  // drivers begin by themselves
@@ -41,6 +43,8 @@ class StreamCommand : public DeviceCommand {
  private:
   /// Hands it to the driver's stream, in whose context the calling thread is.
   virtual CUresult send(CUstream stream) = 0;
+  /// It has gone to the driver to be compiled.
+  virtual void has_code() {}
   CUresult wait_for_others();
   static void CUDA_CB ended(CUstream, CUresult code, void* command);
   /// The status with which a command ends, of which the driver says `code`.
@@ -50,6 +54,7 @@ class StreamCommand : public DeviceCommand {
   const sched::CommandKind kind_;
   LateErrors& late_;
   CompletionSink* sink_ = nullptr;
+  void* held_ = nullptr;  // by the driver, until issue()
 };
 
 /// A copy or a fill: `send(const Functions&, CUstream)` calls the driver's function. `keeps` is what it uses.
@@ -82,6 +87,7 @@ class Launch final : public StreamCommand, public SliceableLaunch {
   static sched::CommandKind kind_of(const Function& function, const wire::cuda::Launch& call);
 
   bool is_launch() const override { return true; }
+  bool compiles_late(bool in_parts) const override { return code_ != nullptr && !code_->is_made(in_parts); }
   slicing::Extent groups() const override { return grid_.groups(); }
   std::string_view name() const override { return function_->name; }
   std::string_view why_whole() const override;
@@ -98,6 +104,7 @@ class Launch final : public StreamCommand, public SliceableLaunch {
 
  private:
   CUresult send(CUstream stream) override;
+  void has_code() override { code_->set_made(part_.has_value()); }
 
   const std::shared_ptr<Function> function_;
   std::vector<std::byte> parameters_;  // the application's
@@ -108,6 +115,7 @@ class Launch final : public StreamCommand, public SliceableLaunch {
   bool is_sliceable_;
   bool is_refused_ = false;  // with the executor's lock
   std::optional<slicing::Box> part_;
+  MadeCode* const code_;  // the function's; null: the driver makes it before
 };
 
 }  // namespace fairgv::vgpu::cuda

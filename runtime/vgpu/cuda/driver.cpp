@@ -93,10 +93,13 @@ Result<Driver> Driver::open(const std::string& library, const opencl::Driver* op
     return Error{
         fmt::format("the CUDA driver {} has no {}: install one of CUDA 12.4 or newer", library, missing)};
   }
-  driver.opencl_device_ =
-      reinterpret_cast<decltype(driver.opencl_device_)>(::dlsym(handle, "cuFairgvOpenclDevice"));
-  driver.functions_.add_callback = reinterpret_cast<decltype(driver.functions_.add_callback)>(
-      ::dlsym(handle, "cuFairgvAddPromptCallback"));
+  const auto find_own = [handle](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, name));
+  };
+  find_own("cuFairgvOpenclDevice", driver.opencl_device_);
+  find_own("cuFairgvAddPromptCallback", driver.functions_.add_callback);
+  find_own("cuFairgvHoldNextLaunch", driver.functions_.hold_next_launch);
+  find_own("cuFairgvLetLaunchGo", driver.functions_.let_launch_go);
   const CUresult ready = driver.functions_.cuInit(0);
   if (ready == CUDA_ERROR_NO_DEVICE) return driver;
   if (ready != CUDA_SUCCESS) {
@@ -138,8 +141,8 @@ wire::DeviceIndex Driver::topology_index(const Device& device, const opencl::Dri
       ++index;
     }
   }
-  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory,
-                           "pci " + device.facts.pci_bus_id});
+  more_devices_.push_back(
+      {"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory, "pci " + device.facts.pci_bus_id});
   return index + static_cast<wire::DeviceIndex>(more_devices_.size() - 1);
 }
 

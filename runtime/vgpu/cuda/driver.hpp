@@ -27,6 +27,11 @@ struct Functions {
   /// What the software driver has for callbacks as short as the worker's; null: ends are watched for
   /// (EndWatcher).
   CUresult (*add_callback)(CUstream stream, CUstreamCallback callback, void* data) = nullptr;
+  /// The software driver makes machine code when a launch comes to run, and can have the next launch of the
+  /// calling thread stop before that: `reached` is called once, there or when it has ended, and then
+  /// `let_launch_go(*launch)` lets it run. Null: the driver makes code before.
+  CUresult (*hold_next_launch)(void (*reached)(void* data), void* data, void** launch) = nullptr;
+  void (*let_launch_go)(void* launch) = nullptr;
 };
 
 struct Device {

@@ -16,10 +16,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/cuda/driver.hpp"
+#include "runtime/vgpu/made_code.hpp"
 #include "runtime/vgpu/memory_account.hpp"
 #include "runtime/wire/calls/cuda/contexts.hpp"
 #include "slicing/ptx_slicing/rewrite.hpp"
@@ -137,6 +139,10 @@ struct Function final : ObjectOf<Function, ObjectKind::function> {
   bool is_sliceable = false;
   std::optional<slicing::HiddenParameterPlace> hidden;
   std::string why_whole;  // why not
+  // The loop thread's:
+  std::unordered_map<std::uint64_t, MadeCode> code;  // by what the driver tells apart
+  std::uint64_t last_code = 0;                       // of the last launch
+  MadeCode* last_made = nullptr;
 };
 
 struct Array final : ObjectOf<Array, ObjectKind::array> {

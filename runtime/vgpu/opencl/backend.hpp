@@ -278,11 +278,9 @@ template <class Call, class Send, class... Objects>
 Result<void> Backend::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
   auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
-  const cl_int error = first_error(*queue.value(), *objects...);
   const std::uint64_t bytes = size_of(call) * element_bytes(*objects...);  // bounds were checked: it fits
   return executor_.enqueue(
-      std::make_shared<Transfer<Send, Objects...>>(std::move(queue).value(), error, kind_of(call), bytes,
-                                                   std::move(send), objects...),
+      make_transfer(std::move(queue).value(), kind_of(call), bytes, std::move(send), objects...),
       call.command.completion, call.command.wait_list);
 }
 

@@ -71,4 +71,8 @@ cl_kernel CommandBuffer::make_kernel(const Kernel& kernel, cl_int& failure) {
   return kernels.emplace_back(std::move(own)).get();
 }
 
+bool CommandBuffer::compiles_late() const {
+  return std::any_of(code.begin(), code.end(), [](const MadeCode* made) { return !made->is_made(false); });
+}
+
 }  // namespace fairgv::vgpu::opencl

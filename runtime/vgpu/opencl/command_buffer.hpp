@@ -4,13 +4,14 @@
 #include <CL/cl_ext.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "runtime/ring/result.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
-#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -42,6 +43,8 @@ struct RecordWaits {
   cl_sync_point_khr* own;
 };
 
+class QueueCommand;
+
 /// The loop thread's. Poisoned by the first command that the driver refuses: then nothing more is recorded.
 struct CommandBuffer final : ObjectOf<CommandBuffer, ObjectKind::command_buffer> {
   static constexpr std::string_view kName = "command buffer";
@@ -55,12 +58,18 @@ struct CommandBuffer final : ObjectOf<CommandBuffer, ObjectKind::command_buffer>
   /// kernel's arguments when the launch is replayed. Null, with `failure` set, if the driver refuses.
   cl_kernel make_kernel(const Kernel& kernel, cl_int& failure);
 
+  /// Whether the driver would make machine code for one of its launches while it is replayed.
+  bool compiles_late() const;
+
   std::shared_ptr<Queue> queue;
   CommandBufferFunctions driver;
   cl_command_buffer_khr handle = nullptr;
   bool finalized = false;
   std::vector<cl_sync_point_khr> points;            // of the commands recorded so far
   std::vector<std::shared_ptr<const Object>> uses;  // what they need
+  /// Each as a command of its own on a queue; barriers left out: all that is recorded before is in front.
+  std::vector<std::function<std::shared_ptr<QueueCommand>(const std::shared_ptr<Queue>&)>> steps;
+  std::vector<const MadeCode*> code;  // of its launches, where the driver can be stopped; in their programs
   std::vector<std::shared_ptr<const ArgumentSet>> arguments;
   std::vector<KernelHandle> kernels;
 };

@@ -54,6 +54,21 @@ class Replay final : public QueueCommand {
   std::shared_ptr<CommandBuffer> buffer_;
 };
 
+/// A run of everything recorded, command by command: each may stop at a gate of its own before it runs, and
+/// others may have the device while the driver makes code.
+std::vector<std::shared_ptr<DeviceCommand>> steps_of(const CommandBuffer& buffer,
+                                                     const std::shared_ptr<Queue>& queue) {
+  std::vector<std::shared_ptr<DeviceCommand>> commands;
+  std::shared_ptr<QueueCommand> first;
+  for (const auto& step : buffer.steps) {
+    auto command = step(queue);
+    if (!first) first = command;
+    if (&step == &buffer.steps.back() && command != first) command->begins_with(first);
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
 /// The front end lets no two runs of a buffer overlap that must not, and knows only from events when one has
 /// ended, so the driver is asked to be as lenient as it can.
 cl_command_buffer_flags_khr driver_flags(cl_device_id device, std::uint64_t asked) {
@@ -147,10 +162,18 @@ Result<void> Backend::handle(const wire::RecordKernel& call) {
     if (error != CL_SUCCESS) return error;
     const cl_kernel own = buffer.make_kernel(*kernel.value(), error);
     if (error != CL_SUCCESS) return error;
-    return buffer.driver.kernel(buffer.handle, nullptr, nullptr, own, range.dimensions,
-                                range.has_offset ? range.offset.data() : nullptr, range.global.data(),
-                                range.has_local ? range.local.data() : nullptr, waits.count, waits.list,
-                                waits.own, nullptr);
+    error = buffer.driver.kernel(buffer.handle, nullptr, nullptr, own, range.dimensions,
+                                 range.has_offset ? range.offset.data() : nullptr, range.global.data(),
+                                 range.has_local ? range.local.data() : nullptr, waits.count, waits.list,
+                                 waits.own, nullptr);
+    if (error != CL_SUCCESS) return error;
+    buffer.steps.push_back(
+        [launched = kernel.value(), arguments = kernel.value()->arguments, range](const auto& queue) {
+          return std::make_shared<Launch>(queue, launched, arguments, range);
+        });
+    const MadeCode* const code = code_of(*kernel.value(), *buffer.queue, range);
+    if (code != nullptr) buffer.code.push_back(code);
+    return error;
   };
   return recorded(call.recording, record(call.recording, launch, kernel.value()));
 }
@@ -163,7 +186,14 @@ Result<cl_int> Backend::record_copy(const wire::Recorded<Enqueued>& call) {
   const auto record_with = [&](const auto&... object) -> Result<cl_int> {
     if (!fits(call.command, *object...)) return Error{kBeyondBounds};
     const auto send = [&](CommandBuffer& buffer, const RecordWaits& waits) {
-      return copy.send(ToCommandBuffer{buffer, waits}, *object...);
+      const cl_int error = copy.send(ToCommandBuffer{buffer, waits}, *object...);
+      if (error != CL_SUCCESS) return error;
+      const std::uint64_t bytes = size_of(call.command) * element_bytes(*object...);
+      buffer.steps.push_back(
+          [kind = kind_of(call.command), bytes, how = copy.send, object...](const auto& queue) {
+            return make_transfer(queue, kind, bytes, how, object...);
+          });
+      return error;
     };
     return record(call.recording, send, object...);
   };
@@ -221,6 +251,12 @@ Result<void> Backend::handle(const wire::EnqueueCommandBuffer& call) {
   const bool same_device = queue.value()->lane->device() == buffer.value()->queue->lane->device();
   if (!same_device || queue.value()->context != buffer.value()->queue->context) {
     return Error{"a command buffer of another device or context"};
+  }
+  if (buffer.value()->compiles_late()) {
+    const auto commands = steps_of(*buffer.value(), queue.value());
+    const auto queued = executor_.enqueue_sequence(commands, call.command.completion, call.command.wait_list);
+    if (!queued) return queued.error();
+    if (queued.value()) return {};
   }
   return executor_.enqueue(std::make_shared<Replay>(std::move(queue).value(), std::move(buffer).value()),
                            call.command.completion, call.command.wait_list);

@@ -26,9 +26,10 @@ Result<void> Backend::handle(const wire::EnqueueKernel& call) {
   if (!queue) return queue.error();
   auto kernel = launched(call);
   if (!kernel) return kernel.error();
-  return executor_.enqueue(
-      std::make_shared<Launch>(std::move(queue).value(), std::move(kernel).value(), Launch::range_of(call)),
-      call.command.completion, call.command.wait_list);
+  auto arguments = kernel.value()->arguments;
+  return executor_.enqueue(std::make_shared<Launch>(std::move(queue).value(), std::move(kernel).value(),
+                                                    std::move(arguments), Launch::range_of(call)),
+                           call.command.completion, call.command.wait_list);
 }
 
 Result<void> Backend::handle(const wire::EnqueueMarker& call) {

@@ -33,26 +33,6 @@ slicing::Extent choose_local_size(Kernel& kernel, cl_device_id device, const sli
   return chosen.local;
 }
 
-/// PoCL makes code of its own for launches in which no dimension is larger than this.
-constexpr std::size_t kSmallGrid = 65'535;
-
-/// Of a launch, or null where the driver makes none late, or cannot be stopped. PoCL makes code for each
-/// local size, for launches without an offset, and for small ones.
-MadeCode* code_of(Kernel& kernel, Queue& queue, const Launch::Range& range) {
-  if (!kernel.program || kernel.error != CL_SUCCESS || range.error != CL_SUCCESS) return nullptr;
-  if (!queue.context->gate_holds(queue.device)) return nullptr;
-  const auto& sizes = range.has_local ? range.local : range.global;
-  const bool small = *std::max_element(range.global.begin(), range.global.end()) <= kSmallGrid;
-  const std::array<std::size_t, 3> nowhere{};
-  const auto* const build = kernel.program->recipe.get();
-  const auto key =
-      kind_from({kernel.function, reinterpret_cast<std::uintptr_t>(build), std::uint64_t{range.has_local},
-                 sizes[0], sizes[1], sizes[2], std::uint64_t{range.has_offset && range.offset != nowhere},
-                 std::uint64_t{small}, reinterpret_cast<std::uintptr_t>(queue.device)});
-  if (kernel.code.made == nullptr || kernel.code.key != key) kernel.code = {key, &kernel.program->code[key]};
-  return kernel.code.made;
-}
-
 /// The launch as what can be cut, unless its kernel, its driver's or its own size forbid.
 std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const Launch::Range& range) {
   if (!kernel.sliced_program || kernel.error != CL_SUCCESS) return std::nullopt;
@@ -70,9 +50,25 @@ std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const
 
 }  // namespace
 
-cl_int launch_error(const Queue& queue, const Kernel& kernel, const Launch::Range& range) {
-  const cl_int error = first_error(queue, kernel, *kernel.arguments, range);
-  return error != CL_SUCCESS ? error : local_memory_error(kernel, *kernel.arguments, queue);
+cl_int launch_error(const Queue& queue, const Kernel& kernel, const ArgumentSet& arguments,
+                    const Launch::Range& range) {
+  const cl_int error = first_error(queue, kernel, arguments, range);
+  return error != CL_SUCCESS ? error : local_memory_error(kernel, arguments, queue);
+}
+
+/// PoCL makes code for each local size, for launches without an offset, and for small ones.
+MadeCode* code_of(Kernel& kernel, Queue& queue, const Launch::Range& range) {
+  if (!kernel.program || kernel.error != CL_SUCCESS || range.error != CL_SUCCESS) return nullptr;
+  if (!queue.context->gate_holds(queue.device)) return nullptr;
+  const auto& sizes = range.has_local ? range.local : range.global;
+  const std::array<std::size_t, 3> nowhere{};
+  const auto* const build = kernel.program->recipe.get();
+  const auto key =
+      kind_from({kernel.function, reinterpret_cast<std::uintptr_t>(build), std::uint64_t{range.has_local},
+                 sizes[0], sizes[1], sizes[2], std::uint64_t{range.has_offset && range.offset != nowhere},
+                 std::uint64_t{is_small_grid(range.global)}, reinterpret_cast<std::uintptr_t>(queue.device)});
+  if (kernel.code.made == nullptr || kernel.code.key != key) kernel.code = {key, &kernel.program->code[key]};
+  return kernel.code.made;
 }
 
 cl_int QueueCommand::enqueue_after(cl_event start) {
@@ -150,6 +146,11 @@ void QueueCommand::read_times(cl_event handle) {
   }
   times_.ended = read(CL_PROFILING_COMMAND_END, times_.started);
   times_.completed = read(CL_PROFILING_COMMAND_COMPLETE, times_.ended);  // OpenCL 2.0
+  if (first_ && first_->has_times_) {
+    times_.queued = first_->times_.queued;
+    times_.submitted = first_->times_.submitted;
+    times_.started = first_->times_.started;
+  }
   has_times_ = true;
 }
 
@@ -176,9 +177,10 @@ sched::CommandKind Launch::kind_of(const Kernel& kernel, const Range& range) {
                     range.local[0], range.local[1], range.local[2]});
 }
 
-Launch::Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range)
-    : QueueCommand(queue, launch_error(*queue, *kernel, range), kind_of(*kernel, range)),
-      arguments_(kernel->arguments),
+Launch::Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel,
+               std::shared_ptr<const ArgumentSet> arguments, const Range& range)
+    : QueueCommand(queue, launch_error(*queue, *kernel, *arguments, range), kind_of(*kernel, range)),
+      arguments_(std::move(arguments)),
       kernel_(std::move(kernel)),
       range_(range),
       address_bits_(queue->address_bits),
@@ -186,12 +188,11 @@ Launch::Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, con
       code_(code_of(*kernel_, *queue, range)) {}
 
 bool Launch::compiles_late(bool in_parts) const {
-  // Relaxed: whoever sees it too late has the launch go to the driver ahead of its turn for nothing.
-  return code_ != nullptr && !(in_parts ? code_->parts : code_->whole).load(std::memory_order_relaxed);
+  return code_ != nullptr && !code_->is_made(in_parts);
 }
 
 void Launch::has_code() {
-  (part_ ? code_->parts : code_->whole).store(true, std::memory_order_relaxed);
+  code_->set_made(part_.has_value());
 }
 
 std::string_view Launch::why_whole() const {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "runtime/vgpu/device_command.hpp"
-#include "runtime/vgpu/opencl/code_gate.hpp"
+#include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/wire/calls/kernels.hpp"
 #include "slicing/launch.hpp"
@@ -41,6 +41,8 @@ class QueueCommand : public DeviceCommand {
   void watch(CompletionSink& sink) final;
   void flush() final { clFlush(queue_->handle.get()); }
   const CommandTimes* times() const final { return has_times_ ? &times_ : nullptr; }
+  /// To whom its event is shown, it has begun when `first` has, which ends before it. Before it is queued.
+  void begins_with(std::shared_ptr<const QueueCommand> first) { first_ = std::move(first); }
   sched::CommandKind kind() const final { return kind_; }
 
  private:
@@ -56,8 +58,9 @@ class QueueCommand : public DeviceCommand {
   const sched::CommandKind kind_;
   EventHandle event_;
   CompletionSink* sink_ = nullptr;
-  std::unique_ptr<CodeGate> gate_;  // that it went through, or is about to
-  bool at_gate_ = false;            // it waits for issue()
+  std::unique_ptr<CodeGate> gate_;             // that it went through, or is about to
+  bool at_gate_ = false;                       // it waits for issue()
+  std::shared_ptr<const QueueCommand> first_;  // see begins_with()
   CommandTimes times_;
   bool has_times_ = false;
 };
@@ -116,6 +119,15 @@ class Transfer final : public QueueCommand {
   std::tuple<std::shared_ptr<Objects>...> objects_;
 };
 
+template <class Send, class... Objects>
+std::shared_ptr<QueueCommand> make_transfer(std::shared_ptr<Queue> queue, sched::CommandKind kind,
+                                            std::uint64_t bytes, Send send,
+                                            const std::shared_ptr<Objects>&... objects) {
+  const cl_int error = first_error(*queue, *objects...);
+  return std::make_shared<Transfer<Send, Objects...>>(std::move(queue), error, kind, bytes, std::move(send),
+                                                      objects...);
+}
+
 /// A kernel launch with the arguments of the moment in which it was enqueued.
 class Launch final : public QueueCommand, public SliceableLaunch {
  public:
@@ -132,7 +144,8 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   static Range range_of(const Call& call);
   static sched::CommandKind kind_of(const Kernel& kernel, const Range& range);
 
-  Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel, const Range& range);
+  Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel,
+         std::shared_ptr<const ArgumentSet> arguments, const Range& range);
 
   bool is_launch() const override { return true; }
   bool compiles_late(bool in_parts) const override;
@@ -163,6 +176,11 @@ class Launch final : public QueueCommand, public SliceableLaunch {
 };
 
 /// Why no driver should be asked for the launch, or CL_SUCCESS.
-cl_int launch_error(const Queue& queue, const Kernel& kernel, const Launch::Range& range);
+cl_int launch_error(const Queue& queue, const Kernel& kernel, const ArgumentSet& arguments,
+                    const Launch::Range& range);
+
+/// Whether the driver has made code for such launches: its kernel's program's. Null where the driver makes
+/// none late, or cannot be stopped.
+MadeCode* code_of(Kernel& kernel, Queue& queue, const Launch::Range& range);
 
 }  // namespace fairgv::vgpu::opencl

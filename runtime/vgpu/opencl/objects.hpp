@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/made_code.hpp"
 #include "runtime/vgpu/memory_account.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
-#include "runtime/vgpu/opencl/code_gate.hpp"
-#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/recipe.hpp"
 #include "runtime/vgpu/opencl/sliced_program.hpp"
 #include "runtime/wire/calls/call.hpp"
@@ -142,13 +142,6 @@ struct Linked {
   ProgramHandle handle;
   cl_int error = CL_SUCCESS;
   std::atomic<bool> done{false};  // release on the slow lane, acquire in Program::settle()
-};
-
-/// Whether the driver has made machine code for launches of one kind, or is at it: as they are, and for their
-/// parts. Set by the loop thread, looked at by any.
-struct MadeCode {
-  std::atomic<bool> whole{false};
-  std::atomic<bool> parts{false};
 };
 
 struct Program final : ObjectOf<Program, ObjectKind::program> {

@@ -81,7 +81,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckLaunch& call) {
   const bool is_pocl = queue.value()->is_pocl;
   const bool has_local = is_pocl ? range.has_local : call.has_local_size != 0;
   if (!is_pocl) range.error = CL_SUCCESS;
-  wire::StatusReply reply{launch_error(*queue.value(), kernel, range)};
+  wire::StatusReply reply{launch_error(*queue.value(), kernel, *kernel.arguments, range)};
   if (reply.error == CL_SUCCESS) reply.error = kernel.on_driver.apply(kernel.handle.get(), kernel.arguments);
   if (reply.error != CL_SUCCESS) return reply;
   const auto enqueue = [&](cl_command_queue to, const Waits& waits) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/include_files.hpp"
 
 namespace fairgv::vgpu::opencl {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "runtime/vgpu/device_command.hpp"
-#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/recipe.hpp"
 #include "slicing/launch.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
-#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/vgpu/opencl/handles.hpp"
 
 namespace fairgv::vgpu::opencl {
 

@@ -179,14 +179,18 @@ TEST_F(SoftCudaScheduler, ShutdownWaitsForWhatRunsAndStartsNothingMore) {
 /// A device's queue: what was begun on it, and ends when the test says so.
 class SoftCudaBegun : public SoftCudaScheduler {
  protected:
-  void launch(const std::shared_ptr<Stream>& stream, CUresult code = CUDA_SUCCESS) {
+  std::shared_ptr<Operation> launch(const std::shared_ptr<Stream>& stream, CUresult code = CUDA_SUCCESS,
+                                    bool held = false) {
     const int number = submitted_++;
-    scheduler_->submit(stream, [this, number, code](Stream&, const std::shared_ptr<Operation>& operation) {
-      const std::lock_guard guard(lock_);
-      order_.push_back(number);
-      if (code == CUDA_SUCCESS) queue_.push_back(operation);
-      return code;
-    });
+    return scheduler_->submit(
+        stream,
+        [this, number, code](Stream&, const std::shared_ptr<Operation>& operation) {
+          const std::lock_guard guard(lock_);
+          order_.push_back(number);
+          if (code == CUDA_SUCCESS) queue_.push_back(operation);
+          return code;
+        },
+        held);
   }
   std::size_t begun() {
     const std::lock_guard guard(lock_);
@@ -242,6 +246,23 @@ TEST_F(SoftCudaBegun, AllOfALongStreamIsBegunInOrderAndNotTooMuchAtATime) {
   EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
   ASSERT_EQ(order_.size(), std::size_t{kLaunches});
   EXPECT_TRUE(std::is_sorted(order_.begin(), order_.end()));
+}
+
+TEST_F(SoftCudaBegun, AHeldLaunchIsWaitedForByNobodyUntilItIsLetGoOf) {
+  const auto stream = make(StreamKind::blocking);
+  const auto other = make(StreamKind::independent);
+  const auto held = launch(stream, CUDA_SUCCESS, true);
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_)) << "or whoever lets go of it could free nothing";
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
+  EXPECT_FALSE(held->done());
+  launch(other);
+  std::thread waiting([&] { scheduler_->synchronize(*group_); });
+  held->let_go();
+  EXPECT_TRUE(end_one());
+  EXPECT_TRUE(held->done());
+  EXPECT_TRUE(end_one());
+  waiting.join();
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_));
 }
 
 TEST_F(SoftCudaBegun, OtherWorkOfTheStreamWaitsForTheEnd) {

@@ -36,7 +36,8 @@ TEST(SoftCudaSymbols, ExportsExactlyWhatTheToolkitsOwnLibraryExports) {
   ASSERT_NE(0, dladdr(reinterpret_cast<void*>(&cuInit), &info));
   auto exported = exported_by(info.dli_fname);
   if (!is_tenant()) {
-    for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvOpenclDevice"}) {
+    for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvHoldNextLaunch", "cuFairgvLetLaunchGo",
+                             "cuFairgvOpenclDevice"}) {
       EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
     }
   }

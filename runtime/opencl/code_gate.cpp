@@ -1,8 +1,8 @@
-#include "runtime/vgpu/opencl/code_gate.hpp"
+#include "runtime/opencl/code_gate.hpp"
 
 #include <utility>
 
-namespace fairgv::vgpu::opencl {
+namespace fairgv::opencl {
 namespace {
 
 /// A command that has begun, although its callback has not returned, would be over by then.
@@ -100,4 +100,4 @@ bool CodeGate::ended(cl_int status) {
   return true;
 }
 
-}  // namespace fairgv::vgpu::opencl
+}  // namespace fairgv::opencl

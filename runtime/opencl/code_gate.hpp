@@ -14,9 +14,9 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/vgpu/opencl/handle.hpp"
+#include "runtime/opencl/handle.hpp"
 
-namespace fairgv::vgpu::opencl {
+namespace fairgv::opencl {
 
 /// Whether a gate holds on this device, which is the host's processors: tried with a read of four bytes.
 bool gate_holds(cl_context context, cl_device_id device);
@@ -64,4 +64,4 @@ class CodeGate {
   std::chrono::nanoseconds held_{0};
 };
 
-}  // namespace fairgv::vgpu::opencl
+}  // namespace fairgv::opencl

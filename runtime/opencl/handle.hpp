@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace fairgv::vgpu::opencl {
+namespace fairgv::opencl {
 
 /// Owns one reference to a driver object and releases it. Empty: get() is null.
 template <class T, cl_int(CL_API_CALL* release)(T)>
@@ -51,4 +51,4 @@ using KernelHandle = Handle<cl_kernel, clReleaseKernel>;
 using SamplerHandle = Handle<cl_sampler, clReleaseSampler>;
 using EventHandle = Handle<cl_event, clReleaseEvent>;
 
-}  // namespace fairgv::vgpu::opencl
+}  // namespace fairgv::opencl

@@ -1,12 +1,12 @@
 // The gate between a launch's code and the launch, on the machine's real OpenCL driver.
-#include "runtime/vgpu/opencl/code_gate.hpp"
+#include "runtime/opencl/code_gate.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <future>
 
-namespace fairgv::vgpu::opencl {
+namespace fairgv::opencl {
 namespace {
 
 using namespace std::chrono_literals;
@@ -127,4 +127,4 @@ TEST_F(CodeGateTest, FailsACommandThatMustNotBegin) {
 }
 
 }  // namespace
-}  // namespace fairgv::vgpu::opencl
+}  // namespace fairgv::opencl
