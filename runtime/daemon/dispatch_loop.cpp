@@ -410,6 +410,14 @@ std::vector<std::uint64_t> DispatchLoop::used_ns(SessionId id) {
   return used;
 }
 
+bool DispatchLoop::compiles(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  bool any = false;
+  at_places(id,
+            [&any](const Dispatcher& dispatcher, PlaceId place) { any = any || dispatcher.compiles(place); });
+  return any;
+}
+
 bool DispatchLoop::interactive(SessionId id) {
   const std::lock_guard lock(mutex_);
   bool any = false;

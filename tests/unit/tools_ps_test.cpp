@@ -68,6 +68,23 @@ TEST(PsTable, ShowsUserAgeTimeAndMemoryOfEachSession) {
     EXPECT_NE(bob.find(part), std::string::npos) << part << " in " << bob;
 }
 
+TEST(PsTable, ShowsASessionThatCompilesUnlessItUsesTheDeviceOrIsPaused) {
+  session::Report report = top::top_report();
+  report.tenants.resize(1);
+  report.tenants[0].paused.reset();
+  session::Report::Session& session = report.tenants[0].sessions[0];
+  session.state = "wanting";
+  session.paused.reset();
+  session.compiles = true;
+  const auto state = [&] { return ps_sessions(report, {"state"}, view_of()).at(1); };
+  EXPECT_EQ(state(), "compiling");
+  session.state = "busy";
+  EXPECT_EQ(state(), "busy");
+  session.state = "idle";
+  session.paused = session::Pause{};
+  EXPECT_EQ(state(), "paused");
+}
+
 TEST(PsTable, SaysWhoWasKilledAndWhy) {
   const std::string text = joined(ps_lines(ps_report(), view_of()));
   EXPECT_NE(

@@ -54,7 +54,9 @@ std::string state_of(const SessionRow& row) {
   const bool paused = row.tenant->paused || row.session->paused;
   const double left = row.session->held_back_s;
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
-  return paused && row.session->state != "busy" ? "paused" : row.session->state;
+  if (row.session->state == "busy") return row.session->state;
+  if (paused) return "paused";
+  return row.session->compiles ? "compiling" : row.session->state;
 }
 
 struct SessionColumn {
@@ -79,7 +81,7 @@ const std::vector<SessionColumn>& session_columns() {
       {"pid", "pid", 7, false, true, [](Row row) { return std::to_string(row.session->pid); }, nullptr},
       {"worker", "worker", 7, false, false, [](Row row) { return std::to_string(row.session->worker_pid); },
        nullptr},
-      {"state", "state", 7, true, true, state_of, nullptr},
+      {"state", "state", 9, true, true, state_of, nullptr},
       {"interactive", "interactive", 11, true, false,
        [](Row row) { return std::string(row.session->interactive ? "yes" : "no"); }, nullptr},
       {"age", "age", 4, false, true,
