@@ -200,7 +200,7 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (device.memory != 0)
     say(fmt::format("memory {}/{}", top::short_bytes(device.memory_used), top::short_bytes(device.memory)));
   if (report.daemon.share_window_s > 0)
-    say(fmt::format("now: the last {:g} s", report.daemon.share_window_s));
+    say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
 }
@@ -273,7 +273,7 @@ std::vector<std::string> ps_lines(const Report& report, const PsView& view) {
   for (const Report::Device& device : report.devices) {
     lines.emplace_back();
     add_device(report, device, view, lines);
-    if (!device.same_as) add_tenants(report, device.index, view, lines);
+    if (!device.same_as && !report.tenants.empty()) add_tenants(report, device.index, view, lines);
   }
   std::vector<std::string> part;
   if (report.tenants.empty()) {
