@@ -55,6 +55,15 @@ TEST(PsTable, FitsEightyColumnsWhateverTheNames) {
   EXPECT_NE(joined(lines).find("a-prog"), std::string::npos);
 }
 
+TEST(PsTable, TellsNamesApartThatBeginAlike) {
+  session::Report report = ps_report();
+  report.tenants[0].tenant = "a-workload-of-the-cluster-number-1";
+  report.tenants[1].tenant = "a-workload-of-the-cluster-number-2";
+  const std::string text = joined(ps_lines(report, view_of()));
+  for (const char* name : {" a-worklo~umber-1 ", " a-worklo~umber-2 ", " a-work~ber-1 ", " a-work~ber-2 "})
+    EXPECT_NE(text.find(name), std::string::npos) << name << "in" << text;
+}
+
 TEST(PsTable, UsesTheRoomOfAWiderTerminal) {
   const auto lines = ps_lines(ps_report(), view_of(130));
   EXPECT_NE(joined(lines).find("a-program-with-a-name-that-never-ends-and-goes-on"), std::string::npos);

@@ -127,7 +127,7 @@ std::vector<SessionRow> rows_of(const Report& report, const PsView& view) {
 
 std::string cell(const std::string& text, std::size_t width, bool left) {
   const std::string ascii = top::plain_ascii(text);
-  return left ? pad_right(ascii, width) : pad_left(ascii, width);
+  return left ? pad_right(top::fitting_name(ascii, width), width) : pad_left(ascii, width);
 }
 
 /// Cells with a space between them; the spaces at the end of the line are cut off.
