@@ -148,13 +148,14 @@ set(CPACK_DEBIAN_OPENCL_PACKAGE_SUGGESTS "fairgv-daemon")
 set(CPACK_DEBIAN_OPENCL_PACKAGE_PROVIDES "opencl-icd")
 set(CPACK_DEBIAN_OPENCL_PACKAGE_ENHANCES "libopencl1")
 
-set(CPACK_COMPONENT_CUDA_DESCRIPTION "CUDA runtime libraries and a software CUDA driver
-Runtime libraries (libcudart.so.12 and libcudart.so.13) on the CUDA driver API,
-and a driver in software over OpenCL for machines without such a device. Each
-lies in a folder of its own under /usr/lib, where only programs find it that
-name the folder in LD_LIBRARY_PATH.
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "CUDA libraries that make programs tenants of a shared accelerator
+A driver library (libcuda.so.1) and runtime libraries (libcudart.so.12 and .13)
+with which CUDA programs become tenants of fairgvd; the command fairgv run has
+them found. Beside them a driver in software, over OpenCL, for machines without
+an NVIDIA device.
 
-Programs that use them are not yet tenants of fairgvd.")
+Each lies in a folder of its own under /usr/lib, where only programs find it
+that name the folder in LD_LIBRARY_PATH.")
 set(CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
 
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "command that runs, shows and steers tenants of shared accelerators

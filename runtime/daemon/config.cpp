@@ -13,13 +13,12 @@
 #include "runtime/daemon/config_memory.hpp"
 #include "runtime/daemon/config_options.hpp"
 #include "runtime/daemon/config_settings.hpp"
+#include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kSystemConfig = "/etc/fairgv/fairgvd.toml";
 
 /// Puts a section's values into its rule, in the order of the options.
 template <class Rule>
@@ -92,16 +91,6 @@ Result<std::vector<std::string>> drop_ins(const std::string& path) {
   return files;
 }
 
-/// Where the file lies that is read when none is named, whether it is there or not.
-std::string default_place() {
-  if (::geteuid() == 0) return kSystemConfig;
-  const char* const config = std::getenv("XDG_CONFIG_HOME");
-  if (config != nullptr && *config == '/') return fs::path(config) / "fairgv" / "fairgvd.toml";
-  const char* const home = std::getenv("HOME");
-  if (home == nullptr || *home != '/') return "";
-  return fs::path(home) / ".config" / "fairgv" / "fairgvd.toml";
-}
-
 /// What the first lacks it has from the second.
 TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.weight && !rule.max_weight) rule.weight = from.weight;
@@ -149,7 +138,7 @@ Result<Config> parse_config(const std::string& text, const std::string& path) {
 }
 
 std::optional<std::string> default_config_path() {
-  const std::string path = default_place();
+  const std::string path = session::default_config_path();
   std::error_code ignored;
   if (path.empty() || !(fs::exists(path, ignored) || fs::exists(drop_in_folder(path), ignored))) {
     return std::nullopt;
@@ -172,7 +161,7 @@ Result<Config> read_config(const std::string& path) {
   };
   std::error_code ignored;
   // A package may leave it to the drop-in files.
-  if (path != default_place() || fs::exists(path, ignored)) take(path);
+  if (path != session::default_config_path() || fs::exists(path, ignored)) take(path);
   const auto more = drop_ins(path);
   settings.unread = settings.unread || !more;
   if (!more) errors.add(more.error().message);

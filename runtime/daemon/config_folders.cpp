@@ -1,6 +1,7 @@
 #include "runtime/daemon/config_folders.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -32,6 +33,12 @@ std::string complaint_about(const fs::path& path, Wanted wanted) {
   if (::stat(path.c_str(), &found) == 0) {
     if (wanted == Wanted::anything || S_ISDIR(found.st_mode)) return "";
     return path.string() + " is no folder: name the folder";
+  }
+  // Others may check a file in which they may not look at everything.
+  if (errno == EACCES && ::geteuid() == 0) {
+    return "fairgvd may not look at " + path.string() +
+           ": its service's unit hides homes (ProtectHome=), or "
+           "others may not enter the folders on the way";
   }
   if ((errno != ENOENT && errno != ENOTDIR) || is_of_the_service(path)) return "";
   if (wanted == Wanted::anything) return "there is no " + path.string() + ": correct it, or leave it out";

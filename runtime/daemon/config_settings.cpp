@@ -173,8 +173,18 @@ class FileReader {
       complain(node, read.complaint);
     } else {
       complain(*read.wrong, std::string(facts.key) + " in " + title + " must be " +
-                                (read.complaint.empty() ? expected(facts.type) : read.complaint));
+                                (read.complaint.empty() ? expected(facts.type) : read.complaint) +
+                                guess(*read.wrong, facts.type));
     }
+  }
+
+  /// Of a choice, which one may have been meant.
+  static std::string guess(const toml::node& wrong, const OptionType& type) {
+    const auto* const choice = std::get_if<ChoiceType>(&type);
+    const auto* const text = wrong.as_string();
+    if (choice == nullptr || text == nullptr) return "";
+    const std::string word = session::near_word(text->get(), choice->choices);
+    return word.empty() ? "" : ": did you mean '" + word + "'?";
   }
 
   static ReadValue value_of(const toml::node& node, const OptionFacts& facts, const std::string& title) {

@@ -31,8 +31,10 @@ std::vector<std::string> cuda_drivers(const std::optional<std::string>& configur
     if (!again && fs::exists(path, code)) found.push_back(path);
   };
   for (const char* path : kSystemDrivers) add(path);
-  add((worker_program.parent_path() / "../lib/softcuda/libcuda.so.1").lexically_normal());
-  add(FAIRGV_SOFTCUDA);
+  // Ours, in the build tree and in an installation, wherever that lies.
+  const fs::path beside = worker_program.parent_path();
+  add((beside / "../lib/softcuda/libcuda.so.1").lexically_normal());
+  add((beside / "../.." / FAIRGV_LIBDIR / "fairgv/softcuda/libcuda.so.1").lexically_normal());
   return found;
 }
 

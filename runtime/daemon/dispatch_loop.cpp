@@ -410,6 +410,15 @@ std::vector<std::uint64_t> DispatchLoop::used_ns(SessionId id) {
   return used;
 }
 
+bool DispatchLoop::compiles(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  bool any = false;
+  at_places(id, [&any](const Dispatcher& dispatcher, PlaceId place) {
+    any = any || dispatcher.compile_clock(place).runs();
+  });
+  return any;
+}
+
 bool DispatchLoop::interactive(SessionId id) {
   const std::lock_guard lock(mutex_);
   bool any = false;

@@ -148,6 +148,7 @@ class DispatchLoop {
   session::TurnState state(SessionId id);
   /// On any device; see Dispatcher.
   bool interactive(SessionId id);
+  bool compiles(SessionId id);
   bool has_used_a_device(SessionId id);
   /// By device: what its worker has counted and was charged, in its life.
   std::vector<std::uint64_t> used_ns(SessionId id);

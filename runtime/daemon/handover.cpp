@@ -85,6 +85,16 @@ json to_json(std::uint32_t device, const TurnBooks& turn) {
   return object;
 }
 
+json to_json(const Kill& kill) {
+  return {{"session", kill.session.value},
+          {"tenant", kill.tenant},
+          {"uid", kill.uid},
+          {"pid", kill.pid},
+          {"program", kill.program},
+          {"reason", kill.reason},
+          {"at", number_of(kill.at.time_since_epoch())}};
+}
+
 json to_json(const HandedSession& session) {
   json object{{"id", session.id},
               {"tenant", session.tenant},
@@ -245,6 +255,18 @@ void turns_from(JsonFields& fields, SessionBooks& books) {
   }
 }
 
+Kill kill_from(JsonFields fields, JsonFields& whole) {
+  Kill kill{.session = {fields.integer32("session")},
+            .tenant = fields.string("tenant", session::kLongestTenantName),
+            .uid = fields.integer32("uid"),
+            .pid = static_cast<pid_t>(fields.integer32("pid")),
+            .program = fields.string("program", kLongestText),
+            .reason = fields.string("reason", kLongestText),
+            .at = Kill::Time(time(fields, "at"))};
+  if (!fields.ok()) whole.fail("has a killed session that cannot be read: " + fields.error().message);
+  return kill;
+}
+
 HandedSession session_from(JsonFields fields, JsonFields& whole) {
   HandedSession session;
   session.id = fields.integer32("id");
@@ -305,7 +327,7 @@ std::string to_text(const Handover& handover) {
               {"lock", handover.lock},         {"last_session", handover.last_session},
               {"restarts", handover.restarts}, {"served_s", handover.served_s},
               {"devices", json::array()},      {"tenants", json::array()},
-              {"sessions", json::array()}};
+              {"sessions", json::array()},     {"kills", json::array()}};
   if (handover.listener_is_borrowed) object["listener_is_borrowed"] = true;
   for (std::size_t i = 0; i < handover.devices.size(); ++i) {
     const auto& device = handover.devices[i];
@@ -318,6 +340,7 @@ std::string to_text(const Handover& handover) {
   }
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
   for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
+  for (const Kill& kill : handover.kills) object["kills"].push_back(to_json(kill));
   return session::to_text(object);
 }
 
@@ -350,6 +373,11 @@ Result<Handover> parse_handover(std::string_view text) {
   }
   for (json& each : fields.list("sessions", kMostRecords)) {
     handover.sessions.push_back(session_from(JsonFields::nested(std::move(each), "session"), fields));
+  }
+  if (fields.has("kills")) {
+    for (json& each : fields.list("kills", kMostRecords)) {
+      handover.kills.push_back(kill_from(JsonFields::nested(std::move(each), "kill"), fields));
+    }
   }
   if (!fields.ok()) return fields.error();
   return handover;

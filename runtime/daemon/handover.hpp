@@ -19,6 +19,7 @@
 #include "runtime/daemon/device_hardware.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/kill_book.hpp"
 #include "runtime/daemon/memory_book.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
@@ -81,6 +82,7 @@ struct Handover {
   Hardware hardware;                  // by device; a daemon before this one knew none that are the same
   std::vector<HandedTenant> tenants;  // in the order in which they came
   std::vector<HandedSession> sessions;
+  std::vector<Kill> kills{};  // the latest last; a daemon before this one forgot them
 };
 
 std::string to_text(const Handover& handover);

@@ -1,7 +1,6 @@
 // The latest sessions that did not end by themselves, and why: for `fairgv ps`.
 //
-// Not thread-safe: the server's thread owns it. A restart of the daemon forgets them; the tenants' counts of
-// faults go on.
+// Not thread-safe: the server's thread owns it. A restart of the daemon hands them over.
 #pragma once
 
 #include <sys/types.h>
@@ -16,14 +15,18 @@
 
 namespace fairgv::daemon {
 
+inline constexpr std::size_t kLongestKillReason = 1024;
+
 struct Kill {
+  using Time = std::chrono::steady_clock::time_point;
+
   SessionId session;
   std::string tenant;
   uid_t uid = 0;  // of the program
   pid_t pid = 0;
   std::string program;
   std::string reason;
-  std::chrono::steady_clock::time_point at{};
+  Time at{};
 };
 
 class KillBook {

@@ -71,7 +71,8 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
                     state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
                     session->long_commands.all(), session->paused, held_back_s(*session), session->peer.uid,
-                    seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id)});
+                    seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id),
+                    host.dispatch.compiles(id)});
   }
   return list;
 }

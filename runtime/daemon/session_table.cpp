@@ -15,6 +15,7 @@
 #include "runtime/daemon/remembered_tenants.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
+#include "runtime/session/json_fields.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -416,8 +417,9 @@ Result<void> SessionTable::admit(Session& session) {
   welcome.names = host_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   const int segment = session.segment->fd();
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |= session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
-                                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages);
+  welcome.features |=
+      session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
+                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages);
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits =
         session.devices.through(host_.hardware).pick(host_.memory.limits(session.tenant_name));
@@ -494,13 +496,18 @@ void SessionTable::end(Session& session, const std::string& reason, std::optiona
   session.worker.kill();
 }
 
+void SessionTable::continue_after(std::uint32_t last_id, const std::vector<Kill>& kills) {
+  last_id_ = last_id;
+  for (const Kill& kill : kills) kills_.note(kill);
+}
+
 void SessionTable::note_kill(const Session& session, const std::string& reason) {
   kills_.note({.session = session.id,
                .tenant = session.tenant_name,
                .uid = session.peer.uid,
                .pid = session.peer.pid,
                .program = session.program,
-               .reason = reason,
+               .reason = session::printable(reason, kLongestKillReason),
                .at = Clock::now()});
 }
 

@@ -60,7 +60,8 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
                     .devices = host.devices,
                     .hardware = host.hardware,
                     .tenants = {},
-                    .sessions = sessions.handed()};
+                    .sessions = sessions.handed(),
+                    .kills = {sessions.kills().all().begin(), sessions.kills().all().end()}};
   std::vector<Tenant> tenants = host.tenants.all();
   std::sort(tenants.begin(), tenants.end(),
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
@@ -130,7 +131,7 @@ void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
     host.memory.restore_totals(handed.name, handed.memory);
   }
   host.memory.refresh(host.config.devices, host.tenants);
-  sessions.continue_after(handover.last_session);
+  sessions.continue_after(handover.last_session, handover.kills);
   std::size_t adopted = 0;
   for (const HandedSession& handed : handover.sessions) {
     if (auto done = sessions.adopt(handed); done) {

@@ -23,6 +23,13 @@ Error failure(const std::string& what, const std::error_code& code) {
 
 }  // namespace
 
+bool has_front_end(const fs::path& system) {
+  std::error_code code;
+  const fs::directory_iterator files(system, code);
+  return std::any_of(begin(files), end(files),
+                     [](const fs::path& file) { return is_ours(session::library_of_vendor_file(file)); });
+}
+
 Result<VendorDirectory> VendorDirectory::create(const fs::path& path, const fs::path& system) {
   auto own = session::ensure_own_directory(path, 0755, "remove it, or choose another socket");
   if (!own) return own.error();

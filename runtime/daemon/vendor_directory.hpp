@@ -10,6 +10,9 @@
 
 namespace fairgv::daemon {
 
+/// Whether FairGV's front end is among the vendor files of this folder.
+bool has_front_end(const std::filesystem::path& system);
+
 class VendorDirectory {
  public:
   /// Makes `path` and fills it from `system`; what else an earlier daemon left there is removed. Fails if

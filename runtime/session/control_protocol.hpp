@@ -112,6 +112,7 @@ struct Report {
     double age_s = 0;
     std::vector<std::uint64_t> device_time_ns{};  // by device, in its life
     std::vector<std::uint64_t> memory_used{};     // by device, in bytes
+    bool compiles = false;                        // something is compiled for its program
   };
   /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
   struct Kill {

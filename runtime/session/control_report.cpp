@@ -27,7 +27,8 @@ json to_json(const Report::Session& session) {
           {"uid", session.uid ? json(*session.uid) : json()},
           {"age_s", session.age_s},
           {"device_time_ns", session.device_time_ns},
-          {"memory_used", session.memory_used}};
+          {"memory_used", session.memory_used},
+          {"compiles", session.compiles}};
 }
 
 json to_json(const Report::Kill& kill) {
@@ -110,6 +111,7 @@ Result<Report::Session> session_from(json object) {
     session.device_time_ns = fields.integers("device_time_ns", kLongestList);
     session.memory_used = fields.integers("memory_used", kLongestList);
   }
+  if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
   if (!fields.ok()) return fields.error();
   return session;
 }

@@ -44,4 +44,15 @@ std::string did_you_mean(std::string_view mistyped, const std::vector<std::strin
   return word.empty() ? "" : "did you mean '" + word + "'? ";
 }
 
+std::string guess_and_list(std::string_view mistyped, const std::string& list) {
+  constexpr std::string_view kBetween = ", ";
+  std::vector<std::string> known;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(kBetween, begin), list.size());
+    known.push_back(list.substr(begin, end - begin));
+    begin = end + kBetween.size();
+  }
+  return did_you_mean(mistyped, known) + "there are " + list;
+}
+
 }  // namespace fairgv::session

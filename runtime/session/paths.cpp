@@ -22,6 +22,15 @@ std::string default_socket_path() {
   return private_directory() / "fairgvd.sock";
 }
 
+std::string default_config_path() {
+  if (::geteuid() == 0) return kSystemConfig;
+  const std::filesystem::path file = "fairgv/fairgvd.toml";
+  if (const std::string config = value_of_variable("XDG_CONFIG_HOME"); config.starts_with('/'))
+    return std::filesystem::path(config) / file;
+  const std::string home = value_of_variable("HOME");
+  return home.starts_with('/') ? std::filesystem::path(home) / ".config" / file : std::filesystem::path();
+}
+
 std::filesystem::path private_directory() {
   if (const std::string runtime = value_of_variable("XDG_RUNTIME_DIR");
       !runtime.empty() && runtime.front() == '/') {

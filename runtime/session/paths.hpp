@@ -14,6 +14,12 @@ inline constexpr const char* kSystemSocket = "/run/fairgv/fairgvd.sock";
 /// if it exists, else the user's own.
 std::string default_socket_path();
 
+inline constexpr const char* kSystemConfig = "/etc/fairgv/fairgvd.toml";
+
+/// The configuration that this user's daemon reads when none is named, whether it is there or not: root's is
+/// the system's, else it is in $XDG_CONFIG_HOME or ~/.config. Empty without a home.
+std::string default_config_path();
+
 /// $XDG_RUNTIME_DIR/fairgv, else /tmp/fairgv-UID. Need not exist yet.
 std::filesystem::path private_directory();
 

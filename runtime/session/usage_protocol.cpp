@@ -2,6 +2,7 @@
 
 #include "runtime/session/control_protocol.hpp"
 #include "runtime/session/json_fields.hpp"
+#include "runtime/session/near_word.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -53,7 +54,7 @@ Result<UsageBy> parse_usage_by(std::string_view name) {
     if (name == kUsageByNames[i]) return static_cast<UsageBy>(i);
     known += (known.empty() ? "" : ", ") + std::string(kUsageByNames[i]);
   }
-  return Error{"usage is told by one of " + known + ", not by '" + printable(name, 64) + "'"};
+  return Error{"usage is not told by '" + printable(name, 64) + "': " + guess_and_list(name, known)};
 }
 
 std::string to_text(const UsageQuery& query, const std::vector<UsageSum>& sums) {

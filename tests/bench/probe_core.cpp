@@ -1,8 +1,8 @@
 // A program for `fairgv bench steadiness`: keeps its core busy with additions that do not wait for each
 // other, so that they take as long as the core's execution units are shared, and prints how long they took.
 //
-//   fairgv-probe-core SECONDS   a line for every 5 ms: seconds of CLOCK_MONOTONIC, and nanoseconds that the
-//                               same additions took, the shortest of many
+//   fairgv-probe-core SECONDS   a line for every 5 ms in which it ran: seconds of CLOCK_MONOTONIC, and
+//                               nanoseconds that the same additions took, the shortest of many
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   for (auto slice = start + kSlice; slice <= end; slice += kSlice) {
     const auto shortest = shortest_until(slice);
+    // Others had the core all the time.
+    if (shortest == std::chrono::nanoseconds::max()) continue;
     std::printf("%.6f %lld\n", std::chrono::duration<double>(slice.time_since_epoch()).count(),
                 static_cast<long long>(shortest.count()));
   }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runtime/daemon/cuda_driver.hpp"
+#include "runtime/daemon/vendor_directory.hpp"
 
 namespace fairgv::harness {
 
@@ -66,10 +67,35 @@ std::string bare_cuda_libraries() {
          (own != nullptr && *own != '\0' ? ":" + std::string(own) : std::string());
 }
 
+namespace {
+
+constexpr const char* kSystemVendors = "/etc/OpenCL/vendors";
+
+/// Where an installation has registered FairGV among the system's drivers, a folder with the others alone for
+/// this process: a bare program that took FairGV's platform would measure it. None if that cannot be made.
+std::optional<std::string> vendors_of_others() {
+  struct Folder {
+    TemporaryFolder around;
+    daemon::VendorDirectory vendors;
+  };
+  static const std::optional<Folder> folder = []() -> std::optional<Folder> {
+    if (!daemon::has_front_end(kSystemVendors)) return std::nullopt;
+    auto around = TemporaryFolder::make();
+    if (!around) return std::nullopt;
+    auto vendors = daemon::VendorDirectory::create(around.value() / "vendors", kSystemVendors);
+    if (!vendors) return std::nullopt;
+    return Folder{std::move(around).value(), std::move(vendors).value()};
+  }();
+  return folder ? std::optional<std::string>(folder->vendors.path()) : std::nullopt;
+}
+
+}  // namespace
+
 CommandLine bare(std::vector<std::string> program, const Placement& placement) {
-  CommandLine command{
-      std::move(program),
-      {{"OCL_ICD_VENDORS", std::nullopt}, {"FAIRGV_SOCKET", std::nullopt}, {"FAIRGV_TENANT", std::nullopt}}};
+  CommandLine command{std::move(program),
+                      {{"OCL_ICD_VENDORS", vendors_of_others()},
+                       {"FAIRGV_SOCKET", std::nullopt},
+                       {"FAIRGV_TENANT", std::nullopt}}};
   if (const std::string cuda = bare_cuda_libraries(); !cuda.empty()) {
     command.environment.emplace_back("LD_LIBRARY_PATH", cuda);
   }

@@ -26,6 +26,13 @@ struct DeviceTime : System {
     return std::move(child).value();
   }
 
+  /// Of all sessions, as people see them.
+  std::string states() {
+    std::string text;
+    for (const std::string& line : fairgv({"ps", "--format", "state"}).lines) text += line + '\n';
+    return text;
+  }
+
   bool is_logged(const std::string& expression) const {
     std::ifstream log(std::filesystem::path(tenancy->socket()).replace_extension("log"));
     for (std::string line; std::getline(log, line);) {
@@ -122,6 +129,7 @@ TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
     program.front() = harness::beside(program.front());
     auto late = harness::Child::start(tenancy->tenant("late", 1, std::move(program)));
     ASSERT_TRUE(late);
+    EXPECT_TRUE(eventually([&] { return states().find("compiling") != std::string::npos; })) << states();
     const harness::Finished finished = harness::finish(std::move(late).value());
     ASSERT_EQ(finished.status, 0) << "it is not ended by the watchdog, and right";
     const double compiled = harness::parse_line(finished.lines.back())["launched_s"];
@@ -129,6 +137,7 @@ TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
     EXPECT_GE(charged("victim") - victim_before, 0.6 * compiled) << "the device was not held";
     EXPECT_LE(charged("late") - before, 0.8 * compiled);
     EXPECT_TRUE(progresses(victim));
+    EXPECT_EQ(states().find("compiling"), std::string::npos) << states();
   }
   ::kill(idle.pid(), SIGCONT);
 }

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/harness/temporary_folder.hpp"
@@ -52,6 +54,26 @@ struct SystemExperiments : ::testing::Test {
 
   const harness::TemporaryFolder folder;
 };
+
+// While it is stopped, it measures nothing; a time that was never measured was 300 years.
+TEST_F(SystemExperiments, TheProbeOfACoreTellsNoTimesForSlicesInWhichItDidNotRun) {
+  auto probe = harness::Child::start({{harness::beside("fairgv-probe-core"), "0.6"}, {}});
+  ASSERT_TRUE(probe);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ASSERT_EQ(::kill(probe->pid(), SIGSTOP), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ASSERT_EQ(::kill(probe->pid(), SIGCONT), 0);
+  const harness::Finished finished = harness::finish(std::move(probe).value());
+  ASSERT_EQ(finished.status, 0);
+  EXPECT_GE(finished.lines.size(), 5U);
+  EXPECT_LE(finished.lines.size(), 120U - 35U) << "all slices but those in which it was stopped";
+  for (const std::string& line : finished.lines) {
+    std::istringstream numbers(line);
+    double at = 0, nanoseconds = 0;
+    ASSERT_TRUE(numbers >> at >> nanoseconds) << line;
+    EXPECT_LT(nanoseconds, 1e9) << line;
+  }
+}
 
 TEST_F(SystemExperiments, LatencyIsTabledBareAloneAndBesideOthers) {
   const auto table = table_of({"latency", "--beside", "1,2"});

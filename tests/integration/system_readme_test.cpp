@@ -8,18 +8,28 @@
 namespace fairgv::integration {
 namespace {
 
-/// Lines of the README's shell examples that begin with `word`, without their comments.
-std::vector<std::string> examples(const std::string& word) {
+/// Lines of the README's blocks of this kind.
+std::vector<std::string> block_lines(const std::string& kind) {
   std::ifstream readme(std::string(FAIRGV_SOURCE_DIR) + "/README.md");
   std::vector<std::string> lines;
-  bool shell = false;
+  bool inside = false;
   for (std::string line; std::getline(readme, line);) {
     if (line.starts_with("```")) {
-      shell = line == "```sh";
-    } else if (shell && line.starts_with(word)) {
-      line.erase(std::min(line.size(), line.find("  #")));
+      inside = line == "```" + kind;
+    } else if (inside) {
       lines.push_back(line);
     }
+  }
+  return lines;
+}
+
+/// Lines of the README's shell examples that begin with `word`, without their comments.
+std::vector<std::string> examples(const std::string& word) {
+  std::vector<std::string> lines;
+  for (std::string line : block_lines("sh")) {
+    if (!line.starts_with(word)) continue;
+    line.erase(std::min(line.size(), line.find("  #")));
+    lines.push_back(line);
   }
   return lines;
 }
@@ -60,8 +70,18 @@ std::string tour() {
   return lines;
 }
 
+/// What the README's terminal shows: what is typed, and what comes out.
+std::string typed_in_the_readme() {
+  std::string typed;
+  for (const std::string& line : block_lines("console"))
+    if (line.starts_with("$ ")) typed += line.substr(2) + '\n';
+  return typed;
+}
+
 TEST_F(Readme, TheTourAfterTheQuickstartCanBeTyped) {
   std::string typed = tour();
+  EXPECT_EQ(typed.substr(typed.find('\n') + 1), typed_in_the_readme())
+      << "the README shows the same commands";
   ASSERT_EQ(std::count(typed.begin(), typed.end(), '\n'), 4) << typed;
   ASSERT_TRUE(typed.ends_with("fairgv ps\n")) << typed;
   // The programs were just built, perhaps not in the folder of tools/quickstart. And nobody waits here: ps
@@ -81,6 +101,10 @@ TEST_F(Readme, TheTourAfterTheQuickstartCanBeTyped) {
   EXPECT_TRUE(has("  alice ") && has("75.0%")) << "alice is due three quarters";
   EXPECT_TRUE(has("  bob ") && has("25.0%"));
   EXPECT_TRUE(has("matrixMul"));
+  for (const std::string& line : block_lines("console")) {
+    const bool titles = line.find(" due ") != std::string::npos || line.find(" user ") != std::string::npos;
+    EXPECT_TRUE(!titles || has(line)) << "the README shows columns that ps has: " << line;
+  }
 }
 
 TEST_F(Readme, NamesScriptsThatExist) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -225,6 +226,27 @@ TEST_F(Identity, AProgramThatIsPutIntoAControlGroupIsThatGroupsTenant) {
     return line.starts_with("tenant") && line.ends_with(" sliced");
   })) << shown->lines.size();
   EXPECT_EQ(whoami()["tenant"], "rest");
+}
+
+// Behind --daemonize its working folder is another one.
+TEST(ReloadInAFolder, AConfigurationWithARelativePathIsFoundAgain) {
+  const harness::TemporaryFolder folder;
+  folder.write("mine.toml", "[device]\nslice_ms = 5\n");
+  const auto run = [&](const std::string& line) {
+    auto finished = harness::run({{"/bin/sh", "-c", "cd '" + folder.path().string() + "' && " + line}, {}});
+    EXPECT_TRUE(finished);
+    return std::move(finished).value();
+  };
+  const std::string tool = harness::beside("fairgv"), socket = " --socket ./mine.sock";
+  ASSERT_EQ(
+      run(harness::beside("fairgvd") + " --config mine.toml --daemonize --exit-idle 60" + socket).status, 0);
+  folder.write("mine.toml", "[device]\nslice_ms = 7\n");
+  const harness::Finished reloaded = run(tool + " reload" + socket);
+  EXPECT_EQ(reloaded.status, 0) << joined(reloaded);
+  EXPECT_NE(joined(reloaded).find("changed: [device] slice_ms"), std::string::npos) << joined(reloaded);
+  const harness::Finished restarted = run(tool + " restart" + socket);
+  EXPECT_EQ(restarted.status, 0) << joined(restarted);
+  EXPECT_EQ(run(tool + " stop" + socket).status, 0);
 }
 
 }  // namespace

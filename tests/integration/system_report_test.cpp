@@ -90,7 +90,7 @@ TEST_F(BenchAll, RefusesWhatItCannotDoBeforeItMeasures) {
   EXPECT_EQ(unknown.status, 2);
   ASSERT_EQ(unknown.lines.size(), 1U);
   EXPECT_TRUE(
-      unknown.lines[0].starts_with("fairgv bench all: there is no experiment 'solitaire' (there are: "));
+      unknown.lines[0].starts_with("fairgv bench all: there is no experiment 'solitaire': there are "));
   EXPECT_EQ(all({"--report", report(), "--limit", "-1"}).status, 2);
   EXPECT_EQ(all({"--report", report(), "--render-only", "--quick"}).status, 2);
   EXPECT_EQ(all({"--report", report(), "--render-only"}).status, 1) << "there is nothing to render";

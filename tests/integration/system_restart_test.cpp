@@ -18,6 +18,11 @@ TEST_F(Restart, ProgramsGoOnAndTheirBooksToo) {
   auto second = start_long_program("second", 3);
   ASSERT_TRUE(progresses(first) && progresses(second));
   EXPECT_EQ(fairgv({"set", "first", "weight=2"}).status, 0);
+  auto third = start_long_program("third");
+  ASSERT_TRUE(progresses(third));
+  EXPECT_EQ(fairgv({"kill", "third"}).status, 0);
+  EXPECT_TRUE(eventually([&] { return ps()["kills"].size() == 1; }));
+  const auto kill = ps()["kills"][0];
   const auto before = device_time("first");
   const auto sessions = tenant("first")["sessions"];
   const int daemon = daemon_pid();
@@ -29,6 +34,11 @@ TEST_F(Restart, ProgramsGoOnAndTheirBooksToo) {
   EXPECT_GE(device_time("first"), before);
   EXPECT_EQ(tenant("first")["weight"], 2);
   EXPECT_EQ(tenant("second")["weight"], 3);
+  const auto kills = ps()["kills"];
+  ASSERT_EQ(kills.size(), 1u) << "who was killed, and why, is still known";
+  for (const char* const field : {"session", "tenant", "uid", "pid", "program", "reason"})
+    EXPECT_EQ(kills[0][field], kill[field]) << field;
+  EXPECT_GE(kills[0]["ago_s"], kill["ago_s"]);
   EXPECT_EQ(tenant("first")["sessions"][0]["worker_pid"], sessions[0]["worker_pid"]);
   EXPECT_TRUE(progresses(first));
   EXPECT_TRUE(progresses(second));

@@ -49,7 +49,10 @@ TEST(VendorDirectory, HoldsTheSystemsDriversWithoutOurOwn) {
     ASSERT_TRUE(vendors) << vendors.error().message;
     EXPECT_EQ(names_in(folder / "vendors"), std::vector<std::string>{"pocl.icd"});
     EXPECT_EQ(vendors->drivers(), std::vector<std::string>{"libpocl.so.2"});
+    EXPECT_TRUE(has_front_end(folder / "system"));
+    EXPECT_FALSE(has_front_end(folder / "vendors"));
   }
+  EXPECT_FALSE(has_front_end(folder / "missing"));
   EXPECT_FALSE(fs::exists(folder / "vendors"));
 }
 

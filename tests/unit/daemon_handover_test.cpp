@@ -71,7 +71,8 @@ Handover example() {
                         .memory = {~std::uint64_t{0}, 5},
                         .paused = session::Pause{1001, false},
                         .held_back_until = std::chrono::steady_clock::time_point(9s),
-                        .started = std::chrono::steady_clock::time_point(8s)}}};
+                        .started = std::chrono::steady_clock::time_point(8s)}},
+          .kills = {{SessionId{39}, "alice", 1000, 777, "endless", "held a device", Kill::Time(7s)}}};
 }
 
 TEST(Handover, IsReadAsItWasWritten) {
@@ -121,6 +122,15 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->sessions[0].started, std::chrono::steady_clock::time_point(8s));
   EXPECT_EQ(read->tenants[1].probation.strikes(Probation::Time(4s)), 3u);
   EXPECT_EQ(read->tenants[0].probation.strikes(Probation::Time(4s)), 0u);
+  ASSERT_EQ(read->kills.size(), 1u);
+  EXPECT_EQ(read->kills[0].reason, "held a device");
+  EXPECT_EQ(read->kills[0].at, Kill::Time(7s));
+}
+
+TEST(Handover, OfADaemonThatKeptItsKillsToItselfHasNone) {
+  auto object = nlohmann::json::parse(to_text(example()));
+  ASSERT_EQ(object.erase("kills"), 1u);
+  EXPECT_TRUE(parse_handover(object.dump())->kills.empty());
 }
 
 TEST(Handover, OfADaemonThatKnewNoViewsHasAllDevicesInTheirOrder) {

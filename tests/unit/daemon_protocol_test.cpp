@@ -384,6 +384,7 @@ Report full_report(std::size_t tenants) {
     tenant.sessions[0].age_s = 2.5;
     tenant.sessions[0].device_time_ns = {7, UINT64_MAX};
     tenant.sessions[0].memory_used = {8, 9};
+    tenant.sessions[0].compiles = true;
     tenant.device_time_ns = {UINT64_MAX, 0};
     tenant.share = {0.25, 0};
     tenant.ideal_share = 0.5;
@@ -430,6 +431,7 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.sessions[0].age_s, 2.5);
   EXPECT_EQ(tenant.sessions[0].device_time_ns, (std::vector<std::uint64_t>{7, UINT64_MAX}));
   EXPECT_EQ(tenant.sessions[0].memory_used, (std::vector<std::uint64_t>{8, 9}));
+  EXPECT_TRUE(tenant.sessions[0].compiles);
   ASSERT_EQ(read->kills.size(), 1u);
   EXPECT_EQ(read->kills[0].tenant, "tenant0");
   EXPECT_EQ(read->kills[0].pid, 4711);
@@ -443,11 +445,13 @@ TEST(ControlProtocol, AnOlderDaemonsReportLacksWhatItDoesNotKnow) {
   auto& session = json["tenants"][0]["sessions"][0];
   ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
   ASSERT_EQ(session.erase("uid") + session.erase("age_s") + json.erase("kills"), 3u);
+  ASSERT_EQ(session.erase("compiles"), 1u);
   ASSERT_EQ(json["tenants"][0].erase("use") + json["daemon"].erase("restarts"), 2u);
   const auto read = parse_report(json.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());
   EXPECT_FALSE(read->tenants[0].sessions[0].uid);
+  EXPECT_FALSE(read->tenants[0].sessions[0].compiles);
   EXPECT_TRUE(read->kills.empty());
 }
 

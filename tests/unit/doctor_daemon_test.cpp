@@ -86,7 +86,7 @@ TEST_F(DaemonChecks, TellWhyNobodyAnswers) {
 }
 
 TEST_F(DaemonChecks, PassOnWhatTheDaemonSaysOfItsConfiguration) {
-  expect(check_configuration, Level::ok, "none was named");
+  expect(check_configuration, Level::ok, "there is none to read");
   examination.config = "x.toml";
   expect(check_configuration, Level::ok, "accepts x.toml");
   examination.refusal = "x.toml:1:1: unknown key";

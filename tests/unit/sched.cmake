@@ -12,7 +12,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched_slice_rule.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched_turn_plan.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim_tenant.cpp)
-target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_ring fairgv_warnings GTest::gtest_main)
+target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_session fairgv_ring fairgv_warnings GTest::gtest_main)
 # The simulations are tested with many tenants.
 target_compile_options(sched_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
 gtest_discover_tests(sched_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)

@@ -32,5 +32,13 @@ TEST(NearWord, IsAskedForInAFewWords) {
   EXPECT_EQ(did_you_mean("speed", kWords), "");
 }
 
+TEST(NearWord, IsFoundInAListAsMessagesWriteIt) {
+  EXPECT_EQ(guess_and_list("fiar", "fair, fifo, round-robin"),
+            "did you mean 'fair'? there are fair, fifo, round-robin");
+  EXPECT_EQ(guess_and_list("round", "fair, fifo, round-robin"),
+            "did you mean 'round-robin'? there are fair, fifo, round-robin");
+  EXPECT_EQ(guess_and_list("best", "fair"), "there are fair");
+}
+
 }  // namespace
 }  // namespace fairgv::session

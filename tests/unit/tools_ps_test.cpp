@@ -55,6 +55,15 @@ TEST(PsTable, FitsEightyColumnsWhateverTheNames) {
   EXPECT_NE(joined(lines).find("a-prog"), std::string::npos);
 }
 
+TEST(PsTable, TellsNamesApartThatBeginAlike) {
+  session::Report report = ps_report();
+  report.tenants[0].tenant = "a-workload-of-the-cluster-number-1";
+  report.tenants[1].tenant = "a-workload-of-the-cluster-number-2";
+  const std::string text = joined(ps_lines(report, view_of()));
+  for (const char* name : {" a-worklo~umber-1 ", " a-worklo~umber-2 ", " a-work~ber-1 ", " a-work~ber-2 "})
+    EXPECT_NE(text.find(name), std::string::npos) << name << "in" << text;
+}
+
 TEST(PsTable, UsesTheRoomOfAWiderTerminal) {
   const auto lines = ps_lines(ps_report(), view_of(130));
   EXPECT_NE(joined(lines).find("a-program-with-a-name-that-never-ends-and-goes-on"), std::string::npos);
@@ -68,6 +77,23 @@ TEST(PsTable, ShowsUserAgeTimeAndMemoryOfEachSession) {
     EXPECT_NE(bob.find(part), std::string::npos) << part << " in " << bob;
 }
 
+TEST(PsTable, ShowsASessionThatCompilesUnlessItUsesTheDeviceOrIsPaused) {
+  session::Report report = top::top_report();
+  report.tenants.resize(1);
+  report.tenants[0].paused.reset();
+  session::Report::Session& session = report.tenants[0].sessions[0];
+  session.state = "wanting";
+  session.paused.reset();
+  session.compiles = true;
+  const auto state = [&] { return ps_sessions(report, {"state"}, view_of()).at(1); };
+  EXPECT_EQ(state(), "compiling");
+  session.state = "busy";
+  EXPECT_EQ(state(), "busy");
+  session.state = "idle";
+  session.paused = session::Pause{};
+  EXPECT_EQ(state(), "paused");
+}
+
 TEST(PsTable, SaysWhoWasKilledAndWhy) {
   const std::string text = joined(ps_lines(ps_report(), view_of()));
   EXPECT_NE(
@@ -78,7 +104,7 @@ TEST(PsTable, SaysWhoWasKilledAndWhy) {
 }
 
 TEST(PsTable, SaysWhatTheSharesAreOf) {
-  EXPECT_NE(joined(ps_lines(ps_report(), view_of())).find("now: the last 0.5 s"), std::string::npos);
+  EXPECT_NE(joined(ps_lines(ps_report(), view_of())).find("now: last 0.5 s"), std::string::npos);
 }
 
 TEST(PsTable, SortsTheMostFirstByWhatIsUsedUp) {
@@ -111,7 +137,10 @@ TEST(PsTable, OfAnOlderDaemonSaysThatItDoesNotKnow) {
 
 TEST(PsTable, WithoutTenantsSaysSo) {
   session::Report report;
-  EXPECT_NE(joined(ps_lines(report, view_of())).find("no tenants"), std::string::npos);
+  report.devices.resize(1);
+  const std::string text = joined(ps_lines(report, view_of()));
+  EXPECT_NE(text.find("no tenants"), std::string::npos);
+  EXPECT_EQ(text.find("weight"), std::string::npos) << "a table of nothing";
 }
 
 }  // namespace

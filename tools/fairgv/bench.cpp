@@ -73,6 +73,8 @@ int bench(const std::string& name, const std::vector<std::string>& arguments) {
   const std::vector<std::string> names = names_of(benchmarks);
   if (name.empty()) return print_list(names);
   const auto found = benchmarks.find(name);
+  // No benchmark has this name.
+  if (name == "list" && arguments.empty()) return print_list(names);
   if (found == benchmarks.end()) return refuse(name, names);
   const std::string& program = found->second;
   std::vector<char*> words{const_cast<char*>(program.c_str())};

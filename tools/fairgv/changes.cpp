@@ -7,6 +7,7 @@
 
 #include "runtime/session/identity.hpp"
 #include "runtime/session/json_fields.hpp"
+#include "runtime/session/near_word.hpp"
 #include "runtime/session/protocol.hpp"
 #include "sched/policies/registry.hpp"
 
@@ -72,8 +73,9 @@ Result<Change> memory_change(const std::string& tenant, const std::string& text,
 
 Result<Change> policy_change(const std::string& policy, std::optional<std::uint32_t> device) {
   if (sched::find_policy(policy) == nullptr) {
-    return Error{fmt::format("there is no policy '{}' (there are: {})",
-                             session::printable(policy, session::kLongestPolicyName), sched::policy_names())};
+    return Error{fmt::format("there is no policy '{}': {}",
+                             session::printable(policy, session::kLongestPolicyName),
+                             session::guess_and_list(policy, sched::policy_names()))};
   }
   Change change;
   change.request.command = ControlRequest::Command::set_policy;

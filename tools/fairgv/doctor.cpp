@@ -1,5 +1,6 @@
 // fairgv doctor: looks at the machine, changes nothing, and says what is missing or open and what to do.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -24,13 +25,22 @@ std::string choose_socket(const DoctorOptions& options, const doctor::Settings& 
   return std::filesystem::absolute(settings.socket ? *settings.socket : session::default_socket_path());
 }
 
+/// The configuration that the daemon would have read by itself that is asked; none where there is none, or
+/// where it is not for everybody to read.
+std::optional<std::string> unnamed_config(const DoctorOptions& options) {
+  const std::string socket = options.socket.empty() ? session::default_socket_path() : options.socket;
+  const std::string path =
+      socket == session::kSystemSocket ? session::kSystemConfig : session::default_config_path();
+  return ::access(path.c_str(), R_OK) == 0 ? std::optional(path) : std::nullopt;
+}
+
 int run_doctor(const DoctorOptions& options) {
   doctor::Examination examination;
   examination.machine = doctor::Machine::here();
-  examination.config = options.config;
-  if (options.config) {
-    examination.settings = doctor::read_settings(*options.config);
-    examination.refusal = doctor::daemon_refuses(examination.machine, *options.config);
+  examination.config = options.config ? options.config : unnamed_config(options);
+  if (examination.config) {
+    examination.settings = doctor::read_settings(*examination.config);
+    examination.refusal = doctor::daemon_refuses(examination.machine, *examination.config);
   }
   examination.socket = choose_socket(options, examination.settings);
   examination.daemon = doctor::ask_daemon(examination.socket);

@@ -54,7 +54,9 @@ std::string state_of(const SessionRow& row) {
   const bool paused = row.tenant->paused || row.session->paused;
   const double left = row.session->held_back_s;
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
-  return paused && row.session->state != "busy" ? "paused" : row.session->state;
+  if (row.session->state == "busy") return row.session->state;
+  if (paused) return "paused";
+  return row.session->compiles ? "compiling" : row.session->state;
 }
 
 struct SessionColumn {
@@ -79,7 +81,7 @@ const std::vector<SessionColumn>& session_columns() {
       {"pid", "pid", 7, false, true, [](Row row) { return std::to_string(row.session->pid); }, nullptr},
       {"worker", "worker", 7, false, false, [](Row row) { return std::to_string(row.session->worker_pid); },
        nullptr},
-      {"state", "state", 7, true, true, state_of, nullptr},
+      {"state", "state", 9, true, true, state_of, nullptr},
       {"interactive", "interactive", 11, true, false,
        [](Row row) { return std::string(row.session->interactive ? "yes" : "no"); }, nullptr},
       {"age", "age", 4, false, true,
@@ -125,7 +127,7 @@ std::vector<SessionRow> rows_of(const Report& report, const PsView& view) {
 
 std::string cell(const std::string& text, std::size_t width, bool left) {
   const std::string ascii = top::plain_ascii(text);
-  return left ? pad_right(ascii, width) : pad_left(ascii, width);
+  return left ? pad_right(top::fitting_name(ascii, width), width) : pad_left(ascii, width);
 }
 
 /// Cells with a space between them; the spaces at the end of the line are cut off.
@@ -198,7 +200,7 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (device.memory != 0)
     say(fmt::format("memory {}/{}", top::short_bytes(device.memory_used), top::short_bytes(device.memory)));
   if (report.daemon.share_window_s > 0)
-    say(fmt::format("now: the last {:g} s", report.daemon.share_window_s));
+    say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
 }
@@ -271,7 +273,7 @@ std::vector<std::string> ps_lines(const Report& report, const PsView& view) {
   for (const Report::Device& device : report.devices) {
     lines.emplace_back();
     add_device(report, device, view, lines);
-    if (!device.same_as) add_tenants(report, device.index, view, lines);
+    if (!device.same_as && !report.tenants.empty()) add_tenants(report, device.index, view, lines);
   }
   std::vector<std::string> part;
   if (report.tenants.empty()) {

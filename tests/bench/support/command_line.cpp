@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/session/command_line.hpp"
+#include "runtime/session/near_word.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace fairgv::bench {
@@ -30,12 +31,20 @@ int exit_code(const CLI::App& app, const Result<void>& done) {
 
 std::string known_policy(const std::string& name) {
   if (sched::find_policy(name) != nullptr) return {};
-  return fmt::format("there is no policy '{}' (there are: {})", name, sched::policy_names());
+  return fmt::format("there is no policy '{}': {}", name,
+                     session::guess_and_list(name, sched::policy_names()));
 }
 
 std::string known_workload(const std::string& name) {
-  if (std::filesystem::is_regular_file(harness::beside("workloads/" + name))) return {};
-  return fmt::format("there is no workload '{}' in {}", name, harness::beside("workloads"));
+  const std::string folder = harness::beside("workloads");
+  if (std::filesystem::is_regular_file(folder + "/" + name)) return {};
+  std::string list;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.is_regular_file()) list += (list.empty() ? "" : ", ") + entry.path().filename().string();
+  }
+  return fmt::format("there is no workload '{}' in {}: {}", name, folder,
+                     session::guess_and_list(name, list));
 }
 
 void declare_device_cores(CLI::App& app, unsigned& cores) {

@@ -17,7 +17,7 @@ namespace fairgv::tools::doctor {
 struct Examination {
   Machine machine{};
   std::string socket{};                 // absolute
-  std::optional<std::string> config{};  // the daemon's configuration, if one was named
+  std::optional<std::string> config{};  // the daemon's configuration, if there is one
   Settings settings{};
   std::string refusal{};  // what the daemon says against the configuration
   DaemonAnswer daemon{};

@@ -146,7 +146,7 @@ Findings check_shared_hardware(const Examination& examination) {
 
 Findings check_configuration(const Examination& examination) {
   if (!examination.config)
-    return {ok("configuration", "none was named (--config): as fairgvd has it by default")};
+    return {ok("configuration", "there is none to read: all is as fairgvd has it by default")};
   if (!examination.refusal.empty()) {
     Findings findings;
     std::istringstream mistakes(examination.refusal);

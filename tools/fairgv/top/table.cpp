@@ -148,7 +148,8 @@ Line row_line(const std::vector<Column>& columns, const Row& row, bool chosen, G
       // The sign is for terminals that show no styles, and for text.
       const Style style = row.paused ? Style::dim : Style::plain;
       line.push_back(
-          {pad_right((chosen ? ">" : " ") + row.tenant, column.width), chosen ? Style::chosen : style});
+          {pad_right((chosen ? ">" : " ") + fitting_name(row.tenant, column.width - 1), column.width),
+           chosen ? Style::chosen : style});
     } else {
       line.push_back({pad_left(cell(column.id, row), column.width), style_of(column.id, row)});
     }

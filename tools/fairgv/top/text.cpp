@@ -68,6 +68,13 @@ std::string pad_left(std::string_view ascii, std::size_t width) {
                                : std::string(width - ascii.size(), ' ') + std::string(ascii);
 }
 
+std::string fitting_name(std::string_view ascii, std::size_t width) {
+  if (ascii.size() <= width) return std::string(ascii);
+  if (width < 3) return pad_right(ascii, width);
+  const std::size_t end = (width - 1) / 2;
+  return std::string(ascii.substr(0, width - 1 - end)) + '~' + std::string(ascii.substr(ascii.size() - end));
+}
+
 std::string plain_ascii(std::string_view utf8) {
   std::string text;
   for (const char byte : utf8) {

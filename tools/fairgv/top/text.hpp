@@ -33,6 +33,9 @@ std::size_t width_of(const Line& line);
 /// Cut or filled up with spaces to exactly `width` columns. Cut text ends with '~'.
 std::string pad_right(std::string_view ascii, std::size_t width);
 std::string pad_left(std::string_view ascii, std::size_t width);
+/// A name that fits `width` columns: a longer one loses its middle, for names that begin alike often end
+/// apart.
+std::string fitting_name(std::string_view ascii, std::size_t width);
 /// What is not ASCII becomes '?', one for each character.
 std::string plain_ascii(std::string_view utf8);
 /// Without styles.

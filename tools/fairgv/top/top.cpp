@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "runtime/session/identity.hpp"
+#include "runtime/session/near_word.hpp"
 #include "runtime/session/paths.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
@@ -82,10 +83,10 @@ int top_command(const TopOptions& options) {
   }
   const auto key = top::sort_key(options.sort);
   if (!key) {
-    return fail(
-        "top",
-        "--sort is '" + options.sort + "', which is no column (there are: " + top::sort_key_names() + ")",
-        kMisused);
+    return fail("top",
+                "--sort is '" + options.sort +
+                    "', which is no column: " + session::guess_and_list(options.sort, top::sort_key_names()),
+                kMisused);
   }
   const top::Order order{*key, options.reverse};
   if (options.once) return top_once(options, filter, order);
