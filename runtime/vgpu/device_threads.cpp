@@ -29,4 +29,18 @@ bool give_each_a_core(std::span<const pid_t> threads, const cpu_set_t& cores) {
   });
 }
 
+void AwayFromCores::leave() {
+  for (const pid_t thread : threads_) {
+    cpu_set_t cores;
+    // A thread that has ended, or a core that is no longer there: it stays where it is.
+    if (::sched_getaffinity(thread, sizeof(cores), &cores) != 0) continue;
+    if (::sched_setaffinity(thread, sizeof(others_), &others_) == 0) moved_.push_back({thread, cores});
+  }
+}
+
+void AwayFromCores::come_back() {
+  for (const Moved& moved : moved_) ::sched_setaffinity(moved.thread, sizeof(moved.cores), &moved.cores);
+  moved_.clear();
+}
+
 }  // namespace fairgv::vgpu

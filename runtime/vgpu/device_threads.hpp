@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fairgv::vgpu {
@@ -20,5 +21,27 @@ std::vector<pid_t> own_threads();
 /// `cores`; otherwise they stay as they are: the driver means something that is not known here.
 /// True if that was done. A core taken away from this process meanwhile (cpuset(7)) makes it false.
 bool give_each_a_core(std::span<const pid_t> threads, const cpu_set_t& cores);
+
+/// Threads that leave their cores to others for a while.
+class AwayFromCores {
+ public:
+  /// `others`: where they go meanwhile.
+  AwayFromCores(std::vector<pid_t> threads, const cpu_set_t& others)
+      : threads_(std::move(threads)), others_(others) {}
+
+  void leave();
+  /// Each to where it was when it left, unless it has left nothing.
+  void come_back();
+
+ private:
+  struct Moved {
+    pid_t thread;
+    cpu_set_t cores;
+  };
+
+  const std::vector<pid_t> threads_;
+  const cpu_set_t others_;
+  std::vector<Moved> moved_;
+};
 
 }  // namespace fairgv::vgpu

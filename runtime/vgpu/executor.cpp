@@ -255,10 +255,12 @@ void Executor::compile_first(Device& device, Lock& lock) {
   device.compiling = command;
   in_flight_.fetch_add(1, kHint);
   tell_compiling(true);
+  if (settings_.compiler) settings_.compiler(true);
   lock.unlock();
   const std::int32_t error = command->compile(*this);
   lock.lock();
   if (error == 0) return;
+  if (settings_.compiler) settings_.compiler(false);
   // issue() is going to say why.
   device.compiling.reset();
   in_flight_.fetch_sub(1, kHint);
@@ -428,6 +430,7 @@ void Executor::compiled(DeviceCommand& command) {
   Device& device = *devices_[command.lane()->device()];
   in_flight_.fetch_sub(1, kHint);
   tell_compiling(false);
+  if (settings_.compiler) settings_.compiler(false);
   device.compiled = &command;
   if (!command.cut) device.ready.push_front(device.compiling);
   device.compiling.reset();

@@ -84,6 +84,9 @@ class Executor final : public CompletionSink {
     /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
     /// run in parts. With the lock held: it must return soon.
     std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
+    /// Told before a driver is handed a launch to make code for, and when that is over, in turn: on the loop
+    /// thread or, of the second, on a thread of the driver's, with the lock held.
+    std::function<void(bool at_work)> compiler{};
     /// Records what ends, while somebody traces; may be null. Used with the lock held. Outlives the executor.
     Tracer* tracer = nullptr;
   };

@@ -277,6 +277,14 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
     settings.turn.watch_for_theft = [&stolen](bool rested) { stolen.restart(rested); };
     settings.turn.stolen = [&stolen](Duration unused) { return stolen.so_far(unused); };
   }
+  // Not on the cores that are for kernels: others' run there meanwhile.
+  std::optional<AwayFromCores> compilers;
+  if (drivers->is_one_cpu_device() && apart) {
+    const auto all = session::allowed_cores();  // this thread's, which are the others
+    if (!all) return all.error();
+    compilers.emplace(threads, all.value());
+    settings.compiler = [&compilers](bool at_work) { at_work ? compilers->leave() : compilers->come_back(); };
+  }
   if (apart && arguments.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = arguments.knock_fd](wire::DeviceIndex) { return session::knock(fd); };
   LongCommands long_commands(

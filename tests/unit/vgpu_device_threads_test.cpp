@@ -94,5 +94,28 @@ TEST(DeviceThreads, OfWhichOneHasEndedAreNotAllPlaced) {
   EXPECT_FALSE(give_each_a_core(threads, session::allowed_cores().value()));
 }
 
+TEST(DeviceThreads, LeaveTheirCoresAndComeBack) {
+  const auto all = std::move(session::allowed_cores()).value();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "there is one core only";
+  const Sleepers sleepers(2);
+  const std::vector<std::size_t> own = cores_of(sleepers.ids()[0]);
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  CPU_SET(own.front(), &first);
+  ASSERT_EQ(::sched_setaffinity(sleepers.ids()[0], sizeof(first), &first), 0);
+  const cpu_set_t others = session::other_cores(all, first);
+  AwayFromCores away(sleepers.ids(), others);
+  for (int round = 0; round < 2; ++round) {
+    away.leave();
+    for (const pid_t thread : sleepers.ids()) {
+      EXPECT_EQ(cores_of(thread), std::vector<std::size_t>(own.begin() + 1, own.end()));
+    }
+    away.come_back();
+    EXPECT_EQ(cores_of(sleepers.ids()[0]), std::vector{own.front()});
+    EXPECT_EQ(cores_of(sleepers.ids()[1]), own);
+    away.come_back();
+  }
+}
+
 }  // namespace
 }  // namespace fairgv::vgpu

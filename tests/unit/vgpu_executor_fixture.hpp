@@ -47,6 +47,7 @@ class ExecutorTest : public ::testing::Test {
     settings.held_long = [this](const DeviceCommand& command, std::string_view why, Duration, TimePoint) {
       held_long.push_back(std::string(command.name()) + ": " + std::string(why));
     };
+    settings.compiler = [this](bool at_work) { compiler_told.push_back(at_work); };
     settings.tracer = tracer_;
     settings.now = [this] {
       const TimePoint read = now;
@@ -118,6 +119,7 @@ class ExecutorTest : public ::testing::Test {
   const SlicingSettings slicing_;
   Tracer* const tracer_;
   std::vector<std::string> held_long;
+  std::vector<bool> compiler_told;
   ring::Segment segment = small_segment();
   ring::RingConsumer consumer{segment.notices()};
   std::array<session::DeviceTurn, 2> turns{};

@@ -29,7 +29,9 @@ TEST_F(LateCode, IsMadeWithoutATurnAndRunInOne) {
   EXPECT_EQ(state(), TurnState::idle) << "others may have the device meanwhile";
   EXPECT_TRUE(executor.in_flight());
   EXPECT_TRUE(says_it_compiles());
+  EXPECT_EQ(compiler_told, std::vector{true});
   command->come_to_the_gate();
+  EXPECT_EQ(compiler_told, (std::vector{true, false}));
   EXPECT_TRUE(executor.needs_pump());
   EXPECT_FALSE(says_it_compiles());
   EXPECT_TRUE(device.issued().empty()) << "it waits for the turn";
@@ -92,6 +94,7 @@ TEST_F(LateCode, ThatTheDriverRefusesToMakeIsLeftToItsTurn) {
   ASSERT_TRUE(executor.enqueue(command, event(0), {}));
   executor.pump();
   ASSERT_TRUE(command->given);
+  EXPECT_EQ(compiler_told, (std::vector{true, false}));
   EXPECT_FALSE(executor.in_flight());
   EXPECT_FALSE(says_it_compiles());
   EXPECT_EQ(state(), TurnState::wanting);
