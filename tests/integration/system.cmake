@@ -87,7 +87,7 @@ gtest_discover_tests(system_docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PRO
 
 # What each driver of the machine answers where it may choose, and what a tenant hears.
 add_executable(driver_behaviours behaviours/events.cpp behaviours/launches.cpp behaviours/main.cpp behaviours/memory.cpp
-  behaviours/objects.cpp)
+  behaviours/objects.cpp behaviours/wrong_commands.cpp behaviours/wrong_objects.cpp)
 target_include_directories(driver_behaviours PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(driver_behaviours PRIVATE OpenCL::OpenCL Threads::Threads fairgv_warnings)
 add_executable(system_drivers_test system_drivers_test.cpp)
