@@ -43,9 +43,9 @@ std::string contexts(const Stage& s) {
     return error_of([&](cl_int* e) { clCreateContext(properties, count, devices, nullptr, nullptr, e); });
   };
   Answer answer;
-  answer.add("unknown property", create(unknown, 1, &s.device));
+  answer.add("unknown property", create(unknown, 1, &s.device), -64);
   answer.add("no platform", create(no_platform, 1, &s.device));
-  answer.add("property twice", create(twice, 1, &s.device));
+  answer.add("property twice", create(twice, 1, &s.device), -64);
   return answer.add("user data", error_of([&](cl_int* e) {
                       int data = 0;
                       clCreateContext(nullptr, 1, &s.device, nullptr, &data, e);
@@ -72,8 +72,8 @@ std::string buffers(const Stage& s) {
   answer.add("use and copy", create(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, 4, &host));
   answer.add("use and allocate", create(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, 4, &host));
   answer.add("host reads only, writes only",
-             create(CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, 4, nullptr));
-  return answer.add("all bytes", create(0, SIZE_MAX, nullptr));
+             create(CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, 4, nullptr), -30);
+  return answer.add("all bytes", create(0, SIZE_MAX, nullptr), -61);
 }
 
 std::string parts(const Stage& s) {
@@ -88,7 +88,8 @@ std::string parts(const Stage& s) {
   answer.add("wrapped region", create(0, 0, CL_BUFFER_CREATE_TYPE_REGION, &wrapped), -30);
   answer.add("writes what is read only",
              create(CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region), -30);
-  return answer.add("host pointer", create(0, CL_MEM_ALLOC_HOST_PTR, CL_BUFFER_CREATE_TYPE_REGION, &region));
+  return answer.add("host pointer", create(0, CL_MEM_ALLOC_HOST_PTR, CL_BUFFER_CREATE_TYPE_REGION, &region),
+                    -30);
 }
 
 cl_int create_image(const Stage& s, cl_mem_flags flags, cl_image_format format, cl_image_desc description) {
@@ -214,7 +215,7 @@ std::string kernels(const Stage& s) {
   Answer answer;
   answer.add("unknown", create(program, "no_such"));
   answer.add("empty name", create(program, ""));
-  answer.add("not built", create(unbuilt, "k"));
+  answer.add("not built", create(unbuilt, "k"), -45);
   return answer.add("all, not built", clCreateKernelsInProgram(unbuilt, 0, nullptr, nullptr));
 }
 
@@ -287,7 +288,7 @@ std::vector<Question> queries() {
               const cl_mem buffer = s.buffer(64);
               std::size_t width = 0;
               return std::string(Answer().add(
-                  "query", clGetImageInfo(buffer, CL_IMAGE_WIDTH, sizeof(width), &width, nullptr)));
+                  "query", clGetImageInfo(buffer, CL_IMAGE_WIDTH, sizeof(width), &width, nullptr), -38));
             }),
       query("programs",
             [](const Stage& s) {
