@@ -93,4 +93,4 @@ target_link_libraries(driver_behaviours PRIVATE OpenCL::OpenCL Threads::Threads 
 add_executable(system_drivers_test system_drivers_test.cpp)
 target_link_libraries(system_drivers_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_drivers_test driver_behaviours fairgv fairgvd fairgv-vgpu fairgv-opencl)
-gtest_discover_tests(system_drivers_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 300)
+gtest_discover_tests(system_drivers_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 600)
