@@ -3,6 +3,7 @@
 #include "icd/checks.hpp"
 #include "icd/copy_calls.hpp"
 #include "icd/enqueue_entry.hpp"
+#include "icd/transfer_commands.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -17,14 +18,38 @@ cl_int check_migration(const Queue& queue, std::span<const cl_mem> objects, cl_m
   return CL_SUCCESS;
 }
 
+/// A copy or fill of no bytes, within `buffer` and `other`.
+cl_int enqueue_empty(const EnqueueArguments& arguments, cl_command_type type, cl_mem buffer, cl_mem other) {
+  return entry([&]() -> cl_int {
+    Queue* const queue = downcast<Queue>(arguments.queue);
+    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
+    Memory* const memory = downcast<Memory>(buffer);
+    if (const cl_int error = check_buffer(*queue, memory)) return error;
+    if (const cl_int error = check_buffer(*queue, downcast<Memory>(other))) return error;
+    const WaitList wait_list(queue->context(), arguments.wait_count, arguments.waits);
+    if (const cl_int error = wait_list.error()) return error;
+    return pass_empty({*queue, wait_list, false, type, arguments.event}, *memory);
+  });
+}
+
+/// Whether a command of no bytes lies within the buffer.
+bool is_empty_within(cl_mem buffer, std::size_t offset, std::size_t bytes) {
+  const Memory* const memory = downcast<Memory>(buffer);
+  return bytes == 0 && memory != nullptr && memory->is_buffer() && offset <= memory->bytes();
+}
+
 }  // namespace
 
 cl_int clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
                            size_t src_offset, size_t dst_offset, size_t size, cl_uint num_events_in_wait_list,
                            const cl_event* event_wait_list, cl_event* event) {
+  const EnqueueArguments arguments{command_queue, num_events_in_wait_list, event_wait_list, event};
+  if (src_buffer != dst_buffer && is_empty_within(src_buffer, src_offset, size) &&
+      is_empty_within(dst_buffer, dst_offset, size)) {
+    return enqueue_empty(arguments, CL_COMMAND_COPY_BUFFER, src_buffer, dst_buffer);
+  }
   return enqueue_entry<wire::EnqueueCopyBuffer>(
-      {command_queue, num_events_in_wait_list, event_wait_list, event}, CL_COMMAND_COPY_BUFFER,
-      [&](const Queue& queue, auto& call) {
+      arguments, CL_COMMAND_COPY_BUFFER, [&](const Queue& queue, auto& call) {
         return make_copy(queue, src_buffer, dst_buffer, src_offset, dst_offset, size, call);
       });
 }
@@ -45,9 +70,13 @@ cl_int clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_mem src_buffer
 cl_int clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const void* pattern,
                            size_t pattern_size, size_t offset, size_t size, cl_uint num_events_in_wait_list,
                            const cl_event* event_wait_list, cl_event* event) {
+  const EnqueueArguments arguments{command_queue, num_events_in_wait_list, event_wait_list, event};
+  if (pattern != nullptr && is_pattern_size(pattern_size) && offset % pattern_size == 0 &&
+      is_empty_within(buffer, offset, size)) {
+    return enqueue_empty(arguments, CL_COMMAND_FILL_BUFFER, buffer, buffer);
+  }
   return enqueue_entry<wire::EnqueueFillBuffer>(
-      {command_queue, num_events_in_wait_list, event_wait_list, event}, CL_COMMAND_FILL_BUFFER,
-      [&](const Queue& queue, auto& call) {
+      arguments, CL_COMMAND_FILL_BUFFER, [&](const Queue& queue, auto& call) {
         return make_fill(queue, buffer, pattern, pattern_size, offset, size, call);
       });
 }

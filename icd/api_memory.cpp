@@ -45,12 +45,7 @@ cl_int stage_contents(Context& context, const void* contents, std::uint64_t byte
 
 /// Memory that the devices of the context and this process share, or none.
 DirectMemory allocate_direct(Context& context, std::uint64_t bytes) {
-  const auto devices = context.devices();
-  const bool shared = std::all_of(devices.begin(), devices.end(), [](Device* device) {
-    const DeviceFacts* const facts = device->facts();
-    return facts != nullptr && facts->shares_host_memory;
-  });
-  return shared ? context.connection().direct_memory().allocate(bytes) : DirectMemory{};
+  return context.reaches_buffers() ? context.connection().direct_memory().allocate(bytes) : DirectMemory{};
 }
 
 Outcome<cl_mem> make_buffer(cl_context context, std::vector<cl_mem_properties> properties, cl_mem_flags flags,

@@ -12,9 +12,10 @@ constexpr cl_command_queue_properties kHostQueueProperties =
 constexpr cl_command_queue_properties kKnownProperties =
     kHostQueueProperties | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
 
+/// `in_a_list`: how the properties were given.
 Outcome<cl_command_queue> make_queue(cl_context context, cl_device_id device,
                                      cl_command_queue_properties properties,
-                                     std::vector<cl_queue_properties> property_list) {
+                                     std::vector<cl_queue_properties> property_list, bool in_a_list) {
   Context* const owner = downcast<Context>(context);
   if (owner == nullptr) return CL_INVALID_CONTEXT;
   Device* const target = downcast<Device>(device);
@@ -22,8 +23,13 @@ Outcome<cl_command_queue> make_queue(cl_context context, cl_device_id device,
   if ((properties & ~kKnownProperties) != 0) return CL_INVALID_VALUE;
   const DeviceFacts* const facts = target->facts();
   if (facts == nullptr || owner->session().lost()) return kSessionLost;
-  if ((properties & ~(kHostQueueProperties & facts->queue_properties)) != 0)
-    return CL_INVALID_QUEUE_PROPERTIES;
+  if ((properties & ~kHostQueueProperties) != 0) return CL_INVALID_QUEUE_PROPERTIES;
+  if ((properties & ~facts->queue_properties) != 0) {
+    const auto reply = owner->connection().call(
+        wire::CheckQueue{owner->id(), target->index(), properties, std::uint8_t{in_a_list}});
+    if (!reply) return kSessionLost;
+    if (reply->error != CL_SUCCESS) return reply->error;
+  }
   return Ref<Queue>::make(*owner, *target, properties, std::move(property_list)).publish();
 }
 
@@ -32,7 +38,7 @@ Outcome<cl_command_queue> make_queue(cl_context context, cl_device_id device,
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
                                       cl_command_queue_properties properties, cl_int* errcode_ret) {
   return create_entry<cl_command_queue>(errcode_ret,
-                                        [&] { return make_queue(context, device, properties, {}); });
+                                        [&] { return make_queue(context, device, properties, {}, false); });
 }
 
 cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
@@ -51,7 +57,7 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
                                            return name == CL_QUEUE_PROPERTIES ? CL_SUCCESS : CL_INVALID_VALUE;
                                          });
     if (error != CL_SUCCESS) return error;
-    return make_queue(context, device, bits, std::move(list));
+    return make_queue(context, device, bits, std::move(list), true);
   });
 }
 

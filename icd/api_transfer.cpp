@@ -37,6 +37,11 @@ cl_int transfer_flat(const FlatArguments& arguments, Direction direction) {
   Memory* const memory = downcast<Memory>(arguments.buffer);
   const WaitList wait_list(queue->context(), arguments.wait_count, arguments.waits);
   if (const cl_int error = check_transfer(*queue, memory, wait_list, arguments.host, direction)) return error;
+  if (arguments.bytes == 0 && arguments.offset <= memory->bytes()) {
+    const cl_command_type type =
+        direction == Direction::read ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER;
+    return pass_empty({*queue, wait_list, arguments.blocking != CL_FALSE, type, arguments.event}, *memory);
+  }
   if (!memory->has_range(arguments.offset, arguments.bytes)) return CL_INVALID_VALUE;
   const BufferRegion region = BufferRegion::flat(*memory, arguments.offset, arguments.bytes);
   const HostRegion host = HostRegion::flat(arguments.host, arguments.bytes);

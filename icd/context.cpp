@@ -33,6 +33,24 @@ bool Context::has_device(const Device& device) const {
   return whole != nullptr;
 }
 
+bool Context::reaches_buffers() {
+  std::call_once(reaches_buffers_known_, [this] { reaches_buffers_ = ask_whether_reaches_buffers(); });
+  return reaches_buffers_;
+}
+
+bool Context::ask_whether_reaches_buffers() {
+  const bool shared = std::all_of(devices_.begin(), devices_.end(), [](Device* device) {
+    const DeviceFacts* const facts = device->facts();
+    return facts != nullptr && facts->shares_host_memory;
+  });
+  if (!shared || !connection_.direct_memory().enabled()) return false;
+  const bool has_images = std::any_of(devices_.begin(), devices_.end(),
+                                      [](Device* device) { return device->facts()->has_images; });
+  if (!has_images) return true;
+  const auto reply = connection_.call(wire::CheckImagesOfHostMemory{id_});
+  return reply && reply->error == CL_SUCCESS;
+}
+
 void Context::add_destructor_callback(std::function<void(cl_context)> callback) {
   const std::lock_guard lock(mutex_);
   destructor_callbacks_.push_back(std::move(callback));

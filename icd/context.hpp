@@ -45,6 +45,10 @@ class Context : public Object<Context> {
     return connection_.memory_quota().reserve({root_devices_, bytes}, reservation);
   }
 
+  /// Whether buffers lie where this process reaches them: all devices share memory with the host, and the
+  /// driver can do with such buffers what it can do with its own.
+  bool reaches_buffers();
+
   SvmAllocations& svm() { return svm_; }
 
   void add_destructor_callback(std::function<void(cl_context)> callback);
@@ -57,6 +61,8 @@ class Context : public Object<Context> {
   cl_int info(cl_context_info param, InfoSink sink) const;
 
  private:
+  bool ask_whether_reaches_buffers();
+
   Connection& connection_;
   const wire::ObjectId id_;
   const std::vector<Device*> devices_;
@@ -66,6 +72,8 @@ class Context : public Object<Context> {
   const std::vector<cl_context_properties> properties_;
   InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;
   SvmAllocations svm_;
+  std::once_flag reaches_buffers_known_;
+  bool reaches_buffers_ = false;
   std::mutex mutex_;  // guards destructor_callbacks_
   std::vector<std::function<void(cl_context)>> destructor_callbacks_;
 };

@@ -43,10 +43,6 @@ cl_int check_rect_copy(const Memory& source, const Memory& destination,
                                                                                        : CL_SUCCESS;
 }
 
-bool is_pattern_size(std::size_t bytes) {
-  return std::has_single_bit(bytes) && bytes <= 128;
-}
-
 }  // namespace
 
 cl_int make_copy(const Queue& queue, cl_mem source, cl_mem destination, std::size_t source_offset,

@@ -4,6 +4,7 @@
 // names (OpenCL 3.0, 5.2.2 to 5.2.4). Any thread.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 
 #include "icd/memory.hpp"
@@ -30,6 +31,11 @@ struct RectSide {
 /// clEnqueueCopyBufferRect. `region` has three elements.
 cl_int make_rect_copy(const Queue& queue, const RectSide& source, const RectSide& destination,
                       const size_t* region, wire::EnqueueCopyBufferRect& call);
+
+/// Whether a fill's pattern may have so many bytes.
+constexpr bool is_pattern_size(std::size_t bytes) {
+  return std::has_single_bit(bytes) && bytes <= 128;
+}
 
 /// clEnqueueFillBuffer. The call refers to `pattern`.
 cl_int make_fill(const Queue& queue, cl_mem buffer, const void* pattern, std::size_t pattern_bytes,

@@ -165,6 +165,7 @@ std::optional<DeviceFacts> Device::fetch_facts() {
   facts.local_memory = number<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE).value_or(0);
   facts.queue_properties = number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES).value_or(0);
   facts.compiler_available = number<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE).value_or(CL_FALSE) != CL_FALSE;
+  facts.has_images = number<cl_bool>(CL_DEVICE_IMAGE_SUPPORT).value_or(CL_FALSE) != CL_FALSE;
   // OpenCL 2.x has non-uniform work-groups always, 3.0 as an option, 1.x never.
   facts.non_uniform_groups =
       facts.at_least(2, 0) &&
@@ -174,6 +175,15 @@ std::optional<DeviceFacts> Device::fetch_facts() {
                              number<cl_bool>(CL_DEVICE_HOST_UNIFIED_MEMORY).value_or(CL_FALSE) != CL_FALSE;
   if (raw_info(CL_DEVICE_EXTENSIONS) == nullptr) return std::nullopt;  // lost in between
   return facts;
+}
+
+cl_int Device::ask_for_empty_commands(const wire::CheckEmptyCommand& question, Connection& connection) {
+  const std::lock_guard lock(empty_commands_mutex_);
+  const auto known = empty_commands_.find(question.type);
+  if (known != empty_commands_.end()) return known->second;
+  const auto reply = connection.call(question);
+  if (!reply) return kSessionLost;
+  return empty_commands_.emplace(question.type, reply->error).first->second;
 }
 
 const DeviceFacts* Device::facts() {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -35,6 +36,7 @@ struct DeviceFacts {
   bool non_uniform_groups = false;
   bool shares_host_memory = false;  // a CPU: its buffers lie where the front end reaches them
   bool compiler_available = false;
+  bool has_images = false;
 
   bool at_least(cl_uint major, cl_uint minor) const { return version >= CL_MAKE_VERSION(major, minor, 0); }
 };
@@ -93,10 +95,14 @@ class Device : public Object<Device> {
   /// Nothing if the session is lost before they were fetched.
   const DeviceFacts* facts();
 
+  /// Whether the driver takes commands of this type that move no bytes: its answer, which is remembered.
+  cl_int ask_for_empty_commands(const wire::CheckEmptyCommand& question, Connection& connection);
+
   /// In the child of a fork.
   void forget_connection() {
     info_.forget();
     std::construct_at(&facts_mutex_);
+    std::construct_at(&empty_commands_mutex_);
   }
 
  private:
@@ -123,6 +129,8 @@ class Device : public Object<Device> {
   std::mutex facts_mutex_;
   std::optional<DeviceFacts> facts_;  // guarded by facts_mutex_ until ready
   std::atomic<const DeviceFacts*> ready_{nullptr};
+  std::mutex empty_commands_mutex_;
+  std::map<cl_command_type, cl_int> empty_commands_;  // guarded by empty_commands_mutex_
 };
 
 /// A hold on each.

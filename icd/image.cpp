@@ -20,7 +20,8 @@ std::uint64_t limit(Device& device, cl_device_info param) {
 }
 
 bool device_has_images(Device& device) {
-  return limit(device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
+  const DeviceFacts* const facts = device.facts();
+  return facts != nullptr && facts->has_images;
 }
 
 bool fits_device(Device& device, const ImageShape& image) {

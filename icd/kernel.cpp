@@ -328,7 +328,6 @@ std::optional<KernelLimits> Kernel::fetch_limits(Device& device) {
   if (required->value.size() == 3 * sizeof(size_t)) {
     std::memcpy(limits.required_group_size.data(), required->value.data(), 3 * sizeof(size_t));
   }
-  if (local_bytes_ == 0) return limits;
   // Not remembered as an answer: arguments change it.
   const auto local = program_->connection().call(
       wire::GetKernelWorkGroupInfo{id_, device.index(), CL_KERNEL_LOCAL_MEM_SIZE});

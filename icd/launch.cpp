@@ -29,7 +29,7 @@ bool has_required_group(const IndexSpace& space, const KernelLimits& kernel) {
 bool is_usual(const IndexSpace& space, const DeviceFacts& device, const KernelLimits& kernel,
               std::uint64_t local_bytes) {
   if (space.is_empty()) return false;
-  if (local_bytes != 0 && local_bytes + kernel.local_bytes > device.local_memory) return false;
+  if (local_bytes + kernel.local_bytes > device.local_memory) return false;
   const bool has_required = kernel.required_group_size[0] != 0;
   if (space.local == nullptr) return !has_required;
   return has_required ? has_required_group(space, kernel) : is_usual_group(space, device, kernel);

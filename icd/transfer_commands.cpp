@@ -290,6 +290,13 @@ cl_int write_region(const TransferRequest& request, const BufferRegion& to, cons
   return parts.finish();
 }
 
+cl_int pass_empty(const TransferRequest& request, Memory& memory) {
+  Queue& queue = request.queue;
+  const wire::CheckEmptyCommand question{queue.id(), memory.id(), request.type};
+  if (const cl_int error = queue.device().ask_for_empty_commands(question, queue.connection())) return error;
+  return send_pass(request, BufferRegion::flat(memory, 0, 1));
+}
+
 Outcome<void*> map_region(const TransferRequest& request, Memory& memory, cl_map_flags flags,
                           std::uint64_t offset, std::uint64_t bytes) {
   const bool stays_in_place =

@@ -40,6 +40,10 @@ cl_int read_region(const TransferRequest& request, const BufferRegion& from, con
 /// Host to device.
 cl_int write_region(const TransferRequest& request, const BufferRegion& to, const HostRegion& from);
 
+/// A read, write, copy or fill of no bytes: takes its place among the commands if the driver has such, else
+/// is the driver's error.
+cl_int pass_empty(const TransferRequest& request, Memory& memory);
+
 /// clEnqueueMapBuffer.
 Outcome<void*> map_region(const TransferRequest& request, Memory& memory, cl_map_flags flags,
                           std::uint64_t offset, std::uint64_t bytes);

@@ -20,6 +20,15 @@ void CL_CALLBACK try_to_hold(cl_event, cl_int, void* of) {
   trial.held = trial.read == kUnread;
 }
 
+// Deprecated, and the one function that every driver has: an OpenCL 1.x driver called with
+// clCreateCommandQueueWithProperties need not return.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+QueueHandle plain_queue(cl_context context, cl_device_id device, cl_int& error) {
+  return QueueHandle(clCreateCommandQueue(context, device, 0, &error));
+}
+#pragma GCC diagnostic pop
+
 }  // namespace
 
 bool gate_holds(cl_context context, cl_device_id device) {
@@ -27,7 +36,7 @@ bool gate_holds(cl_context context, cl_device_id device) {
   clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
   if ((type & CL_DEVICE_TYPE_CPU) == 0) return false;
   cl_int error = CL_SUCCESS;
-  const QueueHandle queue(clCreateCommandQueueWithProperties(context, device, nullptr, &error));
+  const QueueHandle queue = plain_queue(context, device, error);
   if (error != CL_SUCCESS) return false;
   std::uint32_t content = kInTheBuffer;
   const MemoryHandle buffer(clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof(content), &content, &error));

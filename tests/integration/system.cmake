@@ -90,10 +90,10 @@ gtest_discover_tests(system_docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PRO
 
 # What each driver of the machine answers where it may choose, and what a tenant hears.
 add_executable(driver_behaviours behaviours/events.cpp behaviours/launches.cpp behaviours/main.cpp behaviours/memory.cpp
-  behaviours/objects.cpp)
+  behaviours/objects.cpp behaviours/wrong_commands.cpp behaviours/wrong_objects.cpp)
 target_include_directories(driver_behaviours PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(driver_behaviours PRIVATE OpenCL::OpenCL Threads::Threads fairgv_warnings)
 add_executable(system_drivers_test system_drivers_test.cpp)
 target_link_libraries(system_drivers_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_drivers_test driver_behaviours fairgv fairgvd fairgv-vgpu fairgv-opencl)
-gtest_discover_tests(system_drivers_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 300)
+gtest_discover_tests(system_drivers_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 600)

@@ -158,6 +158,9 @@ class Backend {
 
   // question_calls.cpp
   Result<wire::DevicesReply> handle(const wire::GetDevicesOfType& call);
+  Result<wire::StatusReply> handle(const wire::CheckQueue& call);
+  Result<wire::StatusReply> handle(const wire::CheckImagesOfHostMemory& call);
+  Result<wire::StatusReply> handle(const wire::CheckEmptyCommand& call);
   Result<wire::StatusReply> handle(const wire::CheckSubBuffer& call);
   Result<wire::StatusReply> handle(const wire::CheckReleaseCallback& call);
   Result<wire::StatusReply> handle(const wire::CheckLaunch& call);

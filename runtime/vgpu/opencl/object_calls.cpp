@@ -6,13 +6,6 @@
 #include "runtime/vgpu/opencl/trial.hpp"
 
 namespace fairgv::vgpu::opencl {
-namespace {
-
-/// What the driver's queue must share with the application's.
-constexpr cl_command_queue_properties kQueueProperties =
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
-
-}  // namespace
 
 Result<void> Backend::handle(const wire::ReleaseObject& call) {
   executor_.note_release();

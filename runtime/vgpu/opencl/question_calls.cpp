@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/opencl/trial.hpp"
@@ -26,6 +27,46 @@ cl_int set_release_callback(cl_program program) {
 }
 #pragma GCC diagnostic pop
 
+/// An image of sixteen elements in a buffer of the driver's own memory, or in these bytes.
+cl_int make_image_of_buffer(cl_context context, void* host) {
+  constexpr std::size_t kElements = 16;
+  cl_int error = CL_SUCCESS;
+  const MemoryHandle buffer(clCreateBuffer(context, host != nullptr ? CL_MEM_USE_HOST_PTR : 0,
+                                           kElements * sizeof(cl_uint), host, &error));
+  if (error != CL_SUCCESS) return error;
+  const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  description.image_width = kElements;
+  description.mem_object = buffer.get();
+  const MemoryHandle image(clCreateImage(context, 0, &format, &description, nullptr, &error));
+  return error;
+}
+
+/// A command that moves nothing. A second buffer for a copy, which may not be one within a buffer.
+cl_int enqueue_empty(cl_command_type type, const Buffer& buffer, cl_command_queue queue, const Waits& waits) {
+  static std::uint32_t host = 0;
+  const cl_mem memory = buffer.handle.get();
+  switch (type) {
+    case CL_COMMAND_READ_BUFFER:
+      return clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, 0, &host, waits.count, waits.list, waits.event);
+    case CL_COMMAND_WRITE_BUFFER:
+      return clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, 0, &host, waits.count, waits.list, waits.event);
+    case CL_COMMAND_FILL_BUFFER:
+      return clEnqueueFillBuffer(queue, memory, &host, sizeof(host), 0, 0, waits.count, waits.list,
+                                 waits.event);
+    case CL_COMMAND_COPY_BUFFER: {
+      cl_int error = CL_SUCCESS;
+      const MemoryHandle other(
+          clCreateBuffer(buffer.context->handle.get(), 0, sizeof(host), nullptr, &error));
+      if (error != CL_SUCCESS) return error;
+      return clEnqueueCopyBuffer(queue, memory, other.get(), 0, 0, 0, waits.count, waits.list, waits.event);
+    }
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
 }  // namespace
 
 Result<wire::DevicesReply> Backend::handle(const wire::GetDevicesOfType& call) {
@@ -44,6 +85,47 @@ Result<wire::DevicesReply> Backend::handle(const wire::GetDevicesOfType& call) {
     if (known != roots.end()) reply.devices.push_back(static_cast<wire::DeviceIndex>(known - roots.begin()));
   }
   if (reply.devices.empty()) reply.error = CL_DEVICE_NOT_FOUND;
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckQueue& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  const auto id = device(call.device);
+  if (!id) return id.error();
+  wire::StatusReply reply{context.value()->error};
+  if (reply.error != CL_SUCCESS) return reply;
+  Platform platform = driver_.platforms()[driver_.devices()[call.device].platform];
+  platform.is_2_0 = platform.is_2_0 && call.in_a_list != 0;
+  make_queue(platform, context.value()->handle.get(), id.value(), call.properties & kQueueProperties,
+             reply.error);
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckImagesOfHostMemory& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  wire::StatusReply reply{context.value()->error};
+  if (reply.error != CL_SUCCESS) return reply;
+  const cl_context handle = context.value()->handle.get();
+  alignas(4096) static std::array<std::byte, 4096> host;  // which nobody reads or writes
+  reply.error = make_image_of_buffer(handle, host.data());
+  if (make_image_of_buffer(handle, nullptr) != CL_SUCCESS) reply.error = CL_SUCCESS;
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckEmptyCommand& call) {
+  const auto queue = objects_.get<Queue>(call.queue);
+  if (!queue) return queue.error();
+  const auto buffer = objects_.get<Buffer>(call.buffer);
+  if (!buffer) return buffer.error();
+  wire::StatusReply reply{first_error(*queue.value(), *buffer.value())};
+  if (reply.error != CL_SUCCESS) return reply;
+  const auto enqueue = [&](cl_command_queue to, const Waits& waits) {
+    return enqueue_empty(call.type, *buffer.value(), to, waits);
+  };
+  // It moves nothing, so it may as well run where the driver runs what waits for a failed event.
+  reply.error = try_command(platform_of(*queue.value()), *queue.value(), false, enqueue);
   return reply;
 }
 

@@ -81,8 +81,18 @@ struct EnqueueFillBuffer {
   FAIRGV_FIELDS(command, buffer, offset, bytes, pattern)
 };
 
+/// Whether the driver takes a command that moves no bytes of the buffer: a read, write, copy or fill, which
+/// some take and others do not. Nothing runs.
+struct CheckEmptyCommand {
+  FAIRGV_CALL(CheckEmptyCommand, 0x061F, StatusReply)
+  ObjectId queue;
+  ObjectId buffer;
+  std::uint32_t type = 0;  // cl_command_type
+  FAIRGV_FIELDS(queue, buffer, type)
+};
+
 using BufferCommandCalls =
     TypeList<EnqueueReadBuffer, EnqueueWriteBuffer, EnqueueReadBufferRect, EnqueueWriteBufferRect,
-             EnqueueCopyBuffer, EnqueueCopyBufferRect, EnqueueFillBuffer>;
+             EnqueueCopyBuffer, EnqueueCopyBufferRect, EnqueueFillBuffer, CheckEmptyCommand>;
 
 }  // namespace fairgv::wire

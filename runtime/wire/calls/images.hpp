@@ -49,6 +49,14 @@ struct CreateImageFromMemory {
   FAIRGV_FIELDS(id, memory, flags, description)
 };
 
+/// CL_SUCCESS unless the driver makes images of its own buffers and none of buffers in host memory, as Mesa's
+/// does for devices without an alignment for them. Then buffers of the context are to be the driver's own.
+struct CheckImagesOfHostMemory {
+  FAIRGV_CALL(CheckImagesOfHostMemory, 0x0315, StatusReply)
+  ObjectId context;
+  FAIRGV_FIELDS(context)
+};
+
 struct CreateSampler {
   FAIRGV_CALL(CreateSampler, 0x0313, void)
   ObjectId id;
@@ -74,7 +82,7 @@ constexpr std::uint64_t pipe_bytes(std::uint32_t packet_bytes, std::uint32_t max
   return packet_bytes * (std::uint64_t{max_packets} + 1);
 }
 
-using ImageCalls =
-    TypeList<GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CreateSampler, CreatePipe>;
+using ImageCalls = TypeList<GetSupportedImageFormats, CreateImage, CreateImageFromMemory,
+                            CheckImagesOfHostMemory, CreateSampler, CreatePipe>;
 
 }  // namespace fairgv::wire

@@ -41,6 +41,17 @@ struct CreateQueue {
   FAIRGV_FIELDS(id, context, device, properties)
 };
 
+/// Whether the driver makes such a queue: asked for properties that the device does not name, which some
+/// drivers take, and Mesa's by one of its two functions.
+struct CheckQueue {
+  FAIRGV_CALL(CheckQueue, 0x0202, StatusReply)
+  ObjectId context;
+  DeviceIndex device = 0;
+  std::uint64_t properties = 0;  // cl_command_queue_properties
+  std::uint8_t in_a_list = 0;    // 1: given to clCreateCommandQueueWithProperties
+  FAIRGV_FIELDS(context, device, properties, in_a_list)
+};
+
 /// Hands everything enqueued so far to the device as soon as it may run.
 struct FlushQueue {
   FAIRGV_CALL(FlushQueue, 0x0201, void)
@@ -48,6 +59,6 @@ struct FlushQueue {
   FAIRGV_FIELDS(queue)
 };
 
-using SessionCalls = TypeList<Ping, ReleaseObject, CreateContext, CreateQueue, FlushQueue>;
+using SessionCalls = TypeList<Ping, ReleaseObject, CreateContext, CreateQueue, CheckQueue, FlushQueue>;
 
 }  // namespace fairgv::wire

@@ -10,6 +10,8 @@ from pathlib import Path
 class Comparison:
     substitute: list  # pairs of a regular expression and its replacement, before lines are compared
     may_differ: set  # lines that contain one of these words need not be equal
+    anything: str = ""  # where the driver's line, or a part of it, matches, the other column's may say anything
+    parts: str = "\n"  # what stands between the parts of a line
 
     @staticmethod
     def of(description, folder):
@@ -18,15 +20,37 @@ class Comparison:
         if "documented" in description:
             page = (Path(folder) / description["documented"]).read_text(encoding="utf-8")
             may_differ |= set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
-        return Comparison(description.get("substitute", []), may_differ)
+        return Comparison(description.get("substitute", []), may_differ, description.get("anything", ""),
+                          description.get("parts", "\n"))
 
     def lines(self, output):
         for pattern, replacement in self.substitute:
             output = re.sub(pattern, replacement, output, flags=re.MULTILINE)
         return [line.rstrip() for line in output.splitlines() if not self.may_differ & set(re.findall(r"\w+", line))]
 
+    def is_anything(self, text):
+        return bool(self.anything and re.search(self.anything, text))
+
+    def agree(self, wanted, found):
+        """Whether a line ("question: answer") says what the driver's says, as far as anybody is held to that."""
+        question, _, answer = wanted.partition(": ")
+        if self.anything and re.match(self.anything, answer):
+            return found.startswith(question + ": ")
+        wanted, found = wanted.split(self.parts), found.split(self.parts)
+        return len(wanted) == len(found) and all(
+            self.is_anything(part) or part == other for part, other in zip(wanted, found))
+
+    def with_anything(self, wanted, found):
+        """What was found, with the driver's line in place of each that agrees with it."""
+        if len(wanted) != len(found):
+            return found
+        return [line if self.agree(line, other) else other for line, other in zip(wanted, found)]
+
     def difference(self, bare, fairgv):
         """Nothing if they agree, else the first lines that do not, in one."""
-        changed = [line for line in unified_diff(self.lines(bare), self.lines(fairgv), n=0, lineterm="")
+        wanted, found = self.lines(bare), self.lines(fairgv)
+        if self.anything:
+            found = self.with_anything(wanted, found)
+        changed = [line for line in unified_diff(wanted, found, n=0, lineterm="")
                    if not line.startswith(("---", "+++", "@@"))]
         return " // ".join(" ".join(line.split()) for line in changed[:6])

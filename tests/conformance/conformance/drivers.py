@@ -70,8 +70,9 @@ def intel(folder):
     found = glob.glob(str(environment / "lib" / "**" / "libintelocl.so"), recursive=True)
     if not found:
         raise Missing(f"intel-opencl-rt has no libintelocl.so below {environment}")
-    # It finds what lies beside it; a loader of Intel's own does, too, which no program is to find.
-    return Driver(register(folder, "intel", found[0]), {}, [str(folder)])
+    # It finds what lies beside it; a loader of Intel's own does, too, which no program is to find. For a processor that
+    # it does not know ("Unknown host CPU") it makes code that computes wrongly: so it is told which to make code for.
+    return Driver(register(folder, "intel", found[0]), {"CL_CONFIG_CPU_TARGET_ARCH": "core-avx2"}, [str(folder)])
 
 
 KNOWN = {"pocl": pocl, "intel": intel, "rusticl": rusticl, "oclgrind": oclgrind}

@@ -44,6 +44,8 @@ std::string anything(const std::string& why);
 class Answer {
  public:
   Answer& add(const std::string& name, long long value);
+  /// The same where the specification allows one value alone: a driver with another one is not followed.
+  Answer& add(const std::string& name, long long value, long long prescribed);
   operator std::string() const { return text_; }
 
  private:
@@ -65,5 +67,7 @@ std::vector<Question> launches();
 std::vector<Question> memory();
 std::vector<Question> objects();
 std::vector<Question> events();
+std::vector<Question> wrong_objects();
+std::vector<Question> wrong_commands();
 
 }  // namespace fairgv::behaviours

@@ -105,7 +105,7 @@ std::vector<Question> events() {
       {"commands that wait for an event that fails with -7", [](auto& s) { return chain(s, -7); }},
       {"commands that wait for an event that fails with -1", [](auto& s) { return chain(s, -1); }},
       {"commands that wait for an event that fails with -4321", [](auto& s) { return chain(s, -4321); }},
-      {"blocking read after an event that failed", blocking_read},
+      {"blocking read after an event that failed", blocking_read, "read -14"},
       {"command after an event that failed", enqueue_after_failure},
       {"user event set twice", set_twice},
       {"functions called when a finish returns", [](auto& s) { return called_before_finish(s, false); }},

@@ -84,6 +84,19 @@ std::string with_local_memory(const Stage& stage, std::size_t part, std::size_t 
   return std::string(Answer().add("argument", set)) + ", " + run_sized(stage, kernel, 64, 16);
 }
 
+/// A kernel with so much local memory of its own, beside none of its arguments.
+std::string with_own_local_memory(const Stage& stage, std::size_t part, std::size_t of) {
+  const std::size_t bytes = stage.device_info<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE) * part / of;
+  const std::string options = "-DWORDS=" + std::to_string(bytes / sizeof(cl_uint));
+  const cl_kernel kernel = stage.kernel(
+      "kernel void k(global uint* out) { local uint scratch[WORDS];"
+      " for (uint i = get_local_id(0); i < WORDS; i += get_local_size(0)) scratch[i] = i;"
+      " barrier(CLK_LOCAL_MEM_FENCE);"
+      " out[get_global_id(0)] = scratch[(get_global_id(0) * 7) % WORDS]; }",
+      "k", options.c_str());
+  return run_sized(stage, kernel, 64, 16);
+}
+
 /// What work-items are told of dimensions 0 to 4. More groups than a part of a launch has.
 std::string work_item_functions(const Stage& stage, cl_uint dimensions) {
   const cl_kernel kernel = stage.kernel(
@@ -165,6 +178,8 @@ std::vector<Question> launches() {
       {"all local memory", [](auto& s) { return with_local_memory(s, 1, 1, 0); }},
       {"twice the local memory", [](auto& s) { return with_local_memory(s, 2, 1, 0); }},
       {"64 times the local memory", [](auto& s) { return with_local_memory(s, 64, 1, 0); }},
+      {"half of the local memory, the kernel's own", [](auto& s) { return with_own_local_memory(s, 1, 2); }},
+      {"twice the local memory, the kernel's own", [](auto& s) { return with_own_local_memory(s, 2, 1); }},
       {"work-item functions in 1 dimension", [](auto& s) { return work_item_functions(s, 1); }},
       {"work-item functions in 2 dimensions", [](auto& s) { return work_item_functions(s, 2); }},
       {"work-item functions in 3 dimensions", [](auto& s) { return work_item_functions(s, 3); }},

@@ -87,6 +87,38 @@ std::string transfer_within_itself(const Stage& stage) {
   return answer.add("finish", clFinish(timed));
 }
 
+/// An image in the memory of a buffer, and what of it a command and a kernel reach.
+std::string image_of_buffer(const Stage& stage, cl_mem_object_type type, cl_mem_flags flags) {
+  if (stage.device_info<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_FALSE) return "no images";
+  static std::array<std::uint8_t, kBufferBytes> contents;
+  contents.fill(21);
+  const bool copies = (flags & CL_MEM_COPY_HOST_PTR) != 0;
+  const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc description{};
+  description.image_type = type;
+  description.image_width = 64;
+  description.image_height = type == CL_MEM_OBJECT_IMAGE2D ? 4 : 0;
+  description.buffer = stage.buffer(kBufferBytes, flags, copies ? contents.data() : nullptr);
+  cl_int error = CL_SUCCESS;
+  const cl_mem image = clCreateImage(stage.context, 0, &format, &description, nullptr, &error);
+  Answer answer;
+  answer.add("create", error);
+  if (error != CL_SUCCESS || type != CL_MEM_OBJECT_IMAGE1D_BUFFER) return answer;
+  const cl_kernel kernel = stage.kernel(
+      "kernel void k(read_only image1d_buffer_t from, global uint4* to) { to[0] = read_imageui(from, 3); }",
+      "k");
+  const cl_mem out = stage.buffer(sizeof(cl_uint4));
+  answer.add("argument", clSetKernelArg(kernel, 0, sizeof(image), &image));
+  clSetKernelArg(kernel, 1, sizeof(out), &out);
+  const std::size_t items = 1;
+  answer.add("launch",
+             clEnqueueNDRangeKernel(stage.queue, kernel, 1, nullptr, &items, nullptr, 0, nullptr, nullptr));
+  cl_uint4 seen{};
+  answer.add("read",
+             clEnqueueReadBuffer(stage.queue, out, CL_TRUE, 0, sizeof(seen), &seen, 0, nullptr, nullptr));
+  return copies ? answer.add("value", seen.s[0]) : answer;
+}
+
 std::string fill(const Stage& stage, std::size_t pattern_bytes, std::size_t offset, std::size_t bytes) {
   const std::array<std::uint8_t, 256> pattern{};
   const cl_int error = clEnqueueFillBuffer(stage.queue, stage.buffer(kBufferBytes), pattern.data(),
@@ -132,6 +164,12 @@ std::vector<Question> memory() {
       {"fill at an odd offset", [](auto& s) { return fill(s, 4, 2, 8); }, "fill -30, finish 0"},
       {"fill of an odd size", [](auto& s) { return fill(s, 4, 0, 6); }, "fill -30, finish 0"},
       {"fill beyond", [](auto& s) { return fill(s, 4, kBufferBytes - 4, 8); }, "fill -30, finish 0"},
+      {"image of a buffer", [](auto& s) { return image_of_buffer(s, CL_MEM_OBJECT_IMAGE1D_BUFFER, 0); }},
+      {"image of a buffer with contents",
+       [](auto& s) { return image_of_buffer(s, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_COPY_HOST_PTR); }},
+      {"image of a buffer for the host",
+       [](auto& s) { return image_of_buffer(s, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_ALLOC_HOST_PTR); }},
+      {"image of rows of a buffer", [](auto& s) { return image_of_buffer(s, CL_MEM_OBJECT_IMAGE2D, 0); }},
       {"copy onto itself",
        [](auto& s) {
          const cl_mem buffer = s.buffer(kBufferBytes);

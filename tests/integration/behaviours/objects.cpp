@@ -106,6 +106,12 @@ std::vector<Question> objects() {
        }},
       {"binaries for one device twice", binary_for_the_same_device_twice},
       {"sub-groups with much room for the answer", sub_groups_with_much_room},
+      {"queue without order", [](auto& s) { return queue_with(s, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE); }},
+      {"queue with times", [](auto& s) { return queue_with(s, CL_QUEUE_PROFILING_ENABLE); }},
+      {"queue with times and without order",
+       [](auto& s) {
+         return queue_with(s, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
+       }},
       {"queue with an unknown property", [](auto& s) { return queue_with(s, 1U << 20); }, "create -30"},
       {"argument 9", [](auto& s) { return argument(s, 9, 4, true); }, "set -49"},
       {"buffer of 4 bytes as argument", [](auto& s) { return argument(s, 0, 4, true); }, "set -51"},
