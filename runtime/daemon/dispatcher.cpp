@@ -98,7 +98,13 @@ void Dispatcher::adopt_session(PlaceId id, TenantId tenant, DeviceTurn& turn, ri
     policy_->wake(tenant, now);
     return;
   }
-  if (turn_) return report_broken(id, session, "took the device without a turn", now);
+  if (turn_) {
+    // Both pages say that they have it, and pages say what workers write: the dispatcher before knew better.
+    const bool is_owner = books && !turn_->known_before;
+    const PlaceId other = is_owner ? turn_->place : id;
+    report_broken(other, sessions_.at(other), "took the device without a turn", now);
+    if (!is_owner) return;
+  }
   // Relaxed: the dispatcher before wrote it, and a worker that did since only shortens or lengthens its turn.
   const bool endless = turn.slice_ns.load(std::memory_order_relaxed) == 0;
   turn_ = Turn{.place = id,
@@ -107,7 +113,8 @@ void Dispatcher::adopt_session(PlaceId id, TenantId tenant, DeviceTurn& turn, ri
                .slice = Duration(0),
                .granted = now,
                .charged_until = now,
-               .asked = state == State::busy_asked};
+               .asked = state == State::busy_asked,
+               .known_before = books.has_value()};
   if (books) {
     turn_->granted = std::min(books->granted, now);
     turn_->charged_until = turn_->granted;

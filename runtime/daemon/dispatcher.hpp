@@ -290,6 +290,7 @@ class Dispatcher {
     bool asked = false;                     // busy_asked
     bool announced = false;                 // to the worker that is likely to be next, that it will be over
     bool taken_back = false;                // not given back by its worker
+    bool known_before = false;              // to the dispatcher before this one
     std::optional<Time> obstructs_since{};  // somebody waits since then, without a pause
   };
 

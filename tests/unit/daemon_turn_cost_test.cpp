@@ -189,6 +189,31 @@ TEST_F(TurnCosts, ATurnThatOutlivesItsDaemonIsChargedAsAWhole) {
   EXPECT_EQ(next.device_time(TenantId{2}), least_cost(4s));
 }
 
+// While a daemon is replaced, a worker that claims a turn is not looked at.
+TEST_F(TurnCosts, AForgedTurnDoesNotTakeTheRealOneFromItsOwnerInTheNextDaemon) {
+  want(1, honest);
+  ASSERT_EQ(honest.state(), State::held);
+  honest.begin();
+  forger.turn.state = static_cast<std::uint32_t>(State::busy);
+  const auto books = dispatcher.turn_books(SessionId{1});
+  ASSERT_TRUE(books);
+  for (const bool forger_first : {true, false}) {
+    Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
+    for (const std::uint32_t id : {1U, 2U}) next.add_tenant(TenantId{id}, 1, now);
+    const auto adopt_forger = [&] {
+      next.adopt_session(SessionId{2}, TenantId{2}, forger.turn, forger.header, 0, now);
+    };
+    if (forger_first) adopt_forger();
+    next.adopt_session(SessionId{1}, TenantId{1}, honest.turn, honest.header, 0, now, {}, books);
+    if (!forger_first) adopt_forger();
+    next.resume(now);
+    EXPECT_EQ(next.holder(), SessionId{1}) << forger_first;
+    const auto broken = next.take_broken();
+    ASSERT_EQ(broken.size(), 1U) << forger_first;
+    EXPECT_EQ(broken[0].session, SessionId{2}) << forger_first;
+  }
+}
+
 TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
   dispatcher.set_weight(TenantId{1}, 3, now);
   const auto share = [&](std::uint32_t tenant) { return dispatcher.shares().at(TenantId{tenant}); };
