@@ -19,11 +19,14 @@ std::vector<ProcessorBook::Finding> ProcessorBook::look(const std::vector<Readin
   std::map<std::uint32_t, Sum> sums;  // by tenant, in an order that is the same every time
   for (const Reading& reading : readings) {
     std::optional<Seen>& seen = seen_.try_emplace(reading.session, Seen{}).first->second;
-    const Seen latest{reading.ran, reading.paid, reading.compiled_ms};
+    const Seen latest{reading.ran, reading.paid, reading.compiled_ms, now};
     const Seen before = seen.value_or(latest);
     const Duration ran = latest.ran - before.ran;
     const Duration paid = latest.paid - before.paid;
-    const Duration compiled = session::CompileClock::between(before.compiled_ms, latest.compiled_ms);
+    // One processor's worth, whatever the clock says.
+    const Duration passed = before.at ? Duration(now - *before.at) : Duration::max();
+    const Duration compiled =
+        std::min<Duration>(session::CompileClock::between(before.compiled_ms, latest.compiled_ms), passed);
     seen = latest;
     Sum& sum = sums[reading.tenant.value];
     sum.ran += ran;

@@ -59,6 +59,7 @@ class ProcessorBook {
     Duration ran{0};
     Duration paid{0};
     std::uint32_t compiled_ms = 0;
+    std::optional<Time> at{};  // none: the first reading is of its life up to then
   };
   struct Tenant {
     ProcessorUse use;

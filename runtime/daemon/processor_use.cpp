@@ -26,10 +26,8 @@ ProcessorUse::Duration ProcessorUse::look(Duration passed, Duration ran, Duratio
   }
   if (paid > Duration(0)) excused_ = Duration(0);
   const Duration beyond = charged - part(passed, share);
-  const Duration of_one_processor =
-      std::min(compiler, passed) / std::max(processors, 1U) - part(passed, share);
   const bool excuse = excused_ < kLongestCompiler && beyond > Duration(0);
-  const Duration excused = excuse ? std::clamp(of_one_processor, Duration(0), beyond) : Duration(0);
+  const Duration excused = excuse ? std::min(compiler / std::max(processors, 1U), beyond) : Duration(0);
   excused_ += excused;
   overdraft_ = std::max(overdraft_ + beyond - excused, Duration(0));
   return charged;

@@ -75,6 +75,13 @@ TEST(ProcessorUse, OfACompilerLeavesTheBurstToWhatFollows) {
   EXPECT_EQ(use.look(100ms, 900ms, 0s, 0.5, 2), 0ns);
 }
 
+TEST(ProcessorUse, OfACompilerThatIsSeenAfterItsEndIsHeldAgainstNobody) {
+  // A session whose processes are looked at since it first wanted the device, after a compilation.
+  ProcessorUse use;
+  EXPECT_EQ(use.look(1s, 12s, 0s, 0.5, 2, 11s), 5500ms);
+  EXPECT_EQ(use.overdraft(), 0ns);
+}
+
 TEST(ProcessorUse, BesideACompilerHasItsAllowance) {
   ProcessorUse use;
   Duration charged{0};
@@ -105,8 +112,8 @@ TEST(ProcessorUse, OfACompilerThatNeverEndsIsHeldAgainstTheTenantUntilItComesFor
 
 TEST(ProcessorUse, OfMoreThanACompilerNeedsIsHeldAgainstWhoSaysThatItCompiles) {
   ProcessorUse use;
-  for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, 2s);
-  EXPECT_GE(use.overdraft(), 9s);
+  for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, 1s);
+  EXPECT_GE(use.overdraft(), 4s);
 }
 
 /// However a tenant spreads its use over looks, it is charged all but the allowance and one burst.
