@@ -75,7 +75,7 @@ class SessionTable {
   /// Goes on with a session of the daemon before, whose tenant is known; takes its descriptors. On an Error
   /// its worker is killed.
   Result<void> adopt(const HandedSession& handed);
-  /// What the daemon before knew of sessions that have ended.
+  /// Ended sessions that the daemon before knew of.
   void continue_after(std::uint32_t last_id, const std::vector<Kill>& kills);
 
   /// One more device of the host's, behind the others; `hardware` is the first that is the same, or itself.

@@ -76,7 +76,7 @@ Result<bool> Executor::enqueue_sequence(std::span<const std::shared_ptr<DeviceCo
                                         wire::EventId completion, std::span<const wire::EventId> wait_list) {
   Lock lock(*this);
   if (auto within = check_limits(); !within) return within.error();
-  // What is on its way from a front end that knows of one command still finds its place.
+  // Commands on their way from a front end that knows of one command still find their place.
   const std::uint64_t room =
       settings_.limits.commands - std::min(graph_.pending(), settings_.limits.commands);
   if (commands.empty() || commands.size() > room) return false;

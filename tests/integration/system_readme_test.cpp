@@ -71,7 +71,7 @@ std::string tour() {
   return lines;
 }
 
-/// What the README's terminal shows: what is typed, and what comes out.
+/// The README's terminal: what is typed, and what comes out.
 std::string typed_in_the_readme() {
   std::string typed;
   for (const std::string& line : block_lines("console"))

@@ -21,7 +21,7 @@ class HeldLaunch {
 
   /// The next launch of the calling thread is to be held, or (null) is not.
   static void hold_next(std::shared_ptr<HeldLaunch> launch);
-  /// What the calling thread's next launch was to be, or null. From now on `reached` is going to be called:
+  /// The launch that hold_next() was told of, or null. From now on `reached` is going to be called:
   /// when what is returned is let go of at the latest.
   static std::shared_ptr<HeldLaunch> take_next();
 
@@ -29,7 +29,7 @@ class HeldLaunch {
   void submitted_as(const std::shared_ptr<Operation>& operation) { operation_ = operation; }
 
   // One after the other:
-  /// What the launch has to wait for; null: there is no memory.
+  /// An event that the launch has to wait for; null: there is no memory.
   cl_event start(cl_context context);
   /// The driver has not taken it; what follows does not happen.
   void cancel() { gate_.cancel(); }

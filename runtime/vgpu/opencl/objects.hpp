@@ -36,7 +36,7 @@ namespace fairgv::vgpu::opencl {
 /// shared memory.
 constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
-/// What the driver's queue must share with the application's.
+/// The properties that the driver's queue must share with the application's.
 constexpr cl_command_queue_properties kQueueProperties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
 

@@ -18,8 +18,8 @@ cl_int error_of(Create&& create) {
   return error;
 }
 
-/// What a query says when the question is unknown, the room too small, or there is neither room nor a place
-/// for the size. `query` takes a question, a size, a place for the answer and one for its size.
+/// The answers of a query when the question is unknown, the room too small, or there is neither room nor a
+/// place for the size. `query` takes a question, a size, a place for the answer and one for its size.
 template <class Query>
 std::string asked_wrongly(cl_uint known, Query&& query) {
   std::array<char, 4096> room{};
