@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::icd::includes {
@@ -34,7 +34,7 @@ std::string join(std::string folder, std::string_view name) {
 
 /// The file's bytes, up to one more than `most`. Only of a regular file: reading another might never end.
 std::optional<std::string> contents_of(const std::string& path, std::size_t most) {
-  const ring::UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   std::string text;

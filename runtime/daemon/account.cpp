@@ -4,7 +4,7 @@
 
 namespace fairgv::daemon {
 
-Account account_of(const session::PeerCredentials& peer, int socket, const Config& config, Owners& owners) {
+Account account_of(const PeerCredentials& peer, int socket, const Config& config, Owners& owners) {
   const bool administrator =
       is_administrator(peer.uid) || (config.admin_group && peer_is_in(*config.admin_group, socket));
   return {counting_for(peer.uid, config.tenants, owners), administrator};

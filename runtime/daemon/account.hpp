@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/owners.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::daemon {
 
@@ -19,7 +19,7 @@ struct Account {
 };
 
 /// Of the process that connected `socket`.
-Account account_of(const session::PeerCredentials& peer, int socket, const Config& config, Owners& owners);
+Account account_of(const PeerCredentials& peer, int socket, const Config& config, Owners& owners);
 
 /// For whom a user id counts, by the configuration.
 uid_t counting_for(uid_t uid, const TenantRules& rules, Owners& owners);

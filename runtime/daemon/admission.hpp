@@ -5,14 +5,14 @@
 #include <optional>
 #include <string>
 
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/matching.hpp"
 #include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/tenants.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/session/control_answers.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::daemon {
 
@@ -23,7 +23,7 @@ struct Admission {
 
 /// A process that connected, and what it asks for.
 struct Guest {
-  const session::PeerCredentials& peer;
+  const PeerCredentials& peer;
   Account account;
   int socket;                        // of the connection
   std::optional<std::string> asked;  // the tenant; none: its own

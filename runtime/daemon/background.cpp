@@ -32,8 +32,8 @@ constexpr std::uintmax_t kLargestLog = std::uintmax_t{1} << 20;
 Result<Background> Background::enter() {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-  ring::UniqueFd reader(ends[0]);
-  ring::UniqueFd writer(ends[1]);
+  UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot go into the background");
   if (child > 0) {
@@ -50,7 +50,7 @@ Result<void> Background::ready(const std::filesystem::path& log) {
   if (std::filesystem::file_size(log, code) > kLargestLog && !code) {
     std::filesystem::rename(log, log.string() + ".old", code);
   }
-  const ring::UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null) return system_error("cannot open /dev/null");
   const auto file = session::open_own_file(log, O_WRONLY | O_APPEND);
   if (!file) return file.error();

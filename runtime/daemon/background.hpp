@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -20,8 +20,8 @@ class Background {
   Result<void> ready(const std::filesystem::path& log);
 
  private:
-  explicit Background(ring::UniqueFd ready) : ready_(std::move(ready)) {}
-  ring::UniqueFd ready_;  // write end; the parent reads one byte
+  explicit Background(UniqueFd ready) : ready_(std::move(ready)) {}
+  UniqueFd ready_;  // write end; the parent reads one byte
 };
 
 }  // namespace fairgv::daemon

@@ -14,7 +14,7 @@ constexpr blkcnt_t kLarge = (blkcnt_t{64} << 20) / 512;
 
 }  // namespace
 
-void close_aside(ring::UniqueFd file) {
+void close_aside(UniqueFd file) {
   struct stat size {};
   if (!file || ::fstat(file.get(), &size) != 0 || size.st_blocks <= kLarge) return;
   try {

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
+#include "runtime/base/result.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
@@ -32,8 +32,8 @@ struct TenantRule {
   std::optional<std::uint32_t> weight{};                // pinned: what programs ask for is ignored
   std::optional<std::uint32_t> max_weight{};            // caps what programs ask for
   std::optional<uid_t> uid{};                           // only this user may use the name
-  std::optional<session::MemorySize> memory{};          // the most that it may hold of a device
-  std::optional<session::MemorySize> memory_reserve{};  // kept free of others while it does not hold it
+  std::optional<MemorySize> memory{};          // the most that it may hold of a device
+  std::optional<MemorySize> memory_reserve{};  // kept free of others while it does not hold it
   std::optional<std::uint32_t> session_limit{};
   std::string class_name{};  // what this rule leaves out is as in [class."class_name"]; empty: none
 };
@@ -55,7 +55,7 @@ struct MatchRule {
 struct TenantRules {
   std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
   std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
-  session::MemorySize default_memory = session::kWholeDevice;  // of tenants of whom nothing is said
+  MemorySize default_memory = kWholeDevice;  // of tenants of whom nothing is said
   bool free_names = true;            // else only the user's own and those that are reserved
   bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant
@@ -72,7 +72,7 @@ struct TenantRules {
 struct DeviceRule {
   std::string policy{sched::kDefaultPolicy};
   sched::SliceRule slices = sched::kAdaptiveSlice;
-  std::optional<session::MemorySize> memory{};  // to share out; none: all that the device has
+  std::optional<MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>
       wake_latency_us{};                   // of processors, while several want it; none: as the system likes

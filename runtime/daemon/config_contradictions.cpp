@@ -1,7 +1,7 @@
 #include "runtime/daemon/config_contradictions.hpp"
 
+#include "runtime/base/near_word.hpp"
 #include "runtime/daemon/config_options.hpp"
-#include "runtime/session/near_word.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -40,7 +40,7 @@ void check_class(const std::string& name, const std::string& title, const Sectio
   std::vector<std::string> known;
   for (const auto& [each, rule] : config.tenants.classes) known.push_back(each);
   errors.add(section.values.at("class").place, "class in " + title + ": there is no " + class_title(name) +
-                                                   ": " + session::did_you_mean(name, known) +
+                                                   ": " + did_you_mean(name, known) +
                                                    "add it, or leave class out");
 }
 

@@ -7,7 +7,6 @@
 namespace fairgv::daemon {
 namespace {
 
-using session::MemorySize;
 
 /// Whether `a` is more than `b` on every device; false if that depends on the device.
 bool is_more(const MemorySize& a, const MemorySize& b) {

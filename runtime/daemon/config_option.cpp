@@ -45,8 +45,8 @@ std::string expected(const OptionType& type) {
           [](const TruthType&) { return std::string("true or false"); },
           [](const DeviceMemoryType&) { return std::string("bytes, or text such as \"512MiB\" or \"25%\""); },
           [](const BytesType& range) {
-            return "an amount of memory in quotes, from \"" + to_text(session::MemorySize{range.least}) +
-                   "\" to \"" + to_text(session::MemorySize{range.most}) + "\"";
+            return "an amount of memory in quotes, from \"" + to_text(MemorySize{range.least}) +
+                   "\" to \"" + to_text(MemorySize{range.most}) + "\"";
           },
           [](const ListType& list) {
             return "a list of at most " + std::to_string(list.most) + " " + list.what;
@@ -61,12 +61,12 @@ std::string to_toml(const OptionValue& value, const OptionType& type) {
           [](bool truth) { return std::string(truth ? "true" : "false"); },
           [&](std::int64_t number) {
             if (!std::holds_alternative<BytesType>(type)) return std::to_string(number);
-            return toml_text(to_text(session::MemorySize{static_cast<std::uint64_t>(number)}));
+            return toml_text(to_text(MemorySize{static_cast<std::uint64_t>(number)}));
           },
           [](double number) { return short_number(number); },
           [](const std::string& text) { return toml_text(text); },
           [](const std::vector<std::string>& texts) { return "[" + joined(texts, toml_text) + "]"; },
-          [](const session::MemorySize& size) { return toml_text(to_text(size)); },
+          [](const MemorySize& size) { return toml_text(to_text(size)); },
       },
       value);
 }

@@ -14,13 +14,13 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
 
 namespace fairgv::daemon {
 
 /// A value of the right type and in its range.
 using OptionValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, session::MemorySize>;
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, MemorySize>;
 
 struct TextType {
   const char* what = "text in quotes";                // to go on after "must be"
@@ -36,7 +36,7 @@ struct NumberType {
   double least, most;
 };
 struct TruthType {};
-/// Of a device's memory: bytes or per cent (session::MemorySize).
+/// Of a device's memory: bytes or per cent (MemorySize).
 struct DeviceMemoryType {};
 /// Text such as "8GiB"; the value is an integer.
 struct BytesType {

@@ -6,11 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/base/core_set.hpp"
 #include "runtime/daemon/descriptor_plan.hpp"
 #include "runtime/daemon/matching.hpp"
 #include "runtime/daemon/metrics_address.hpp"
 #include "runtime/daemon/user.hpp"
-#include "runtime/session/core_set.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -132,12 +132,12 @@ OptionAccess<DeviceRule> slice_field() {
 /// Some of the cores that the daemon may use, and not all of them.
 std::string set_cores(Config& config, const OptionValue& value) {
   const auto& text = std::get<std::string>(value);
-  const auto cores = session::parse_core_set(text);
+  const auto cores = parse_core_set(text);
   if (!cores) return cores.error().message;
-  const auto allowed = session::allowed_cores();
+  const auto allowed = allowed_cores();
   if (!allowed) return allowed.error().message;
-  const cpu_set_t beyond = session::other_cores(cores.value(), allowed.value());
-  const cpu_set_t left = session::other_cores(allowed.value(), cores.value());
+  const cpu_set_t beyond = other_cores(cores.value(), allowed.value());
+  const cpu_set_t left = other_cores(allowed.value(), cores.value());
   if (CPU_COUNT(&beyond) != 0) return "the daemon may not use all of '" + text + "'";
   if (CPU_COUNT(&left) == 0) return "'" + text + "' leaves no core for anything else";
   config.device_cores = text;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "runtime/base/near_word.hpp"
 #include "runtime/daemon/config_options.hpp"
-#include "runtime/session/near_word.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -55,7 +55,7 @@ ReadValue read_number(const toml::node& node, const NumberType& type) {
 ReadValue read_bytes(const toml::node& node, const BytesType& type) {
   const auto* const text = node.as_string();
   if (text == nullptr) return {{}, &node};
-  const auto size = session::parse_memory_size(text->get(), "");
+  const auto size = parse_memory_size(text->get(), "");
   const bool right = size && !size->percent && size->bytes >= type.least && size->bytes <= type.most;
   return right ? ReadValue{OptionValue(static_cast<std::int64_t>(size->bytes))} : ReadValue{{}, &node};
 }
@@ -183,7 +183,7 @@ class FileReader {
     const auto* const choice = std::get_if<ChoiceType>(&type);
     const auto* const text = wrong.as_string();
     if (choice == nullptr || text == nullptr) return "";
-    const std::string word = session::near_word(text->get(), choice->choices);
+    const std::string word = near_word(text->get(), choice->choices);
     return word.empty() ? "" : ": did you mean '" + word + "'?";
   }
 
@@ -200,14 +200,14 @@ class FileReader {
     return truth != nullptr ? ReadValue{OptionValue(truth->get())} : ReadValue{{}, &node};
   }
 
-  /// Bytes as an integer, or what session::parse_memory_size() reads.
+  /// Bytes as an integer, or what parse_memory_size() reads.
   static ReadValue read_memory(const toml::node& node, const std::string& key, const std::string& title) {
     if (const auto* const bytes = node.as_integer(); bytes != nullptr && bytes->get() >= 0) {
-      return {OptionValue(session::MemorySize{static_cast<std::uint64_t>(bytes->get())})};
+      return {OptionValue(MemorySize{static_cast<std::uint64_t>(bytes->get())})};
     }
     const auto* const text = node.as_string();
     if (text == nullptr) return {{}, &node};
-    const auto size = session::parse_memory_size(text->get(), key + " in " + title);
+    const auto size = parse_memory_size(text->get(), key + " in " + title);
     return size ? ReadValue{OptionValue(size.value())} : ReadValue{{}, &node, size.error().message};
   }
 
@@ -231,7 +231,7 @@ class FileReader {
       std::string list;
       for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
       errors_.add(place_of(key.source(), path_), "unknown key '" + std::string(key.str()) + "' in " + title +
-                                                     ": " + session::did_you_mean(key.str(), known) +
+                                                     ": " + did_you_mean(key.str(), known) +
                                                      "known are " + list);
     }
   }

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
+#include "runtime/base/near_word.hpp"
 #include "runtime/daemon/admission.hpp"
 #include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/interventions.hpp"
 #include "runtime/daemon/report.hpp"
-#include "runtime/session/near_word.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -120,7 +120,7 @@ std::string Control::set_memory(const session::ControlRequest& request, const Co
 std::string Control::set_policy(const session::ControlRequest& request, const ControlPeer& by) {
   if (sched::find_policy(request.policy) == nullptr) {
     return session::failure_text("there is no policy '" + request.policy +
-                                 "': " + session::guess_and_list(request.policy, sched::policy_names()));
+                                 "': " + guess_and_list(request.policy, sched::policy_names()));
   }
   if (request.device && *request.device >= host_.devices.size()) {
     return session::failure_text("there is no device " + std::to_string(*request.device) +

@@ -19,7 +19,7 @@ namespace fairgv::daemon {
 
 /// Who asks.
 struct ControlPeer {
-  const session::PeerCredentials& credentials;
+  const PeerCredentials& credentials;
   int socket;  // the connection
   Account account;
   std::uint64_t token;  // names the connection, in answers that come later and for what it has begun

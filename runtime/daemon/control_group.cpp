@@ -74,7 +74,7 @@ std::vector<fs::path> left_over_in(const fs::path& folder) {
 /// Whether a process can enter a group and leave with it: some systems let groups be made that nobody may
 /// enter.
 bool can_be_entered(const ControlGroup& group) {
-  const ring::UniqueFd entrance = group.entrance();
+  const UniqueFd entrance = group.entrance();
   if (!entrance) return false;
   const pid_t child = ::fork();
   if (child == 0) ::_exit(::write(entrance.get(), "0", 1) == 1 ? 0 : 1);
@@ -103,7 +103,7 @@ Result<ControlGroup> ControlGroup::make(const fs::path& folder, std::uint32_t se
       (errno != EEXIST || !is_gone(path) || ::mkdir(path.c_str(), 0755) != 0)) {
     return system_error("cannot make the control group " + path.string());
   }
-  ControlGroup group(path, ring::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  ControlGroup group(path, UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   // cgroup.kill came with Linux 5.14.
   if (!group.fd_ || ::flock(group.fd(), LOCK_EX | LOCK_NB) != 0 ||
       ::faccessat(group.fd(), "cgroup.kill", W_OK, 0) != 0) {
@@ -114,7 +114,7 @@ Result<ControlGroup> ControlGroup::make(const fs::path& folder, std::uint32_t se
   return group;
 }
 
-Result<ControlGroup> ControlGroup::adopt(fs::path path, ring::UniqueFd fd) {
+Result<ControlGroup> ControlGroup::adopt(fs::path path, UniqueFd fd) {
   struct stat named {};
   struct stat held {};
   if (::stat(path.c_str(), &named) != 0 || ::fstat(fd.get(), &held) != 0 || named.st_dev != held.st_dev ||
@@ -130,12 +130,12 @@ ControlGroup::~ControlGroup() {
   static_cast<void>(remove());
 }
 
-ring::UniqueFd ControlGroup::entrance() const {
-  return ring::UniqueFd(::openat(fd_.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC));
+UniqueFd ControlGroup::entrance() const {
+  return UniqueFd(::openat(fd_.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC));
 }
 
 void ControlGroup::kill() const {
-  const ring::UniqueFd file(::openat(fd_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
+  const UniqueFd file(::openat(fd_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
   [[maybe_unused]] const ssize_t written = ::write(file.get(), "1", 1);
 }
 
@@ -143,7 +143,7 @@ std::optional<std::chrono::nanoseconds> ControlGroup::processor_time() const {
   if (last_) return last_;
   constexpr std::string_view kKey = "usage_usec ";
   std::array<char, 1024> text{};
-  const ring::UniqueFd file(::openat(fd_.get(), "cpu.stat", O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::openat(fd_.get(), "cpu.stat", O_RDONLY | O_CLOEXEC));
   const ssize_t length = file ? ::pread(file.get(), text.data(), text.size(), 0) : -1;
   const std::string_view all(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   const std::size_t at = all.find(kKey);
@@ -195,7 +195,7 @@ const std::optional<fs::path>& control_group_folder() {
 
 void clear_left_over_groups(const fs::path& folder) {
   for (const fs::path& path : left_over_in(folder)) {
-    ring::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
     auto group = ControlGroup::adopt(path, std::move(fd));
     if (!group) continue;

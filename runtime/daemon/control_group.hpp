@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -25,7 +25,7 @@ class ControlGroup {
   /// An empty group below `folder`, for a session of this process.
   static Result<ControlGroup> make(const std::filesystem::path& folder, std::uint32_t session);
   /// A group that the program before this one, in the same process, has made. Takes its descriptor.
-  static Result<ControlGroup> adopt(std::filesystem::path path, ring::UniqueFd fd);
+  static Result<ControlGroup> adopt(std::filesystem::path path, UniqueFd fd);
 
   /// Kills what is in it, and removes it unless that takes its time.
   ~ControlGroup();
@@ -37,7 +37,7 @@ class ControlGroup {
 
   /// A descriptor by which a process enters the group: it writes "0" to it. Empty with errno if there is
   /// none.
-  ring::UniqueFd entrance() const;
+  UniqueFd entrance() const;
   /// Every process of the group, now and however many there are.
   void kill() const;
   /// Of all processes that are, or were, in it. Nothing if the kernel does not tell.
@@ -46,10 +46,10 @@ class ControlGroup {
   bool remove();
 
  private:
-  ControlGroup(std::filesystem::path path, ring::UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  ControlGroup(std::filesystem::path path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
 
   std::filesystem::path path_;
-  ring::UniqueFd fd_;
+  UniqueFd fd_;
   std::optional<std::chrono::nanoseconds> last_;  // of a removed group
 };
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <utility>
 
-#include "runtime/session/time_slice.hpp"
+#include "runtime/base/time_slice.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -60,9 +60,9 @@ class SignalsBlocked {
 }  // namespace
 
 Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules, std::string wake_latency_file) {
-  ring::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  ring::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  ring::UniqueFd broken(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd broken(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll || !wake || !broken || !watch(epoll.get(), wake.get(), kWakeKey, EPOLLIN)) {
     return system_error("cannot make the dispatcher's event descriptors");
   }
@@ -78,8 +78,8 @@ void DispatchLoop::start_thread() {
   ::pthread_setname_np(thread_.native_handle(), "dispatcher");
 }
 
-DispatchLoop::DispatchLoop(DeviceRules rules, std::string wake_latency_file, ring::UniqueFd epoll,
-                           ring::UniqueFd wake, ring::UniqueFd broken)
+DispatchLoop::DispatchLoop(DeviceRules rules, std::string wake_latency_file, UniqueFd epoll,
+                           UniqueFd wake, UniqueFd broken)
     : rules_(std::move(rules)),
       wake_latency_(std::move(wake_latency_file)),
       epoll_(std::move(epoll)),
@@ -455,7 +455,7 @@ std::unordered_map<TenantId, TenantUsage> DispatchLoop::usage(const std::vector<
 }
 
 void DispatchLoop::run() {
-  session::set_time_slice(session::kPromptSlice);
+  set_time_slice(kPromptSlice);
   std::array<epoll_event, 64> events{};
   while (!stopping_.load(std::memory_order_acquire)) {
     const std::optional<timespec> timeout = time_left();

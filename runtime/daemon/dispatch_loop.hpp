@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/processor_ticks.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/dispatcher.hpp"
@@ -31,7 +32,6 @@
 #include "runtime/daemon/processor_book.hpp"
 #include "runtime/daemon/wake_latency.hpp"
 #include "runtime/ring/segment.hpp"
-#include "runtime/session/processor_ticks.hpp"
 
 namespace fairgv::daemon {
 
@@ -163,8 +163,8 @@ class DispatchLoop {
  private:
   using Time = Dispatcher::Time;
 
-  DispatchLoop(DeviceRules rules, std::string wake_latency_file, ring::UniqueFd epoll, ring::UniqueFd wake,
-               ring::UniqueFd broken);
+  DispatchLoop(DeviceRules rules, std::string wake_latency_file, UniqueFd epoll, UniqueFd wake,
+               UniqueFd broken);
   void start_thread();
   /// With the mutex held.
   void append_dispatcher(const std::optional<cpu_set_t>& processors, std::uint32_t hardware);
@@ -183,7 +183,7 @@ class DispatchLoop {
   std::optional<std::uint32_t> host_device_of(SessionId id, Time now);
   void look_at_processors(const std::vector<ProcessorBook::Reading>& readings, std::uint32_t device,
                           Time now);
-  void look_at_excuses(std::uint32_t device, const session::ProcessorTicks& ticks, Time now);
+  void look_at_excuses(std::uint32_t device, const ProcessorTicks& ticks, Time now);
   Result<void> watch_knocks(const DispatchedSession& session);
   void run();
   std::optional<timespec> time_left();
@@ -205,11 +205,11 @@ class DispatchLoop {
   struct HostDevice {
     cpu_set_t processors;
     unsigned count = 0;
-    session::ProcessorTicks seen{};  // at the last look
+    ProcessorTicks seen{};  // at the last look
     Time looked{};
   };
   std::vector<std::optional<HostDevice>> host_devices_;  // by device; of several that are the same, the first
-  session::ProcessorStat processor_stat_;
+  ProcessorStat processor_stat_;
   ProcessorBook processor_book_;
   Entitlement entitlement_;
   std::unordered_map<TenantId, std::uint32_t> members_;  // sessions that may run, of each tenant that has any
@@ -222,9 +222,9 @@ class DispatchLoop {
   std::unordered_map<SessionId, Member> sessions_;
   std::vector<BrokenSession> broken_;
   WakeLatency wake_latency_;  // the thread's own
-  ring::UniqueFd epoll_;
-  ring::UniqueFd wake_;                       // eventfd: something changed from outside, or the end
-  ring::UniqueFd broken_event_;               // eventfd
+  UniqueFd epoll_;
+  UniqueFd wake_;                       // eventfd: something changed from outside, or the end
+  UniqueFd broken_event_;               // eventfd
   std::atomic<std::uint64_t> loop_turns_{0};  // relaxed: it orders nothing
   std::atomic<bool> stopping_{false};         // release before the wake, acquire after it
   std::thread thread_;

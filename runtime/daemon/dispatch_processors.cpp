@@ -41,14 +41,14 @@ void DispatchLoop::account_processors(const std::vector<ProcessorTime>& times) {
   wake();
 }
 
-void DispatchLoop::look_at_excuses(std::uint32_t device, const session::ProcessorTicks& ticks, Time now) {
+void DispatchLoop::look_at_excuses(std::uint32_t device, const ProcessorTicks& ticks, Time now) {
   HostDevice& host = *host_devices_[device];
   const auto passed = now - std::exchange(host.looked, now);
-  const auto idle = session::ProcessorStat::tick() * static_cast<std::int64_t>(ticks.idle - host.seen.idle);
+  const auto idle = ProcessorStat::tick() * static_cast<std::int64_t>(ticks.idle - host.seen.idle);
   host.seen = ticks;
   const ExcusedTime excused = dispatchers_[device].take_excused();
   // A processor's count is late by up to a tick, at both ends.
-  const auto doubt = 2 * session::ProcessorStat::tick() * host.count;
+  const auto doubt = 2 * ProcessorStat::tick() * host.count;
   const double part = excused.unfounded(passed * host.count - idle, doubt, host.count);
   if (part <= 0 || !processor_stat_.counts()) return;
   for (const auto& [tenant, time] : excused.by_tenant()) {

@@ -37,7 +37,7 @@ void EventLoop::Watch::reset() {
 }
 
 Result<std::unique_ptr<EventLoop>> EventLoop::create() {
-  ring::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) return system_error("cannot make an event loop");
   return std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll)));
 }

@@ -11,8 +11,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -50,9 +50,9 @@ class EventLoop {
   void wait(std::optional<Time> deadline);
 
  private:
-  explicit EventLoop(ring::UniqueFd epoll) : epoll_(std::move(epoll)) {}
+  explicit EventLoop(UniqueFd epoll) : epoll_(std::move(epoll)) {}
 
-  ring::UniqueFd epoll_;
+  UniqueFd epoll_;
   std::uint64_t last_key_ = 0;  // never used twice, unlike a descriptor: a stale event finds nothing
   std::unordered_map<std::uint64_t, std::shared_ptr<Callback>> callbacks_;
 };

@@ -8,7 +8,7 @@
 #include <array>
 #include <limits>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/long_command_json.hpp"
 #include "runtime/session/pause_json.hpp"
 
@@ -16,8 +16,6 @@ namespace fairgv::daemon {
 namespace {
 
 using nlohmann::json;
-using session::JsonFields;
-using session::kLongestText;
 
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kMostRecords = 1'000'000;
@@ -52,8 +50,8 @@ json to_json(const HandedTenant& tenant) {
   json object{{"name", tenant.name}, {"uid", tenant.uid}, {"books", json::array()}};
   if (tenant.asked) object["asked"] = *tenant.asked;
   if (tenant.set) object["set"] = *tenant.set;
-  if (tenant.asked_memory) object["asked_memory"] = session::to_text(*tenant.asked_memory);
-  if (tenant.set_memory) object["set_memory"] = session::to_text(*tenant.set_memory);
+  if (tenant.asked_memory) object["asked_memory"] = to_text(*tenant.asked_memory);
+  if (tenant.set_memory) object["set_memory"] = to_text(*tenant.set_memory);
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
   if (tenant.assigned) object["assigned"] = true;
   if (tenant.paused) object["paused"] = session::to_json(tenant.paused);
@@ -341,7 +339,7 @@ std::string to_text(const Handover& handover) {
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
   for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
   for (const Kill& kill : handover.kills) object["kills"].push_back(to_json(kill));
-  return session::to_text(object);
+  return json_text(object);
 }
 
 Result<Handover> parse_handover(std::string_view text) {
@@ -383,9 +381,9 @@ Result<Handover> parse_handover(std::string_view text) {
   return handover;
 }
 
-Result<ring::UniqueFd> store(const Handover& handover) {
+Result<UniqueFd> store(const Handover& handover) {
   const std::string text = to_text(handover);
-  ring::UniqueFd file(::memfd_create("fairgv-handover", 0));  // without MFD_CLOEXEC: that is its purpose
+  UniqueFd file(::memfd_create("fairgv-handover", 0));  // without MFD_CLOEXEC: that is its purpose
   if (!file) return system_error("cannot make a memory file");
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file.get(), text.data() + done, text.size() - done);
@@ -395,7 +393,7 @@ Result<ring::UniqueFd> store(const Handover& handover) {
   return file;
 }
 
-Result<Handover> take(ring::UniqueFd file) {
+Result<Handover> take(UniqueFd file) {
   std::string text;
   std::array<char, 16'384> piece{};
   for (off_t at = 0;;) {

@@ -16,6 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/device_hardware.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/ids.hpp"
@@ -23,11 +26,8 @@
 #include "runtime/daemon/memory_book.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/session/usage_protocol.hpp"
 
 namespace fairgv::daemon {
@@ -38,8 +38,8 @@ struct HandedTenant {
   std::optional<std::uint32_t> asked;
   std::optional<std::uint32_t> set;
   std::vector<TenantBooks> books;  // by device
-  std::optional<session::MemorySize> asked_memory{};
-  std::optional<session::MemorySize> set_memory{};
+  std::optional<MemorySize> asked_memory{};
+  std::optional<MemorySize> set_memory{};
   TenantCounts counts{};
   std::chrono::nanoseconds entitled{0};
   std::vector<MemoryTotals> memory{};            // by device
@@ -54,7 +54,7 @@ struct HandedTenant {
 struct HandedSession {
   std::uint32_t id = 0;
   std::string tenant;
-  session::PeerCredentials peer;
+  PeerCredentials peer;
   std::string program;
   std::uint64_t features = 0;
   std::string slicing;
@@ -89,8 +89,8 @@ std::string to_text(const Handover& handover);
 Result<Handover> parse_handover(std::string_view text);
 
 /// A memory file with the text that survives execve, and its text read again. Reading takes the file.
-Result<ring::UniqueFd> store(const Handover& handover);
-Result<Handover> take(ring::UniqueFd file);
+Result<UniqueFd> store(const Handover& handover);
+Result<Handover> take(UniqueFd file);
 
 /// Has every descriptor of the handover survive execve, or not. False if one is none.
 bool keep_over_exec(const Handover& handover, bool keep);

@@ -5,9 +5,9 @@
 // only.
 #pragma once
 
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {

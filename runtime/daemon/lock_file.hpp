@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -16,13 +16,13 @@ class LockFile {
   /// Empty if another process holds it; an Error if the file cannot be used at all.
   static Result<std::optional<LockFile>> acquire(const std::filesystem::path& path);
   /// A lock that the program before this one, in the same process, has acquired.
-  static LockFile adopt(ring::UniqueFd fd) { return LockFile(std::move(fd)); }
+  static LockFile adopt(UniqueFd fd) { return LockFile(std::move(fd)); }
 
   int fd() const { return fd_.get(); }
 
  private:
-  explicit LockFile(ring::UniqueFd fd) : fd_(std::move(fd)) {}
-  ring::UniqueFd fd_;
+  explicit LockFile(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
 };
 
 }  // namespace fairgv::daemon

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -14,7 +14,7 @@ class HarmlessFormatter : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& into) override {
     const std::string payload =
-        session::printable(std::string_view(message.payload.data(), message.payload.size()), kLongestLogLine);
+        printable(std::string_view(message.payload.data(), message.payload.size()), kLongestLogLine);
     spdlog::details::log_msg harmless = message;
     harmless.payload = payload;
     pattern_.format(harmless, into);

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/device_view.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "runtime/session/own_files.hpp"
 #include "runtime/daemon/background.hpp"
 #include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/lock_file.hpp"
@@ -15,7 +16,6 @@
 #include "runtime/daemon/server.hpp"
 #include "runtime/daemon/service_manager.hpp"
 #include "runtime/session/command_line.hpp"
-#include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -142,7 +142,7 @@ int serve(const CommandLine& command) {
 
   std::optional<Handover> handover;
   if (command.resume_fd) {
-    auto taken = take(ring::UniqueFd(*command.resume_fd));
+    auto taken = take(UniqueFd(*command.resume_fd));
     if (!taken) return fail("cannot go on where the daemon before has stopped: " + taken.error().message);
     handover = std::move(taken).value();
   }
@@ -153,7 +153,7 @@ int serve(const CommandLine& command) {
     background.emplace(std::move(entered).value());
   }
   const auto lock = handover
-                        ? Result<std::optional<LockFile>>(LockFile::adopt(ring::UniqueFd(handover->lock)))
+                        ? Result<std::optional<LockFile>>(LockFile::adopt(UniqueFd(handover->lock)))
                         : LockFile::acquire(fs::path(socket).replace_extension("lock"));
   if (!lock) return fail(lock.error().message);
   if (!lock.value()) return fail("another fairgvd already serves " + socket.string(), kAlreadyServed);
@@ -167,7 +167,7 @@ int serve(const CommandLine& command) {
                           worker.value(),
                           folder.value() / "fairgvd",
                           lock.value()->fd(),
-                          activated.value() ? std::move(activated.value()->fd) : ring::UniqueFd()};
+                          activated.value() ? std::move(activated.value()->fd) : UniqueFd()};
   if (command.exit_idle_s) settings.exit_idle = std::chrono::duration<double>(*command.exit_idle_s);
   if (handover) start_logging();
   auto server = Server::create(std::move(settings), std::move(config), handover);

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/config.hpp"
-#include "runtime/ring/result.hpp"
 
 namespace fairgv::daemon {
 

@@ -68,7 +68,7 @@ void MemoryBook::report_reserves(std::uint32_t device) {
     spdlog::error(
         "device {}: the tenants' reserves sum up to {} and it has {} to share out: none of them holds until "
         "memory_reserve in the configuration is lowered",
-        device, session::readable_bytes(reserved), session::readable_bytes(capacity));
+        device, readable_bytes(reserved), readable_bytes(capacity));
   }
 }
 

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "memquota/ledger.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/tenants.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {

@@ -32,11 +32,11 @@ bool is_address(const MetricsAddress& address) {
   return ::inet_pton(address.ipv6 ? AF_INET6 : AF_INET, address.host.c_str(), &parsed) == 1;
 }
 
-Result<ring::UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
+Result<UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   std::memcpy(name.sun_path, path.c_str(), path.size() + 1);
-  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("cannot make a socket for metrics");
   // Where others may write, the mode would be set of whatever they put in the socket's place.
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -57,7 +57,7 @@ Result<ring::UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
   return fd;
 }
 
-Result<ring::UniqueFd> listen_on_tcp(const MetricsAddress& address) {
+Result<UniqueFd> listen_on_tcp(const MetricsAddress& address) {
   sockaddr_in v4{};
   v4.sin_family = AF_INET;
   v4.sin_port = ::htons(address.port);
@@ -68,7 +68,7 @@ Result<ring::UniqueFd> listen_on_tcp(const MetricsAddress& address) {
   const std::string where = address.host + " port " + std::to_string(address.port);
   void* const into = address.ipv6 ? static_cast<void*>(&v6.sin6_addr) : static_cast<void*>(&v4.sin_addr);
   ::inet_pton(family, address.host.c_str(), into);
-  ring::UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("cannot make a socket for metrics");
   const int yes = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -110,7 +110,7 @@ Result<MetricsAddress> parse_metrics_address(const std::string& text) {
       "identities (a reverse proxy) before it"};
 }
 
-Result<ring::UniqueFd> listen_at(const MetricsAddress& address, mode_t mode) {
+Result<UniqueFd> listen_at(const MetricsAddress& address, mode_t mode) {
   return address.path.empty() ? listen_on_tcp(address) : listen_on_unix(address.path, mode);
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -21,6 +21,6 @@ Result<MetricsAddress> parse_metrics_address(const std::string& text);
 
 /// A non-blocking socket that listens there; `mode`: the permissions of a unix socket. Replaces a socket that
 /// is there already.
-Result<ring::UniqueFd> listen_at(const MetricsAddress& address, mode_t mode);
+Result<UniqueFd> listen_at(const MetricsAddress& address, mode_t mode);
 
 }  // namespace fairgv::daemon

@@ -99,7 +99,7 @@ void MetricsServer::accept_all() {
       all_wait_ = true;
       return listener_watch_.reset();
     }
-    ring::UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
       listener_watch_.reset();
       accept_again_ = Clock::now() + kMetricsRest;

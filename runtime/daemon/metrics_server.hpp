@@ -56,7 +56,7 @@ class MetricsServer {
 
  private:
   struct Client {
-    ring::UniqueFd fd;
+    UniqueFd fd;
     std::optional<uid_t> user;  // none: a socket that does not tell
     Time give_up;
     std::string request;
@@ -83,7 +83,7 @@ class MetricsServer {
   const Pages pages_;
   std::string address_;
   std::string socket_path_;  // to remove at the end
-  ring::UniqueFd listener_;
+  UniqueFd listener_;
   EventLoop::Watch listener_watch_;
   std::optional<Time> accept_again_;         // accepting failed, for want of descriptors: rest until then
   std::map<std::uint64_t, Client> clients_;  // in the order in which they came

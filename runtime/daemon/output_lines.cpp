@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -85,7 +85,7 @@ std::string plain_line(std::string_view line) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   while (const std::size_t length = priority_length(line)) line.remove_prefix(length);
   const bool cut = line.size() > OutputLines::kLongestLine;
-  std::string plain = session::printable(line, OutputLines::kLongestLine);
+  std::string plain = printable(line, OutputLines::kLongestLine);
   if (cut) plain += OutputLines::kCut;
   return plain;
 }

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/base/handle.hpp"
 #include "runtime/daemon/user.hpp"
-#include "runtime/ring/handle.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -45,12 +45,12 @@ bool runs_as(pid_t pid, uid_t uid) {
 }
 
 /// A descriptor of the process that connected.
-Result<ring::UniqueFd> open_peer(int socket, const session::PeerCredentials& peer) {
+Result<UniqueFd> open_peer(int socket, const PeerCredentials& peer) {
   int fd = -1;
   socklen_t bytes = sizeof(fd);
-  if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &fd, &bytes) == 0) return ring::UniqueFd(fd);
+  if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &fd, &bytes) == 0) return UniqueFd(fd);
   if (errno != ENOPROTOOPT) return Error{process(peer.pid) + " has ended"};
-  ring::UniqueFd opened(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  UniqueFd opened(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
   if (!opened || !runs_as(peer.pid, peer.uid)) return Error{process(peer.pid) + " has ended"};
   return opened;
 }
@@ -74,7 +74,7 @@ Result<std::string> parse_control_group(std::string_view text) {
   return Error{"this system has no control groups of version 2"};
 }
 
-Result<std::string> control_group_of(int socket, const session::PeerCredentials& peer) {
+Result<std::string> control_group_of(int socket, const PeerCredentials& peer) {
   if (peer.pid <= 0) return Error{"its process is outside of what the daemon sees"};
   const auto pidfd = open_peer(socket, peer);
   if (!pidfd) return pidfd.error();
@@ -84,7 +84,7 @@ Result<std::string> control_group_of(int socket, const session::PeerCredentials&
   return parse_control_group(text);
 }
 
-Person person_behind(int socket, const session::PeerCredentials& peer, uid_t owner, bool cgroup_wanted) {
+Person person_behind(int socket, const PeerCredentials& peer, uid_t owner, bool cgroup_wanted) {
   Person person;
   person.uid = peer.uid;
   if (owner != peer.uid) person.owner = owner;

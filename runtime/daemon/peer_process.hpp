@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/matching.hpp"
-#include "runtime/ring/result.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::daemon {
 
@@ -16,11 +16,11 @@ namespace fairgv::daemon {
 /// Linux 6.5 tells which process connected (SO_PEERPIDFD). Before, a process that ends between connecting and
 /// being accepted, and whose number is used again by one of the same user in that time, cannot be told from
 /// it.
-Result<std::string> control_group_of(int socket, const session::PeerCredentials& peer);
+Result<std::string> control_group_of(int socket, const PeerCredentials& peer);
 
 /// Everything that [[match]] rules look at; the control group only if it is `wanted`. `owner`: for whom its
 /// user id counts (owners.hpp).
-Person person_behind(int socket, const session::PeerCredentials& peer, uid_t owner, bool cgroup_wanted);
+Person person_behind(int socket, const PeerCredentials& peer, uid_t owner, bool cgroup_wanted);
 
 /// The path in a /proc/PID/cgroup of this text.
 Result<std::string> parse_control_group(std::string_view text);

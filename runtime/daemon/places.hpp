@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/account.hpp"
-#include "runtime/ring/result.hpp"
 
 namespace fairgv::daemon {
 

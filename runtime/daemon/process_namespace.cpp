@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "runtime/base/handle.hpp"
 #include "runtime/daemon/worker_cage_rights.hpp"
-#include "runtime/ring/handle.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -54,7 +54,7 @@ Result<pid_t> fork_worker(bool separate) {
     if (pid < 0) return system_error("cannot start a worker process");
     return pid;
   }
-  const ring::UniqueFd home(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
+  const UniqueFd home(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   if (!home || ::unshare(CLONE_NEWPID) != 0) return system_error("cannot make process numbers for a worker");
   const pid_t pid = ::fork();
   if (pid == 0) return pid;

@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 

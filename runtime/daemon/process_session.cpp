@@ -11,8 +11,8 @@
 #include <string>
 #include <system_error>
 
+#include "runtime/base/handle.hpp"
 #include "runtime/daemon/process_stat.hpp"
-#include "runtime/ring/handle.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -24,7 +24,7 @@ bool end_if_of(pid_t leader, const std::string& name) {
   if (error != std::errc() || rest != name.data() + name.size() || pid == leader) return false;
   if (const auto seen = process_stat(name); !seen || seen->session != leader) return false;
   // Held before it is asked once more: then it is this process that is killed, whoever gets its number.
-  const ring::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const auto stat = process_stat(name);
   if (!process || !stat || stat->session != leader) return false;
   ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);

@@ -6,12 +6,12 @@
 #include <array>
 #include <charconv>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 namespace fairgv::daemon {
 
 std::optional<ProcessStat> process_stat(const std::string& pid) {
-  const ring::UniqueFd file(::open(("/proc/" + pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(("/proc/" + pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 1024> text{};
   const ssize_t length = file ? ::read(file.get(), text.data(), text.size()) : -1;
   if (length <= 0) return std::nullopt;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/processor_ticks.hpp"
 #include "runtime/daemon/process_stat.hpp"
-#include "runtime/session/processor_ticks.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -22,7 +22,7 @@ std::filesystem::path folder_of(pid_t process) {
 /// Of children that have ended and that the process has waited for, with theirs.
 Duration waited_for(pid_t process) {
   const auto stat = process_stat(std::to_string(process));
-  return stat ? session::ProcessorStat::tick() * stat->waited_ticks : Duration(0);
+  return stat ? ProcessorStat::tick() * stat->waited_ticks : Duration(0);
 }
 
 std::vector<pid_t> children_of(pid_t process) {

@@ -28,7 +28,7 @@ Reception::Time::duration rounded(std::chrono::duration<double> time) {
   return std::chrono::ceil<Reception::Time::duration>(time);
 }
 
-bool reads_its_answers(const session::Socket& socket) {
+bool reads_its_answers(const Socket& socket) {
   int unread = 0;
   return ::ioctl(socket.fd(), SIOCOUTQ, &unread) != 0 || unread <= kMostUnread;
 }
@@ -77,7 +77,7 @@ void Reception::accept_all() {
   }
 }
 
-void Reception::admit(session::Socket socket) {
+void Reception::admit(Socket socket) {
   const auto peer = socket.peer();
   if (!peer) return;
   const Account account = account_of(peer.value(), socket.fd(), host_.config, host_.owners);
@@ -161,8 +161,8 @@ void Reception::hear(std::uint64_t key) {
   if (found == connections_.end()) return;
   Connection& connection = found->second;
   const auto packet = connection.socket.receive_text();
-  if (packet && packet->kind == session::Packet::Kind::nothing) return;
-  if (!packet || packet->kind == session::Packet::Kind::closed) return drop(key);
+  if (packet && packet->kind == Packet::Kind::nothing) return;
+  if (!packet || packet->kind == Packet::Kind::closed) return drop(key);
   const Account account = connection.account;
   const Time begun = Clock::now();
   connection.heard = begun;
@@ -268,7 +268,7 @@ void Reception::refuse(std::uint64_t key, const std::string& reason) {
 }
 
 /// A program that tries again and again does not fill the log.
-void Reception::tell_refused(const session::PeerCredentials& peer, const Account& account,
+void Reception::tell_refused(const PeerCredentials& peer, const Account& account,
                              const std::string& reason) {
   if (last_refusals_.size() >= kRememberedRefusals) last_refusals_.clear();
   if (std::exchange(last_refusals_[account.owner], reason) == reason) {

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/control.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/places.hpp"
 #include "runtime/daemon/request_queue.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::daemon {
 
@@ -31,7 +31,7 @@ class Reception {
   using Time = EventLoop::Time;
 
   /// All outlive it, or its last call.
-  Reception(Host& host, SessionTable& sessions, Control& control, const session::Listener& listener)
+  Reception(Host& host, SessionTable& sessions, Control& control, const Listener& listener)
       : host_(host), sessions_(sessions), control_(control), listener_(listener) {}
 
   /// Lets people in from now on. On an Error it tries again by itself (expire()).
@@ -59,8 +59,8 @@ class Reception {
  private:
   /// A client that has not become a session: it has not said hello yet, or is a control connection.
   struct Connection {
-    session::Socket socket;
-    session::PeerCredentials peer;
+    Socket socket;
+    PeerCredentials peer;
     Account account;
     std::optional<Time> hello_by;  // none: it is a control connection
     Time heard;                    // when it last said something, or was answered
@@ -70,7 +70,7 @@ class Reception {
   };
 
   void accept_all();
-  void admit(session::Socket socket);
+  void admit(Socket socket);
   Result<void> find_place(const Account& account, uid_t uid);
   void on_connection(std::uint64_t key);
   void hear(std::uint64_t key);
@@ -80,13 +80,13 @@ class Reception {
   std::optional<Time> time_of_end(const Connection& connection) const;
   void end(std::uint64_t key, const std::string& reason);
   void refuse(std::uint64_t key, const std::string& reason);
-  void tell_refused(const session::PeerCredentials& peer, const Account& account, const std::string& reason);
+  void tell_refused(const PeerCredentials& peer, const Account& account, const std::string& reason);
   void drop(std::uint64_t key);
 
   Host& host_;
   SessionTable& sessions_;
   Control& control_;
-  const session::Listener& listener_;
+  const Listener& listener_;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t last_key_ = 0;
   RequestQueue queue_;

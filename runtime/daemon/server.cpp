@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <csignal>
 
+#include "runtime/base/core_set.hpp"
 #include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/metrics.hpp"
 #include "runtime/daemon/succession.hpp"
-#include "runtime/session/core_set.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -21,13 +21,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kShutDownPatience{10};
 
-Result<ring::UniqueFd> take_signals() {
+Result<UniqueFd> take_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) ::sigaddset(&set, signal);
   ::signal(SIGPIPE, SIG_IGN);
   if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) return Error{"cannot block signals"};
-  ring::UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_error("cannot take signals");
   return fd;
 }
@@ -49,15 +49,15 @@ Result<void> open_socket_to(const std::string& socket, const Config& config) {
   return system_error("cannot change the mode of " + socket);
 }
 
-Result<session::Listener> make_listener(ServerSettings& settings, const Config& config,
+Result<Listener> make_listener(ServerSettings& settings, const Config& config,
                                         const std::optional<Handover>& handover) {
   if (handover) {
-    ring::UniqueFd fd(handover->listener);
-    if (handover->listener_is_borrowed) return session::Listener::borrow(std::move(fd));
-    return session::Listener::adopt(std::move(fd), settings.socket_path);
+    UniqueFd fd(handover->listener);
+    if (handover->listener_is_borrowed) return Listener::borrow(std::move(fd));
+    return Listener::adopt(std::move(fd), settings.socket_path);
   }
-  if (settings.listener) return session::Listener::borrow(std::move(settings.listener));
-  auto listener = session::Listener::bind(settings.socket_path, socket_mode(config));
+  if (settings.listener) return Listener::borrow(std::move(settings.listener));
+  auto listener = Listener::bind(settings.socket_path, socket_mode(config));
   if (!listener) return listener;
   if (config.group) {
     if (auto given = open_socket_to(settings.socket_path, config); !given) return given.error();
@@ -97,8 +97,8 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
 }
 
 Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop> events,
-               std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, session::Listener listener,
-               ring::UniqueFd signals)
+               std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, Listener listener,
+               UniqueFd signals)
     : settings_(std::move(settings)),
       events_(std::move(events)),
       dispatch_(std::move(dispatch)),
@@ -298,9 +298,9 @@ void Server::apply_log_level() const {
 }
 
 void Server::place_dispatcher() const {
-  const auto all = session::allowed_cores();
-  const auto device = session::parse_core_set(host_.config.device_cores);
-  if (all) dispatch_->run_on(device ? session::other_cores(all.value(), device.value()) : all.value());
+  const auto all = allowed_cores();
+  const auto device = parse_core_set(host_.config.device_cores);
+  if (all) dispatch_->run_on(device ? other_cores(all.value(), device.value()) : all.value());
 }
 
 std::optional<Server::Time> Server::next_deadline() {

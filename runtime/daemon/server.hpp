@@ -13,13 +13,13 @@
 #include <optional>
 #include <string>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/control.hpp"
 #include "runtime/daemon/metrics_server.hpp"
 #include "runtime/daemon/reception.hpp"
 #include "runtime/daemon/service_manager.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/vendor_directory.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::daemon {
 
@@ -31,7 +31,7 @@ struct ServerSettings {
   std::filesystem::path worker_program;
   std::filesystem::path program;  // of the daemon; what a restart starts
   int lock_fd = -1;               // the caller's; for a restart
-  ring::UniqueFd listener{};      // listens at socket_path for a service manager; none: one is made
+  UniqueFd listener{};      // listens at socket_path for a service manager; none: one is made
 };
 
 class Server {
@@ -49,8 +49,8 @@ class Server {
   using Time = std::chrono::steady_clock::time_point;
 
   Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop> events,
-         std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, session::Listener listener,
-         ring::UniqueFd signals);
+         std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, Listener listener,
+         UniqueFd signals);
   Result<void> watch_everything();
   void count_descriptors();
   void on_signal();
@@ -84,8 +84,8 @@ class Server {
   UsageKeeper usage_;
   MetricsServer metrics_;
   Control control_;
-  session::Listener listener_;
-  ring::UniqueFd signals_;
+  Listener listener_;
+  UniqueFd signals_;
   std::optional<Time> idle_since_;
   Watchdog watchdog_ = Watchdog::from_environment();  // the service manager's, over us
   std::size_t told_sessions_ = 0;                     // to the service manager

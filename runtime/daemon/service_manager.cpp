@@ -60,7 +60,7 @@ Result<std::optional<ActivatedSocket>> take_activated_socket() {
       ": the unit fairgvd.socket must have one ListenSequentialPacket= and no other socket";
   if (count > 1)
     return Error{"the service manager has passed " + std::to_string(count) + " sockets" + kAdvice};
-  ring::UniqueFd fd(SD_LISTEN_FDS_START);
+  UniqueFd fd(SD_LISTEN_FDS_START);
   if (::sd_is_socket(fd.get(), AF_UNIX, SOCK_SEQPACKET, 1) <= 0) {
     return Error{std::string("the service manager has passed no listening socket that keeps packets whole") +
                  kAdvice};

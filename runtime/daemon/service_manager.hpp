@@ -12,15 +12,15 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/config.hpp"
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
 
 namespace fairgv::daemon {
 
 /// A socket that listens already. It and its path are the service manager's: nobody here removes it.
 struct ActivatedSocket {
-  ring::UniqueFd fd;  // non-blocking, closed by execve
+  UniqueFd fd;  // non-blocking, closed by execve
   std::string path;
 };
 

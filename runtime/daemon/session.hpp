@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/event_loop.hpp"
@@ -28,7 +29,6 @@
 #include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 
 namespace fairgv::daemon {
@@ -40,7 +40,7 @@ struct Session {
   SessionId id;
   TenantId tenant;
   std::string tenant_name;
-  session::PeerCredentials peer;
+  PeerCredentials peer;
   Account account{};
   std::string program;
   std::uint64_t features = 0;  // that the client has named
@@ -55,14 +55,14 @@ struct Session {
   Stage stage = Stage::starting;
   std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
 
-  session::Socket client;
-  session::Socket channel;  // to the worker, which alone speaks; its hang-up says that the daemon is gone
-  session::Socket ledger;   // to the worker, about memory: it asks and is answered (MemoryBook)
-  ring::UniqueFd knock;     // eventfd; see DispatchLoop
+  Socket client;
+  Socket channel;  // to the worker, which alone speaks; its hang-up says that the daemon is gone
+  Socket ledger;   // to the worker, about memory: it asks and is answered (MemoryBook)
+  UniqueFd knock;     // eventfd; see DispatchLoop
   session::TurnMemory turns;
   std::optional<ring::Segment> segment;  // until it is handed to the client
-  ring::UniqueFd segment_fd;             // from then on: only a daemon after this one needs it
-  ring::UniqueFd output;  // read end of the worker's standard output, until it is handed to the client
+  UniqueFd segment_fd;             // from then on: only a daemon after this one needs it
+  UniqueFd output;  // read end of the worker's standard output, until it is handed to the client
   ring::HeaderView header;
   WorkerProcess worker;
   std::optional<ProcessorClock> processor_clock{};  // the worker's

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/core_set.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/session/core_set.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -17,7 +17,7 @@ std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device,
   constexpr std::uint64_t kCpu = 1U << 1;  // CL_DEVICE_TYPE_CPU
   if ((device.type & kCpu) == 0) return std::nullopt;
   const auto cores =
-      config.device_cores.empty() ? session::allowed_cores() : session::parse_core_set(config.device_cores);
+      config.device_cores.empty() ? allowed_cores() : parse_core_set(config.device_cores);
   return cores ? std::optional(cores.value()) : std::nullopt;
 }
 

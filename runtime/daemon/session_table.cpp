@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/json_fields.hpp"
 #include "runtime/daemon/admission.hpp"
 #include "runtime/daemon/close_aside.hpp"
 #include "runtime/daemon/control_group.hpp"
@@ -15,7 +16,6 @@
 #include "runtime/daemon/remembered_tenants.hpp"
 #include "runtime/daemon/trace.hpp"
 #include "runtime/daemon/worker_arguments.hpp"
-#include "runtime/session/json_fields.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -64,7 +64,7 @@ std::uint64_t arena_bytes(const SessionRule& rule) {
 }
 
 /// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
-Result<std::optional<User>> identity_for(const session::PeerCredentials& peer) {
+Result<std::optional<User>> identity_for(const PeerCredentials& peer) {
   if (::geteuid() == 0) {
     if (peer.uid == 0) return std::optional<User>();
     return std::optional(look_up_user(peer.uid, peer.gid));
@@ -82,14 +82,14 @@ std::uint64_t wanted_features(const session::Hello& hello, const Config& config)
 }
 
 struct OutputPipe {
-  ring::UniqueFd reader, writer;
+  UniqueFd reader, writer;
 };
 
 /// Where the worker's driver writes what kernels print; the client reads it whenever it likes.
 Result<OutputPipe> make_output_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-  OutputPipe pipe{ring::UniqueFd(ends[0]), ring::UniqueFd(ends[1])};
+  OutputPipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
   if (::fcntl(pipe.reader.get(), F_SETFL, O_NONBLOCK) != 0) {
     return system_error("cannot make a pipe non-blocking");
   }
@@ -101,17 +101,17 @@ Result<OutputPipe> make_output_pipe() {
 
 /// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
 /// and its end follows.
-std::optional<std::string> next_packet(const session::Socket& socket, EventLoop::Watch& watch) {
+std::optional<std::string> next_packet(const Socket& socket, EventLoop::Watch& watch) {
   auto packet = socket.receive_text();
-  if (packet && packet->kind == session::Packet::Kind::message) return std::move(packet->text);
-  if (!packet || packet->kind == session::Packet::Kind::closed) watch.reset();
+  if (packet && packet->kind == Packet::Kind::message) return std::move(packet->text);
+  if (!packet || packet->kind == Packet::Kind::closed) watch.reset();
   return std::nullopt;
 }
 
 }  // namespace
 
-Result<void> SessionTable::start(const session::Hello& hello, const session::PeerCredentials& peer,
-                                 session::Socket& client) {
+Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer,
+                                 Socket& client) {
   const Account account = account_of(peer, client.fd(), host_.config, host_.owners);
   auto allowed = may_begin({sessions_.size(), sessions_of(account.owner)}, account, peer.uid, host_.config,
                            host_.descriptors.sessions);
@@ -163,7 +163,7 @@ std::size_t SessionTable::sessions_of(uid_t owner) const {
 
 /// Everything that the worker inherits, and the worker.
 Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
-                                                       const session::PeerCredentials& peer,
+                                                       const PeerCredentials& peer,
                                                        const Account& account, const session::Hello& hello) {
   auto identity = identity_for(peer);
   if (!identity) return identity.error();
@@ -177,12 +177,12 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   header->header().limits.objects.store(host_.config.session.objects, std::memory_order_relaxed);
   auto turns = session::TurnMemory::create();
   if (!turns) return turns.error();
-  auto channel = session::Socket::pair();
+  auto channel = Socket::pair();
   if (!channel) return channel.error();
   auto& [ours, theirs] = channel.value();
   ours.refuse_descriptors();
   if (auto done = ours.set_nonblocking(); !done) return done.error();
-  auto ledger = session::Socket::pair();
+  auto ledger = Socket::pair();
   if (!ledger) return ledger.error();
   auto& [ledger_ours, ledger_theirs] = ledger.value();
   ledger_ours.refuse_descriptors();
@@ -195,7 +195,7 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
   }
   auto messages = WorkerOutput::make();
   if (!messages) return messages.error();
-  ring::UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!knock) return system_error("cannot make an event descriptor");
 
   std::unique_ptr<Session> session(new Session{.id = id,
@@ -303,8 +303,8 @@ bool SessionTable::answer_question(Session& session) {
   const bool may_ask = (session.features & session::kDriverMessages) != 0;
   if (!may_ask || session.stage != Session::Stage::running || !session.messages) return false;
   const auto packet = session.client.receive_text();
-  if (!packet || packet->kind == session::Packet::Kind::closed) return false;
-  if (packet->kind == session::Packet::Kind::nothing) return true;
+  if (!packet || packet->kind == Packet::Kind::closed) return false;
+  if (packet->kind == Packet::Kind::nothing) return true;
   const auto question = session::parse_hear(packet->text);
   if (!question || !session.questions.take_one(Session::kQuestions, Clock::now())) return false;
   session.messages->catch_up();
@@ -469,7 +469,7 @@ void SessionTable::remove_if_clear(SessionId id) {
   host_.memory.end(id);
   account_memory(session);
   const TenantId tenant = session.tenant;
-  ring::UniqueFd segment = std::move(session.segment_fd);  // often the last to hold it
+  UniqueFd segment = std::move(session.segment_fd);  // often the last to hold it
   sessions_.erase(found);
   close_aside(std::move(segment));
   leave_tenant(tenant);
@@ -507,7 +507,7 @@ void SessionTable::note_kill(const Session& session, const std::string& reason) 
                .uid = session.peer.uid,
                .pid = session.peer.pid,
                .program = session.program,
-               .reason = session::printable(reason, kLongestKillReason),
+               .reason = printable(reason, kLongestKillReason),
                .at = Clock::now()});
 }
 
@@ -569,10 +569,10 @@ std::vector<HandedSession> SessionTable::handed() const {
 Result<void> SessionTable::adopt(const HandedSession& handed) {
   // First of all what must not be lost, whatever else fails.
   auto worker = WorkerProcess::adopt(handed.worker);
-  session::Socket client{ring::UniqueFd(handed.client)}, channel{ring::UniqueFd(handed.channel)},
-      ledger{ring::UniqueFd(handed.ledger)};
-  ring::UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages);
-  auto turns = session::TurnMemory::attach(ring::UniqueFd(handed.turns));
+  Socket client{UniqueFd(handed.client)}, channel{UniqueFd(handed.channel)},
+      ledger{UniqueFd(handed.ledger)};
+  UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages);
+  auto turns = session::TurnMemory::attach(UniqueFd(handed.turns));
   auto header = ring::HeaderView::attach(segment.get());
   // A trace does not go on in the next daemon.
   if (turns && header) stop_recording(turns->page(), header->header());

@@ -64,8 +64,8 @@ class SessionTable {
 
   /// Starts a worker for a client that said hello. The client hears of the outcome later, or at once by the
   /// Error, which the caller must tell it.
-  Result<void> start(const session::Hello& hello, const session::PeerCredentials& peer,
-                     session::Socket& client);
+  Result<void> start(const session::Hello& hello, const PeerCredentials& peer,
+                     Socket& client);
 
   /// Whether no session is starting or ending: only then it can be handed over.
   bool settled() const;
@@ -113,7 +113,7 @@ class SessionTable {
  private:
   std::size_t sessions_of(uid_t owner) const;
   void tell_slicing_floor(Session& session) const;
-  Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const session::PeerCredentials& peer,
+  Result<std::unique_ptr<Session>> prepare(const Tenant& tenant, const PeerCredentials& peer,
                                            const Account& account, const session::Hello& hello);
   Result<void> watch(Session& session);
   Result<void> watch_client(Session& session);

@@ -76,7 +76,7 @@ Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& 
 
 Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
                                     std::optional<std::uint32_t> asked_weight,
-                                    std::optional<session::MemorySize> asked_memory) {
+                                    std::optional<MemorySize> asked_memory) {
   if (auto allowed = may_join(name, who); !allowed) return allowed.error();
   Tenant& tenant = tenants_[name];
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
@@ -184,7 +184,7 @@ Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t
   return tenant;
 }
 
-Result<Tenant> TenantRegistry::set_memory(const std::string& name, session::MemorySize memory, uid_t by,
+Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize memory, uid_t by,
                                           bool administrator, std::span<const std::uint64_t> capacities) {
   const auto found = find_for_change(name, by, administrator, "memory");
   if (!found) return found.error();
@@ -198,7 +198,7 @@ Result<Tenant> TenantRegistry::set_memory(const std::string& name, session::Memo
         tenant.set_memory ? tenant.set_memory->of(capacity) : configured_memory(name, capacity);
     if (memory.of(capacity) <= most) continue;
     return Error{"tenant '" + name + "' may not have " + to_text(memory) +
-                 " of memory: the administrator allows " + session::readable_bytes(most)};
+                 " of memory: the administrator allows " + readable_bytes(most)};
   }
   (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
   return tenant;

@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/memory_size.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/probation.hpp"
-#include "runtime/ring/result.hpp"
-#include "runtime/session/memory_size.hpp"
 #include "runtime/session/pause.hpp"
 
 namespace fairgv::daemon {
@@ -54,8 +54,8 @@ struct Tenant {
   std::optional<std::uint32_t> asked;  // by its latest program that asked
   std::optional<std::uint32_t> set;    // by an administrator; holds as long as it runs
   // The same two of its memory.
-  std::optional<session::MemorySize> asked_memory{};
-  std::optional<session::MemorySize> set_memory{};
+  std::optional<MemorySize> asked_memory{};
+  std::optional<MemorySize> set_memory{};
   // By the [[match]] rule of its latest program that has one.
   std::string class_name{};
   bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
@@ -94,7 +94,7 @@ class TenantRegistry {
   /// may.
   Result<Tenant> join(const std::string& name, const Applicant& who,
                       std::optional<std::uint32_t> asked_weight,
-                      std::optional<session::MemorySize> asked_memory = {});
+                      std::optional<MemorySize> asked_memory = {});
   /// One of its sessions ends; it counts until it leaves. With the last one that runs go the wishes: what
   /// comes next starts afresh, also beside workers that take their time to die.
   void retire(TenantId id);
@@ -111,7 +111,7 @@ class TenantRegistry {
 
   /// The same for its memory; its own user can lower what an administrator has set, and not raise it again.
   /// `capacities`: what each device has to share out, for comparing sizes.
-  Result<Tenant> set_memory(const std::string& name, session::MemorySize memory, uid_t by, bool administrator,
+  Result<Tenant> set_memory(const std::string& name, MemorySize memory, uid_t by, bool administrator,
                             std::span<const std::uint64_t> capacities);
 
   /// `fairgv kill`, `pause` and `resume` of a tenant: whether `by` may do so; `verb` is that, in words. The

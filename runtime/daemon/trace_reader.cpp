@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -73,7 +73,7 @@ void TraceReader::take_name(const ring::RecordHeader& header, std::span<const st
   if (!is_next) return;
   std::string name(payload.size(), '\0');
   std::memcpy(name.data(), payload.data(), payload.size());
-  report.names.push_back({session_.value, ++names_, session::printable(name, session::kLongestCommandText)});
+  report.names.push_back({session_.value, ++names_, printable(name, session::kLongestCommandText)});
 }
 
 void TraceReader::take_command(const ring::RecordHeader& header, std::span<const std::byte> payload,

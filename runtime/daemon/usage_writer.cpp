@@ -21,7 +21,7 @@ std::int64_t milliseconds(std::chrono::nanoseconds time) {
 }  // namespace
 
 Result<std::unique_ptr<UsageWriter>> UsageWriter::start(Settings settings) {
-  ring::UniqueFd answers(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd answers(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!answers) return system_error("cannot make the usage store's event descriptor");
   std::unique_ptr<UsageWriter> writer(new UsageWriter(std::move(settings), std::move(answers)));
   // Signals are for the server's thread.

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/usage/store.hpp"
 
 namespace fairgv::daemon {
@@ -75,7 +75,7 @@ class UsageWriter {
     std::optional<std::uint32_t> uid;
   };
 
-  UsageWriter(Settings settings, ring::UniqueFd answers)
+  UsageWriter(Settings settings, UniqueFd answers)
       : settings_(std::move(settings)), answers_event_(std::move(answers)) {}
   void run();
   Result<void> write(const std::vector<usage::Row>& rows);
@@ -96,7 +96,7 @@ class UsageWriter {
   std::optional<usage::Store> store_;
   std::int64_t retired_ms_ = 0;
 
-  ring::UniqueFd answers_event_;  // eventfd
+  UniqueFd answers_event_;  // eventfd
   std::thread thread_;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::daemon {
 

@@ -32,7 +32,7 @@ void WakeLatency::end(Time now) {
 }
 
 bool WakeLatency::ask(std::chrono::microseconds limit) {
-  if (!open_) open_ = ring::UniqueFd(::open(file_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!open_) open_ = UniqueFd(::open(file_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
   if (!open_) return false;
   const auto value = static_cast<std::int32_t>(limit.count());
   return ::write(open_.get(), &value, sizeof(value)) == static_cast<ssize_t>(sizeof(value));

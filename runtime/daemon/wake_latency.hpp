@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "sched/policy.hpp"
 
 namespace fairgv::daemon {
@@ -43,7 +43,7 @@ class WakeLatency {
   bool ask(std::chrono::microseconds limit);
 
   const std::string file_;
-  ring::UniqueFd open_;  // while there is a limit
+  UniqueFd open_;  // while there is a limit
   std::chrono::microseconds limit_{0};
   Time until_{};
   bool refused_ = false;

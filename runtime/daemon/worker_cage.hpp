@@ -5,13 +5,13 @@
 
 #include <optional>
 
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/user.hpp"
 #include "runtime/daemon/worker_cage_failure.hpp"
 #include "runtime/daemon/worker_cage_rights.hpp"
 #include "runtime/daemon/worker_cage_syscalls.hpp"
 #include "runtime/daemon/worker_view.hpp"
-#include "runtime/ring/result.hpp"
 
 namespace fairgv::daemon {
 

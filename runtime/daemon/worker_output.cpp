@@ -25,11 +25,11 @@ constexpr std::chrono::milliseconds kRest{20};
 
 }  // namespace
 
-Result<std::pair<std::unique_ptr<WorkerOutput>, ring::UniqueFd>> WorkerOutput::make() {
+Result<std::pair<std::unique_ptr<WorkerOutput>, UniqueFd>> WorkerOutput::make() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-  ring::UniqueFd reader(ends[0]);
-  ring::UniqueFd writer(ends[1]);
+  UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
   // Of this end only: a pipe's ends are two open files, and the worker's driver expects to wait.
   if (::fcntl(reader.get(), F_SETFL, O_NONBLOCK) != 0) {
     return system_error("cannot make a pipe non-blocking");
@@ -37,7 +37,7 @@ Result<std::pair<std::unique_ptr<WorkerOutput>, ring::UniqueFd>> WorkerOutput::m
   return std::pair(std::unique_ptr<WorkerOutput>(new WorkerOutput(std::move(reader))), std::move(writer));
 }
 
-std::unique_ptr<WorkerOutput> WorkerOutput::adopt(ring::UniqueFd fd) {
+std::unique_ptr<WorkerOutput> WorkerOutput::adopt(UniqueFd fd) {
   return std::unique_ptr<WorkerOutput>(new WorkerOutput(std::move(fd)));
 }
 

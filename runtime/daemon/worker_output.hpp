@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/event_loop.hpp"
 #include "runtime/daemon/output_lines.hpp"
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -28,9 +28,9 @@ class WorkerOutput {
   using Time = std::chrono::steady_clock::time_point;
 
   /// The daemon's end, and the one that the worker writes to.
-  static Result<std::pair<std::unique_ptr<WorkerOutput>, ring::UniqueFd>> make();
+  static Result<std::pair<std::unique_ptr<WorkerOutput>, UniqueFd>> make();
   /// The daemon's end, from the daemon before.
-  static std::unique_ptr<WorkerOutput> adopt(ring::UniqueFd fd);
+  static std::unique_ptr<WorkerOutput> adopt(UniqueFd fd);
 
   /// Logs what comes from now on. `who` begins every line.
   Result<void> relay(EventLoop& events, std::string who);
@@ -55,7 +55,7 @@ class WorkerOutput {
   void finish();
 
  private:
-  explicit WorkerOutput(ring::UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit WorkerOutput(UniqueFd fd) : fd_(std::move(fd)) {}
   void on_readable();
   /// Bytes read; 0: none now; nothing: there will be no more.
   std::optional<std::size_t> read_piece();
@@ -63,7 +63,7 @@ class WorkerOutput {
   void pass_on(Lines lines);
   Result<void> watch();
 
-  ring::UniqueFd fd_;
+  UniqueFd fd_;
   EventLoop* events_ = nullptr;
   std::string who_;
   OutputLines lines_;

@@ -132,9 +132,9 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   std::vector<std::string> environment = worker_environment(environ, command);
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> environment_pointers = pointers(environment);
-  const ring::UniqueFd daemon(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const UniqueFd daemon(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!daemon) return system_error("cannot watch the daemon for a worker");
-  const ring::UniqueFd entrance = group ? group->entrance() : ring::UniqueFd();
+  const UniqueFd entrance = group ? group->entrance() : UniqueFd();
   if (group && !entrance) return system_error("cannot open " + group->path().string());
   std::vector<int> kept = command.inherited;
   kept.push_back(daemon.get());
@@ -150,14 +150,14 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
                environment_pointers.data());
   }
   // The child cannot be reaped by anybody else, so its number is still its own.
-  ring::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid.value(), 0)));
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid.value(), 0)));
   WorkerProcess process(pid.value(), std::move(pidfd), std::move(group), sweeps);
   if (!process.pidfd_) return system_error("cannot watch a worker process");
   return process;
 }
 
 Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
-  ring::UniqueFd fd(handed.group);
+  UniqueFd fd(handed.group);
   std::optional<ControlGroup> group;
   if (fd) {
     // Without it nothing is lost but its counts, and what to do at the end is found out another way.
@@ -168,7 +168,7 @@ Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
   if (sweeps) receive_orphans();
   // A child that nobody has waited for keeps its number.
   WorkerProcess process(handed.pid,
-                        ring::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, handed.pid, 0))),
+                        UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, handed.pid, 0))),
                         std::move(group), sweeps);
   if (!process.pidfd_) return system_error("cannot watch a worker process of the daemon before");
   return process;

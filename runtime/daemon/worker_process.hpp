@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/daemon/control_group.hpp"
 #include "runtime/daemon/user.hpp"
 #include "runtime/daemon/worker_cage.hpp"
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
 
 namespace fairgv::daemon {
 
@@ -88,11 +88,11 @@ class WorkerProcess {
   std::optional<std::chrono::nanoseconds> group_processor_time() const;
 
  private:
-  WorkerProcess(pid_t pid, ring::UniqueFd pidfd, std::optional<ControlGroup> group, bool sweeps)
+  WorkerProcess(pid_t pid, UniqueFd pidfd, std::optional<ControlGroup> group, bool sweeps)
       : pid_(pid), pidfd_(std::move(pidfd)), group_(std::move(group)), sweeps_(sweeps) {}
 
   pid_t pid_ = -1;
-  ring::UniqueFd pidfd_;
+  UniqueFd pidfd_;
   std::optional<ControlGroup> group_;
   bool sweeps_ = false;  // nothing but the session holds its processes together
 };

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "runtime/base/handle.hpp"
+#include "runtime/session/own_files.hpp"
 #include "runtime/daemon/worker_cage_landlock.hpp"
 #include "runtime/daemon/worker_cage_rights.hpp"
-#include "runtime/ring/handle.hpp"
-#include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -114,7 +114,7 @@ Result<void> give_folder(int parent, const std::string& name, const fs::path& pa
   if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST) {
     return system_error("cannot make the folder " + path.string());
   }
-  const ring::UniqueFd folder(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd folder(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat found {};
   if (!folder || ::fstat(folder.get(), &found) != 0) {
     return system_error("cannot open the folder " + path.string());
@@ -189,7 +189,7 @@ Result<fs::path> worker_cache(const fs::path& base, uid_t uid, gid_t gid) {
     auto safe = session::check_folder(folder, session::Neighbours::none);
     if (!safe) return Error{"cannot keep caches in " + folder.string() + ": " + safe.error().message};
   }
-  const ring::UniqueFd parent(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd parent(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!parent) return system_error("cannot open the folder " + folder.string());
   const std::string name = std::to_string(uid);
   folder /= name;

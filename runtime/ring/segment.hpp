@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/doorbell.hpp"
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/ring/spsc_ring.hpp"
 
 namespace fairgv::ring {

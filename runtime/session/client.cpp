@@ -8,8 +8,8 @@
 #include <csignal>
 #include <limits>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/session/trusted_daemon.hpp"
 
 namespace fairgv::session {
@@ -39,7 +39,7 @@ std::thread quiet_thread(Body body) {
 /// What came with the daemon's answer to our hello.
 struct Reception {
   ring::Segment segment;
-  ring::UniqueFd output;  // if the daemon has such a pipe
+  UniqueFd output;  // if the daemon has such a pipe
   bool quiet_slots = false;
   bool memory_quota = false;
   bool memory_waits = false;
@@ -68,7 +68,7 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
   auto segment = ring::Segment::attach_what_fits(std::move(packet->fds[0]));
   if (!segment) return segment.error();
   return Reception{std::move(segment).value(),
-                   has_output ? std::move(packet->fds[1]) : ring::UniqueFd(),
+                   has_output ? std::move(packet->fds[1]) : UniqueFd(),
                    (features & kQuietSlots) != 0,
                    (features & kMemoryQuota) != 0,
                    (features & kMemoryWaits) != 0,
@@ -110,7 +110,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   return session;
 }
 
-ClientSession::ClientSession(ring::Segment segment, ring::UniqueFd socket, ring::UniqueFd output,
+ClientSession::ClientSession(ring::Segment segment, UniqueFd socket, UniqueFd output,
                              bool driver_messages)
     : segment_(std::move(segment)),
       socket_(std::move(socket)),

@@ -23,8 +23,9 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/ring/arena.hpp"
-#include "runtime/ring/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/completion_board.hpp"
 #include "runtime/session/driver_messages.hpp"
@@ -33,7 +34,6 @@
 #include "runtime/session/kernel_output.hpp"
 #include "runtime/session/object_ids.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
@@ -49,7 +49,7 @@ class ClientSession {
 
   /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up (and, if
   /// `driver_messages`, for what the driver says), and `output`, if any, for what kernels print.
-  explicit ClientSession(ring::Segment segment, ring::UniqueFd socket = {}, ring::UniqueFd output = {},
+  explicit ClientSession(ring::Segment segment, UniqueFd socket = {}, UniqueFd output = {},
                          bool driver_messages = false);
   ~ClientSession();
   ClientSession(const ClientSession&) = delete;
@@ -253,7 +253,7 @@ class ClientSession {
   const bool driver_messages_;
   DriverMessages messages_;
   KernelOutput output_;
-  ring::UniqueFd stop_;  // eventfd that ends the watcher
+  UniqueFd stop_;  // eventfd that ends the watcher
   ring::ArenaAllocator arena_;
   CompletionBoard board_;
   ObjectIds objects_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 
 namespace fairgv::session {
 namespace {

@@ -1,7 +1,7 @@
 #include "runtime/session/control_answers.hpp"
 
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/control_protocol.hpp"
-#include "runtime/session/json_fields.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -31,7 +31,7 @@ json json_of(const std::optional<std::string>& text) {
 }  // namespace
 
 std::string to_text(const ReloadReport& report) {
-  return to_text(json{{"ok", true},
+  return json_text(json{{"ok", true},
                       {"file", report.file},
                       {"at_once", report.at_once},
                       {"new_programs", report.new_programs},
@@ -40,7 +40,7 @@ std::string to_text(const ReloadReport& report) {
 }
 
 std::string refusal_text(const std::vector<std::string>& lines) {
-  return to_text(json{{"ok", false}, {"error", "the configuration stays as it was"}, {"lines", lines}});
+  return json_text(json{{"ok", false}, {"error", "the configuration stays as it was"}, {"lines", lines}});
 }
 
 Result<ReloadReport> parse_reload_report(std::string_view text) {
@@ -60,7 +60,7 @@ Result<ReloadReport> parse_reload_report(std::string_view text) {
 }
 
 std::string to_text(const WhoAmI& who) {
-  return to_text(json{{"ok", true},
+  return json_text(json{{"ok", true},
                       {"uid", who.uid},
                       {"user", who.user},
                       {"counts_for", json_of(who.counts_for)},
@@ -98,7 +98,7 @@ Result<WhoAmI> parse_whoami(std::string_view text) {
 }
 
 std::string config_text(const std::string& toml) {
-  return to_text(json{{"ok", true}, {"config", toml}});
+  return json_text(json{{"ok", true}, {"config", toml}});
 }
 
 Result<std::string> parse_config_answer(std::string_view text) {

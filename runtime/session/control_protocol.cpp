@@ -8,8 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/identity.hpp"
-#include "runtime/session/json_fields.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::session {
@@ -53,49 +53,49 @@ std::string to_text(const ControlRequest& request) {
   switch (request.command) {
     case ControlRequest::Command::set:
       if (request.memory) {
-        return to_text(
+        return json_text(
             json{{"command", "set"}, {"tenant", request.tenant}, {"memory", to_text(*request.memory)}});
       }
-      return to_text(json{{"command", "set"}, {"tenant", request.tenant}, {"weight", request.weight}});
+      return json_text(json{{"command", "set"}, {"tenant", request.tenant}, {"weight", request.weight}});
     case ControlRequest::Command::set_policy: {
       json message{{"command", "policy"}, {"policy", request.policy}};
       if (request.device) message["device"] = *request.device;
-      return to_text(message);
+      return json_text(message);
     }
     case ControlRequest::Command::trace: {
       json message{{"command", "trace"}};
       if (!request.tenant.empty()) message["tenant"] = request.tenant;
       if (request.device) message["device"] = *request.device;
-      return to_text(message);
+      return json_text(message);
     }
     case ControlRequest::Command::stop:
-      return to_text(json{{"command", "stop"}});
+      return json_text(json{{"command", "stop"}});
     case ControlRequest::Command::restart:
-      return to_text(json{{"command", "restart"}});
+      return json_text(json{{"command", "restart"}});
     case ControlRequest::Command::usage:
-      return to_text(json{{"command", "usage"},
+      return json_text(json{{"command", "usage"},
                           {"since_ms", request.usage.since_ms},
                           {"until_ms", request.usage.until_ms},
                           {"by", kUsageByNames.at(static_cast<std::size_t>(request.usage.by))}});
     case ControlRequest::Command::reload:
-      return to_text(json{{"command", "reload"}});
+      return json_text(json{{"command", "reload"}});
     case ControlRequest::Command::config:
-      return to_text(json{{"command", "config"}});
+      return json_text(json{{"command", "config"}});
     case ControlRequest::Command::whoami: {
       json message{{"command", "whoami"}};
       if (!request.tenant.empty()) message["tenant"] = request.tenant;
-      return to_text(message);
+      return json_text(message);
     }
     case ControlRequest::Command::kill:
-      return to_text(intervention(request, "kill"));
+      return json_text(intervention(request, "kill"));
     case ControlRequest::Command::pause:
-      return to_text(intervention(request, "pause"));
+      return json_text(intervention(request, "pause"));
     case ControlRequest::Command::resume:
-      return to_text(intervention(request, "resume"));
+      return json_text(intervention(request, "resume"));
     case ControlRequest::Command::ps:
       break;
   }
-  return to_text(json{{"command", "ps"}});
+  return json_text(json{{"command", "ps"}});
 }
 
 Result<ControlRequest> parse_control_request(std::string_view text) {
@@ -161,11 +161,11 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
 }
 
 std::string success_text() {
-  return to_text(json{{"ok", true}});
+  return json_text(json{{"ok", true}});
 }
 
 std::string failure_text(const std::string& error) {
-  return to_text(json{{"ok", false}, {"error", error}});
+  return json_text(json{{"ok", false}, {"error", error}});
 }
 
 Result<void> parse_outcome(std::string_view text) {
@@ -180,7 +180,7 @@ Result<void> parse_outcome(std::string_view text) {
 
 Result<void> send_answer(const Socket& socket, const std::string& answer) {
   if (answer.size() <= kMaxPacket) return socket.send(answer);
-  const ring::UniqueFd file(::memfd_create("fairgv-answer", MFD_CLOEXEC));
+  const UniqueFd file(::memfd_create("fairgv-answer", MFD_CLOEXEC));
   if (!file) return system_error("cannot make a file for a long answer");
   std::string_view left = answer;
   while (!left.empty()) {
@@ -188,7 +188,7 @@ Result<void> send_answer(const Socket& socket, const std::string& answer) {
     if (written < 0) return system_error("cannot write a long answer");
     left.remove_prefix(static_cast<std::size_t>(written));
   }
-  return socket.send(to_text(json{{"ok", true}, {"bytes", answer.size()}}), {file.get()});
+  return socket.send(json_text(json{{"ok", true}, {"bytes", answer.size()}}), {file.get()});
 }
 
 Result<std::string> receive_answer(const Socket& socket) {

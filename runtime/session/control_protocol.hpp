@@ -31,10 +31,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/session/usage_protocol.hpp"
 
 namespace fairgv::session {

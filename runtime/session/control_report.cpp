@@ -264,7 +264,7 @@ std::string to_text(const Report& report) {
   for (const Report::Tenant& tenant : report.tenants) tenants.push_back(to_json(tenant));
   json kills = json::array();
   for (const Report::Kill& kill : report.kills) kills.push_back(to_json(kill));
-  return to_text(json{{"ok", true},
+  return json_text(json{{"ok", true},
                       {"daemon",
                        {{"pid", report.daemon.pid},
                         {"version", report.daemon.version},

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::session {
 

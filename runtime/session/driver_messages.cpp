@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/session/write_all.hpp"
+#include "runtime/base/write_all.hpp"
 
 namespace fairgv::session {
 

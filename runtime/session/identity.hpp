@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/ring/result.hpp"
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/slicing_wish.hpp"
 
 namespace fairgv::session {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include "runtime/session/write_all.hpp"
+#include "runtime/base/write_all.hpp"
 
 namespace fairgv::session {
 bool KernelOutput::copy() {

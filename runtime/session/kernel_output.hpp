@@ -11,14 +11,14 @@
 #include <atomic>
 #include <mutex>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 namespace fairgv::session {
 
 class KernelOutput {
  public:
   /// The non-blocking read end of the pipe, or nothing when the daemon has none to give.
-  explicit KernelOutput(ring::UniqueFd pipe) : pipe_(std::move(pipe)) {}
+  explicit KernelOutput(UniqueFd pipe) : pipe_(std::move(pipe)) {}
 
   /// From now on kernels may print: drain() looks at the pipe.
   void expect() { expected_.store(true, std::memory_order_relaxed); }
@@ -40,7 +40,7 @@ class KernelOutput {
   int fd() const { return pipe_.get(); }
 
  private:
-  ring::UniqueFd pipe_;
+  UniqueFd pipe_;
   std::atomic<bool> expected_{false};
   std::mutex mutex_;  // one reader at a time, so that the output stays in order
 };

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::session {
 

@@ -3,7 +3,7 @@
 // Private to this room.
 #pragma once
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::session {

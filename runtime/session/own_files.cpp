@@ -21,9 +21,9 @@ std::string us() {
 
 }  // namespace
 
-Result<ring::UniqueFd> open_own_file(const std::filesystem::path& path, int flags) {
+Result<UniqueFd> open_own_file(const std::filesystem::path& path, int flags) {
   // Without waiting: somebody may have put a pipe there.
-  ring::UniqueFd file(::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  UniqueFd file(::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!file) return system_error("cannot open " + path.string());
   struct stat found {};
   if (::fstat(file.get(), &found) != 0) return system_error("cannot look at " + path.string());

@@ -9,14 +9,14 @@
 
 #include <filesystem>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::session {
 
 /// Opens the file, and makes it (mode 0600) if it is missing. Fails unless it is a plain file with one name,
 /// ours, and nobody else may write to it. `flags` are those of open(2), without O_CREAT.
-Result<ring::UniqueFd> open_own_file(const std::filesystem::path& path, int flags);
+Result<UniqueFd> open_own_file(const std::filesystem::path& path, int flags);
 
 /// Makes the folder if it is missing. Fails unless it is a real folder, ours, and nobody else may write to
 /// it. `remedy` ends the line of the Error.

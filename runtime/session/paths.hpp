@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::session {
 

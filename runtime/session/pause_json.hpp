@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/pause.hpp"
 
 namespace fairgv::session {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/identity.hpp"
-#include "runtime/session/json_fields.hpp"
 #include "runtime/session/long_command_json.hpp"
 #include "runtime/session/turn.hpp"
 
@@ -89,7 +89,7 @@ std::string to_text(const Hello& hello) {
   json message{{"fairgv", "hello"}, {"protocol", hello.protocol}, {"features", hello.features}};
   if (hello.role == Hello::Role::control) {
     message["role"] = "control";
-    return to_text(message);
+    return json_text(message);
   }
   message["role"] = "tenant";
   message["tenant"] = hello.tenant ? json(*hello.tenant) : json();
@@ -99,7 +99,7 @@ std::string to_text(const Hello& hello) {
   if (hello.slicing != SlicingWish{}) message["slice"] = to_text(hello.slicing);
   if (hello.memory) message["memory"] = to_text(*hello.memory);
   if (hello.api != Api::opencl) message["api"] = to_text(hello.api);
-  return to_text(message);
+  return json_text(message);
 }
 
 std::optional<Names> parse_names(std::string_view text) {
@@ -117,21 +117,21 @@ std::string to_text(const Welcome& welcome) {
     if (!welcome.memory_limits.empty()) message["memory_limits"] = welcome.memory_limits;
     if (welcome.names == Names::driver) message["names"] = "driver";
   }
-  return to_text(message);
+  return json_text(message);
 }
 
 std::string to_text(const Refused& refused) {
-  return to_text(json{{"fairgv", "refused"}, {"reason", refused.reason}});
+  return json_text(json{{"fairgv", "refused"}, {"reason", refused.reason}});
 }
 
 std::string to_text(const DriverSays& message) {
   json object{{"fairgv", "driver"}, {"lines", message.lines}};
   if (message.answers != 0) object["answers"] = message.answers;
-  return to_text(object);
+  return json_text(object);
 }
 
 std::string to_text(const Hear& question) {
-  return to_text(json{{"fairgv", "hear"}, {"number", question.number}});
+  return json_text(json{{"fairgv", "hear"}, {"number", question.number}});
 }
 
 std::string to_text(const WorkerReady& ready) {
@@ -148,17 +148,17 @@ std::string to_text(const WorkerReady& ready) {
     if (message["unusable"].size() == kMostUnusableDrivers) break;
     message["unusable"].push_back(reason.substr(0, kLongestFailure));
   }
-  return to_text(message);
+  return json_text(message);
 }
 
 std::string to_text(const WorkerFailed& failed) {
-  return to_text(json{{"worker", "failed"}, {"reason", failed.reason.substr(0, kLongestFailure)}});
+  return json_text(json{{"worker", "failed"}, {"reason", failed.reason.substr(0, kLongestFailure)}});
 }
 
 std::string to_text(const LongCommand& command) {
   json message = to_json(command);
   message["worker"] = "long command";
-  return to_text(message);
+  return json_text(message);
 }
 
 Result<Hello> parse_hello(std::string_view text) {

@@ -22,8 +22,8 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/wire/calls.hpp"
 

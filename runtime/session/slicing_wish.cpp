@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 
 namespace fairgv::session {
 namespace {

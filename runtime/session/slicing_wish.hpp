@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::session {
 

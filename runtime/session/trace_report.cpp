@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/base/json_fields.hpp"
 #include "runtime/session/control_protocol.hpp"
-#include "runtime/session/json_fields.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -73,7 +73,7 @@ std::string pack(const TraceReport& report) {
   for (const auto& each : report.memory) {
     memory.push_back({{"tenant", each.tenant}, {"device", each.device}, {"bytes", each.bytes}});
   }
-  std::string packed = to_text(json{{"ok", true},
+  std::string packed = json_text(json{{"ok", true},
                                     {"now_ns", report.now_ns},
                                     {"devices", report.devices},
                                     {"sessions", std::move(sessions)},

@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "runtime/ring/result.hpp"
-#include "runtime/session/socket.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/session/trusted_path.hpp"
 #include "runtime/session/trusted_users.hpp"
 

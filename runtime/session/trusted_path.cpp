@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::session {
 namespace {

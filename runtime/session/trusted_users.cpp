@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kLongestMap = std::size_t{64} << 10;  // the kernel's 340 
 
 /// At most one byte more than `most`.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t most) {
-  const ring::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return system_error(path.string());
   std::string text(most + 1, '\0');
   std::size_t length = 0;

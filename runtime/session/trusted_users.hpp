@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/daemon_users.hpp"
 #include "runtime/session/trusted_path.hpp"
 

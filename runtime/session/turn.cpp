@@ -23,17 +23,17 @@ bool knock(int event) {
 }
 
 Result<TurnMemory> TurnMemory::create() {
-  ring::UniqueFd fd(::memfd_create("fairgv-turn", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd fd(::memfd_create("fairgv-turn", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // Fresh pages are zero: every device's state is idle.
   if (!fd || ::ftruncate(fd.get(), kFileBytes) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
     return system_error("cannot make a turn page");
   }
-  auto mapping = ring::Mapping::shared(fd.get(), kFileBytes);
+  auto mapping = Mapping::shared(fd.get(), kFileBytes);
   if (!mapping) return mapping.error();
   return TurnMemory(std::move(fd), std::move(mapping).value());
 }
 
-Result<TurnMemory> TurnMemory::attach(ring::UniqueFd fd) {
+Result<TurnMemory> TurnMemory::attach(UniqueFd fd) {
   struct stat file {};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   const bool sealed = seals >= 0 && (seals & kSeals) == kSeals && ::fstat(fd.get(), &file) == 0;
@@ -43,7 +43,7 @@ Result<TurnMemory> TurnMemory::attach(ring::UniqueFd fd) {
     return Error{"the turn page's descriptor is not a sealed memory file of " + std::to_string(kFileBytes) +
                  " bytes"};
   }
-  auto mapping = ring::Mapping::shared(fd.get(), bytes);
+  auto mapping = Mapping::shared(fd.get(), bytes);
   if (!mapping) return mapping.error();
   return TurnMemory(std::move(fd), std::move(mapping).value());
 }

@@ -36,8 +36,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/trace.hpp"
 
 namespace fairgv::session {
@@ -104,7 +104,7 @@ bool knock(int event);
 class TurnMemory {
  public:
   static Result<TurnMemory> create();
-  static Result<TurnMemory> attach(ring::UniqueFd fd);
+  static Result<TurnMemory> attach(UniqueFd fd);
 
   int fd() const { return fd_.get(); }
   TurnPage& page() { return *static_cast<TurnPage*>(static_cast<void*>(mapping_.data())); }
@@ -112,9 +112,9 @@ class TurnMemory {
   std::optional<TraceMemory> trace();
 
  private:
-  TurnMemory(ring::UniqueFd fd, ring::Mapping mapping) : fd_(std::move(fd)), mapping_(std::move(mapping)) {}
-  ring::UniqueFd fd_;
-  ring::Mapping mapping_;
+  TurnMemory(UniqueFd fd, Mapping mapping) : fd_(std::move(fd)), mapping_(std::move(mapping)) {}
+  UniqueFd fd_;
+  Mapping mapping_;
 };
 
 }  // namespace fairgv::session

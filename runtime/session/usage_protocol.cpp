@@ -1,8 +1,8 @@
 #include "runtime/session/usage_protocol.hpp"
 
+#include "runtime/base/json_fields.hpp"
+#include "runtime/base/near_word.hpp"
 #include "runtime/session/control_protocol.hpp"
-#include "runtime/session/json_fields.hpp"
-#include "runtime/session/near_word.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -64,7 +64,7 @@ std::string to_text(const UsageQuery& query, const std::vector<UsageSum>& sums) 
     row["key"] = sum.key;
     rows.push_back(std::move(row));
   }
-  return to_text(nlohmann::json{{"ok", true},
+  return json_text(nlohmann::json{{"ok", true},
                                 {"by", name_of(query.by)},
                                 {"since_ms", query.since_ms},
                                 {"until_ms", query.until_ms},

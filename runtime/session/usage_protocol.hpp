@@ -13,11 +13,15 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 
 class JsonFields;
+
+}  // namespace fairgv
+
+namespace fairgv::session {
 
 /// What is added up.
 struct UsageAmounts {

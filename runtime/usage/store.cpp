@@ -8,8 +8,8 @@
 #include <limits>
 #include <system_error>
 
-#include "runtime/ring/result.hpp"
 #include "runtime/session/own_files.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::usage {
 namespace {

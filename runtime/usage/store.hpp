@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/usage_protocol.hpp"
 
 struct sqlite3;

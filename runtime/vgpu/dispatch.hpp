@@ -19,7 +19,7 @@
 #include <span>
 #include <type_traits>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/vgpu/replies.hpp"
 #include "runtime/wire/calls.hpp"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/notices.hpp"

@@ -29,7 +29,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/compile_clock.hpp"
 #include "runtime/session/turn.hpp"

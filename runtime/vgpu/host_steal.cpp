@@ -9,7 +9,7 @@ HostSteal::HostSteal(const cpu_set_t& processors, const char* stat)
 
 Duration HostSteal::explain(Duration stall) {
   const std::uint64_t now = read();
-  const Duration tick = session::ProcessorStat::tick();
+  const Duration tick = ProcessorStat::tick();
   unexplained_ += tick * static_cast<std::int64_t>(now - std::min(seen_, now));
   seen_ = now;
   if (seen_ == 0) return Duration::zero();  // since the system was started: no host, or no file

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "runtime/session/processor_ticks.hpp"
+#include "runtime/base/processor_ticks.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::vgpu {
@@ -30,7 +30,7 @@ class HostSteal {
   std::uint64_t read() const { return stat_.read(processors_).steal; }
 
   cpu_set_t processors_;
-  session::ProcessorStat stat_;
+  ProcessorStat stat_;
   std::uint64_t seen_ = 0;   // ticks
   Duration unexplained_{0};  // that have not been explained by stalls
 };

@@ -20,7 +20,7 @@ namespace fairgv::vgpu {
 
 class LongCommands {
  public:
-  /// Tells the daemon; false if it could not be told now. Must not wait (session::Socket::offer).
+  /// Tells the daemon; false if it could not be told now. Must not wait (Socket::offer).
   using Send = std::function<bool(const session::LongCommand&)>;
   using Time = std::chrono::steady_clock::time_point;
 

@@ -22,12 +22,12 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/session/core_set.hpp"
+#include "runtime/base/core_set.hpp"
+#include "runtime/base/socket.hpp"
+#include "runtime/base/time_slice.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
-#include "runtime/session/socket.hpp"
-#include "runtime/session/time_slice.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/aborts.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
@@ -139,7 +139,7 @@ void exit_with_daemon(int daemon_fd) {
 }
 
 /// The daemon's ledger as the memory account asks it. An answer is waited for as long as the daemon lives.
-MemoryAccount::Ledger ask_daemon(const session::Socket& daemon) {
+MemoryAccount::Ledger ask_daemon(const Socket& daemon) {
   return [&daemon](const session::LedgerRequest& request) -> session::LedgerAnswer {
     const bool sent = static_cast<bool>(daemon.send(to_packet(request)));
     if (sent && request.kind == session::LedgerRequest::Kind::give_back) return {};
@@ -191,7 +191,7 @@ Result<opencl::Driver> open_opencl(bool core_per_thread) {
   const std::size_t before = own_threads().size();
   auto driver = opencl::Driver::open();
   if (!driver || !core_per_thread) return driver;
-  const auto cores = session::allowed_cores();
+  const auto cores = allowed_cores();
   if (cores && driver->has_host_device() && driver->devices().size() == 1) {
     const std::vector<pid_t> threads = own_threads();
     give_each_a_core(std::span(threads).subspan(before), cores.value());
@@ -215,8 +215,8 @@ Result<Drivers> open_drivers(const Arguments& arguments) {
 
 /// Those that a CPU device runs on.
 Result<cpu_set_t> device_processors(const Arguments& arguments) {
-  return arguments.device_cores.empty() ? session::allowed_cores()
-                                        : session::parse_core_set(arguments.device_cores);
+  return arguments.device_cores.empty() ? allowed_cores()
+                                        : parse_core_set(arguments.device_cores);
 }
 
 /// Their threads on the cores that were given for them and this one on the others. Threads inherit the cores
@@ -225,23 +225,23 @@ Result<Drivers> open_drivers_on_their_cores(const Arguments& arguments) {
   if (arguments.device_cores.empty()) return open_drivers(arguments);
   const auto cores = device_processors(arguments);
   if (!cores) return cores.error();
-  const auto all = session::allowed_cores();
+  const auto all = allowed_cores();
   if (!all) return all.error();
   // PoCL makes as many threads as the machine has cores unless it is told (3.1; POCL_MAX_PTHREAD_COUNT). What
   // the administrator has said goes before it.
   ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(CPU_COUNT(&cores.value())).c_str(), 0);
-  if (auto there = session::run_on(cores.value()); !there) return there.error();
+  if (auto there = run_on(cores.value()); !there) return there.error();
   auto drivers = open_drivers(arguments);
-  if (auto back = session::run_on(session::other_cores(all.value(), cores.value())); !back)
+  if (auto back = run_on(other_cores(all.value(), cores.value())); !back)
     return back.error();
   return drivers;
 }
 
 /// Serves the session to its end.
-Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
-  auto segment = ring::Segment::attach(ring::UniqueFd(arguments.segment_fd));
+Result<int> serve(const Arguments& arguments, const Socket& daemon) {
+  auto segment = ring::Segment::attach(UniqueFd(arguments.segment_fd));
   if (!segment) return segment.error();
-  auto turns = session::TurnMemory::attach(ring::UniqueFd(arguments.turn_fd));
+  auto turns = session::TurnMemory::attach(UniqueFd(arguments.turn_fd));
   if (!turns) return turns.error();
   auto drivers = open_drivers_on_their_cores(arguments);
   if (!drivers) return drivers.error();
@@ -251,7 +251,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   }
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
-  session::set_time_slice(session::kPromptSlice);  // not the driver's: those run long
+  set_time_slice(kPromptSlice);  // not the driver's: those run long
   const auto processors = device_processors(arguments);
   if (!processors) return processors.error();
   StolenTime stolen(threads, HostSteal(processors.value()));
@@ -280,7 +280,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   // Not on the cores that are for kernels: others' run there meanwhile.
   std::optional<AwayFromCores> compilers;
   if (drivers->is_one_cpu_device() && apart) {
-    const auto all = session::allowed_cores();  // this thread's, which are the others
+    const auto all = allowed_cores();  // this thread's, which are the others
     if (!all) return all.error();
     compilers.emplace(threads, all.value());
     settings.compiler = [&compilers](bool at_work) { at_work ? compilers->leave() : compilers->come_back(); };
@@ -298,7 +298,7 @@ Result<int> serve(const Arguments& arguments, const session::Socket& daemon) {
   if (const auto trace_memory = turns->trace())
     settings.tracer = &tracer.emplace(*trace_memory, device_turns);
   Executor executor(segment.value(), device_turns, settings);
-  const session::Socket ledger{ring::UniqueFd(arguments.ledger_fd)};
+  const Socket ledger{UniqueFd(arguments.ledger_fd)};
   MemoryAccount memory(ready.devices.size(), ask_daemon(ledger));
   MemoryAccount* const counted = ledger ? &memory : nullptr;
   const std::set<std::string> never_slice(arguments.never_slice.begin(), arguments.never_slice.end());
@@ -351,7 +351,7 @@ int run(int argc, char** argv) {
   tell_of_aborts();
   // What kernels print must be in the pipe when their command is reported complete, or at least soon.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const session::Socket daemon{ring::UniqueFd(arguments.daemon_fd)};
+  const Socket daemon{UniqueFd(arguments.daemon_fd)};
   const auto status = serve(arguments, daemon);
   if (status) return status.value();
   spdlog::error("session {} cannot begin: {}", arguments.session, status.error().message);

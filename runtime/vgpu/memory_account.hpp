@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/headroom.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 

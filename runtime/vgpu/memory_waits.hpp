@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/vgpu/executor.hpp"
 #include "runtime/vgpu/memory_account.hpp"
 #include "runtime/wire/calls/memory.hpp"

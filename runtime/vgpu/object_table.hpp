@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu {

@@ -59,7 +59,7 @@ bool any_has_ended(const StolenTime::Reading& before, const StolenTime::Reading&
 StolenTime::StolenTime(std::span<const pid_t> threads, HostSteal host) : host_(std::move(host)) {
   for (const pid_t thread : threads.first(std::min(threads.size(), kMostWatched))) {
     const std::string path = "/proc/self/task/" + std::to_string(thread) + "/schedstat";
-    ring::UniqueFd counter(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    UniqueFd counter(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (counter) threads_.push_back({std::move(counter), cpu_clock_of(thread)});
   }
   restart();

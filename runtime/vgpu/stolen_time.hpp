@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "runtime/vgpu/host_steal.hpp"
 #include "sched/types.hpp"
 
@@ -75,7 +75,7 @@ class StolenTime {
   void read_others(Reading& reading) const;
 
   struct Thread {
-    ring::UniqueFd counter;
+    UniqueFd counter;
     clockid_t clock;
   };
 

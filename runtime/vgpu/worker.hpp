@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/executor.hpp"

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "tests/bench/support/alternation.hpp"
 #include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
@@ -52,7 +52,7 @@ std::optional<double> scrape(const std::string& path) {
   name.sun_family = AF_UNIX;
   path.copy(name.sun_path, sizeof(name.sun_path) - 1);
   const void* const address = &name;
-  const ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd || ::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)) != 0) return {};
   const auto before = cpu_of_peer(fd.get());
   if (!before) return {};

@@ -11,10 +11,10 @@
 #include <string>
 #include <thread>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/server.hpp"
 #include "runtime/session/control_protocol.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "tests/fuzz/records.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
@@ -29,8 +29,8 @@ class DaemonHere {
     while (!ready_) std::this_thread::yield();
   }
 
-  session::Socket connect() const {
-    auto socket = session::Socket::connect(path_);
+  Socket connect() const {
+    auto socket = Socket::connect(path_);
     expect(static_cast<bool>(socket), "the daemon serves");
     // The bound only keeps a daemon that hangs from hanging the fuzzer.
     const timeval patience{60, 0};
@@ -63,7 +63,7 @@ bool asks_to_end(const std::string& text) {
 }
 
 /// False when the daemon has hung up.
-bool say(const session::Socket& socket, const std::string& text) {
+bool say(const Socket& socket, const std::string& text) {
   if (!socket.send(text)) return false;
   const auto answer = session::receive_answer(socket);
   if (!answer) return false;
@@ -86,7 +86,7 @@ void parse_everywhere(const std::string& text) {
 void run_daemon(Input input) {
   static const harness::TemporaryFolder folder;
   static const DaemonHere& daemon = *new DaemonHere(folder);  // its thread never ends
-  const session::Socket socket = daemon.connect();
+  const Socket socket = daemon.connect();
   bool connected = true;
   for (const Record& record : split(input)) {
     const std::string text(record.bytes.begin(), record.bytes.end());

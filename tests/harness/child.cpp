@@ -36,8 +36,8 @@ namespace {
 Result<Child> Child::start(const CommandLine& command) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe");
-  ring::UniqueFd read_end(ends[0]);
-  ring::UniqueFd write_end(ends[1]);
+  UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
   const pid_t pid = ::fork();
   if (pid < 0) return system_error("fork");

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::harness {
 
@@ -40,9 +40,9 @@ class Child {
   int wait();
 
  private:
-  Child(pid_t pid, ring::UniqueFd output) : pid_(pid), output_(std::move(output)) {}
+  Child(pid_t pid, UniqueFd output) : pid_(pid), output_(std::move(output)) {}
   pid_t pid_;
-  ring::UniqueFd output_;
+  UniqueFd output_;
   std::string partial_;
   bool ended_ = false;
 };

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::harness {
 
@@ -33,16 +33,16 @@ inline bool become(uid_t uid) {
 }
 
 /// Descriptors that `make` has made as this user, so many times or until it makes none.
-inline std::vector<ring::UniqueFd> descriptors_of(uid_t uid, std::size_t count,
-                                                  const std::function<ring::UniqueFd()>& make) {
-  std::vector<ring::UniqueFd> made;
-  auto ends = session::Socket::pair();
+inline std::vector<UniqueFd> descriptors_of(uid_t uid, std::size_t count,
+                                                  const std::function<UniqueFd()>& make) {
+  std::vector<UniqueFd> made;
+  auto ends = Socket::pair();
   if (!ends) return made;
   auto& [ours, theirs] = ends.value();
   const pid_t child = ::fork();
   if (child == 0) {
     for (std::size_t i = 0; (i != 0 || become(uid)) && i < count; ++i) {
-      const ring::UniqueFd fd = make();
+      const UniqueFd fd = make();
       if (!fd || !theirs.send("one", {fd.get()})) break;
     }
     ::_exit(0);
@@ -58,16 +58,16 @@ inline std::vector<ring::UniqueFd> descriptors_of(uid_t uid, std::size_t count,
 }
 
 /// Connections to a daemon. `said`: what the user says on each, nothing if it is empty.
-inline std::vector<session::Socket> connections_of(const std::string& socket, uid_t uid, std::size_t count,
+inline std::vector<Socket> connections_of(const std::string& socket, uid_t uid, std::size_t count,
                                                    const std::string& said) {
   auto fds = descriptors_of(uid, count, [&] {
-    auto connected = session::Socket::connect(socket);
+    auto connected = Socket::connect(socket);
     // A daemon that has refused is gone, and what it has said is there to be read.
     if (connected && !said.empty()) (void)connected->send(said);
-    return connected ? connected->release() : ring::UniqueFd();
+    return connected ? connected->release() : UniqueFd();
   });
-  std::vector<session::Socket> made;
-  for (ring::UniqueFd& fd : fds) made.emplace_back(std::move(fd));
+  std::vector<Socket> made;
+  for (UniqueFd& fd : fds) made.emplace_back(std::move(fd));
   return made;
 }
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/harness/child.hpp"
 
 namespace fairgv::harness {

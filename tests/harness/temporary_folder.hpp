@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::harness {
 

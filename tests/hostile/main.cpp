@@ -25,7 +25,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "tests/hostile/session.hpp"
 
 namespace fairgv::hostile {
@@ -175,7 +175,7 @@ class Supervisor {
 
   /// Until it has ended, by itself or because it hangs. Whether it was cut off: by the end of its phase.
   bool watch(pid_t pid) {
-    const ring::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     pollfd ended{pidfd.get(), POLLIN, 0};
     std::uint64_t seen = progress_.launches.load();
     Clock::time_point give_up = Clock::now() + kPatienceAtFirst;

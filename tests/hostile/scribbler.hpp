@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 
 namespace fairgv::hostile {

@@ -73,7 +73,7 @@ struct CudaWorker : System {
     identity.socket_path = tenancy->socket();
     identity.tenant = tenant;
     identity.slicing = session::parse_slicing_wish(slicing, "the test's").value();
-    if (!memory.empty()) identity.memory = session::parse_memory_size(memory, "the test's").value();
+    if (!memory.empty()) identity.memory = parse_memory_size(memory, "the test's").value();
     auto connected = session::ClientSession::connect(identity, session::Api::cuda);
     ASSERT_TRUE(connected) << connected.error().message;
     client = std::move(connected).value();

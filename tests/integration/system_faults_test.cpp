@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "runtime/session/socket.hpp"
+#include "runtime/base/socket.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system_fixture.hpp"
 
@@ -167,9 +167,9 @@ TEST_F(Faults, ADaemonThatIsNotRunningGivesOneClearLine) {
 TEST(EndingDaemon, IsReplacedByRunThatItHangsUpOn) {
   const harness::TemporaryFolder folder;
   const std::string socket = folder / "fairgvd.sock";
-  auto bound = session::Listener::bind(socket, 0600);
+  auto bound = Listener::bind(socket, 0600);
   ASSERT_TRUE(bound) << bound.error().message;
-  std::optional<session::Listener> listener(std::move(bound).value());
+  std::optional<Listener> listener(std::move(bound).value());
   // As when it is killed: whoever connects at the last moment is hung up on, and then nobody listens.
   std::thread ending([&listener] {
     pollfd caller{listener->fd(), POLLIN, 0};

@@ -39,7 +39,7 @@ struct Flood : System {
     ASSERT_EQ(crowd.size(), kUsers * kEach);
   }
 
-  std::vector<session::Socket> crowd;
+  std::vector<Socket> crowd;
 };
 
 TEST_F(Flood, OfSilentConnectionsDoesNotKeepRootOut) {

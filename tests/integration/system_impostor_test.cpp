@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/session/paths.hpp"
-#include "runtime/session/socket.hpp"
 #include "tests/harness/child.hpp"
 #include "tests/harness/tenancy.hpp"
 
@@ -46,7 +46,7 @@ class Impostor {
     child_ = ::fork();
     if (child_ == 0) serve(path, ends[1]);
     ::close(ends[1]);
-    report_ = ring::UniqueFd(ends[0]);
+    report_ = UniqueFd(ends[0]);
     char word = 0;
     EXPECT_EQ(::read(report_.get(), &word, 1), 1) << "the impostor does not listen";
   }
@@ -57,7 +57,7 @@ class Impostor {
 
   /// What it has heard until now: connections are taken in their order, so the test's own is the last.
   Heard heard() const {
-    const auto last = session::Socket::connect(path_);
+    const auto last = Socket::connect(path_);
     EXPECT_TRUE(last && last->send(kFarewell));
     // The bound only keeps a test that fails from hanging: a real daemon may have taken the place.
     pollfd report{report_.get(), POLLIN, 0};
@@ -73,7 +73,7 @@ class Impostor {
  private:
   [[noreturn]] static void serve(const std::string& path, int report) {
     if (::setgid(kImpostor) != 0 || ::setuid(kImpostor) != 0) ::_exit(1);
-    const auto listener = session::Listener::bind(path, 0666);
+    const auto listener = Listener::bind(path, 0666);
     if (!listener || ::fcntl(listener->fd(), F_SETFL, 0) != 0 || ::write(report, "r", 1) != 1) ::_exit(1);
     for (Heard all;; ++all.connections) {
       const int peer = ::accept(listener->fd(), nullptr, nullptr);
@@ -88,7 +88,7 @@ class Impostor {
   }
 
   std::string path_;
-  ring::UniqueFd report_;
+  UniqueFd report_;
   pid_t child_ = -1;
 };
 

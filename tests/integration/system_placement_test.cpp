@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <map>
 
-#include "runtime/session/core_set.hpp"
+#include "runtime/base/core_set.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -48,7 +48,7 @@ TEST_F(System, KeepsEachThreadOfTheDeviceOnACoreOfItsOwn) {
   // are.
   EXPECT_TRUE(bound.empty());
 #else
-  const auto allowed = session::parse_core_set(cores);
+  const auto allowed = parse_core_set(cores);
   ASSERT_TRUE(allowed);
   EXPECT_EQ(bound.size(), static_cast<std::size_t>(CPU_COUNT(&allowed.value())));
   for (const auto& [core, threads] : bound) EXPECT_EQ(threads, 1) << "core " << core;

@@ -3,9 +3,9 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/session/client.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "tests/integration/system_fixture.hpp"
 
 namespace fairgv::integration {
@@ -14,12 +14,12 @@ namespace {
 struct RawClient : System {
   /// A session of alice's, with a limit of 64 MiB.
   void connect(std::uint64_t features) {
-    auto socket = session::Socket::connect(tenancy->socket());
+    auto socket = Socket::connect(tenancy->socket());
     ASSERT_TRUE(socket);
     session::Hello hello;
     hello.features = features;
     hello.tenant = "alice";
-    hello.memory = session::MemorySize{64 * kMiB};
+    hello.memory = MemorySize{64 * kMiB};
     ASSERT_TRUE(socket->send(to_text(hello)));
     auto packet = socket->receive();
     ASSERT_TRUE(packet && packet->fds.size() == 1);

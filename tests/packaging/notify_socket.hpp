@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 namespace fairgv::packaging {
 
@@ -86,7 +86,7 @@ class NotifySocket {
 
  private:
   std::string path_;
-  ring::UniqueFd fd_;
+  UniqueFd fd_;
   bool ok_ = false;
 };
 

@@ -231,7 +231,7 @@ TEST_F(Activation, ASocketThatContradictsTheConfigurationIsRefused) {
 
 TEST_F(Activation, ASocketOfAnotherKindIsRefused) {
   auto child = activate({}, "--datagram");
-  const ring::UniqueFd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = address_of(socket());
   ASSERT_EQ(::sendto(sender.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
             1);

@@ -99,7 +99,7 @@ struct Access : ::testing::Test {
 
   /// The answer to a control request; "refused" when the daemon does not take the connection.
   std::string ask(const std::string& request) const {
-    const auto connected = session::Socket::connect(socket);
+    const auto connected = Socket::connect(socket);
     if (!connected || !connected->send(hello_of_control())) return "refused";
     const auto welcome = connected->receive();
     if (!welcome || !session::parse_hello_answer(welcome->text) ||
@@ -125,19 +125,19 @@ struct Access : ::testing::Test {
   }
 
   /// Connections that this user has made, and said this on, in the test's hands.
-  std::vector<session::Socket> connections_of(uid_t uid, std::size_t count, const std::string& hello = "") {
+  std::vector<Socket> connections_of(uid_t uid, std::size_t count, const std::string& hello = "") {
     auto made = harness::connections_of(socket, uid, count, hello);
     EXPECT_EQ(made.size(), count) << "user " << uid << " could not connect";
     return made;
   }
 
   /// The daemon's next words; empty when it has hung up.
-  static std::string heard(const session::Socket& from) {
+  static std::string heard(const Socket& from) {
     const auto packet = from.receive();
-    return packet && packet->kind == session::Packet::Kind::message ? packet->text : "";
+    return packet && packet->kind == Packet::Kind::message ? packet->text : "";
   }
 
-  bool may_connect() const { return static_cast<bool>(session::Socket::connect(socket)); }
+  bool may_connect() const { return static_cast<bool>(Socket::connect(socket)); }
   bool may_stop() const { return ask(kStop) == session::success_text(); }
 
   /// In the calling process, which gets a view of the file system of its own: the file lies at that place.

@@ -50,7 +50,7 @@ TEST_F(Access, WhoeverConnectedAsRootIsRootToTheDaemon) {
   EXPECT_TRUE(as(0, {}, [&] {
     session::Hello hello;
     hello.role = session::Hello::Role::control;
-    const auto connected = session::Socket::connect(socket);
+    const auto connected = Socket::connect(socket);
     if (!connected || ::setuid(kUser) != 0 || !connected->send(to_text(hello)) || !connected->receive())
       return false;
     if (!connected->send(kChangePolicy)) return false;
@@ -63,9 +63,9 @@ TEST_F(Access, AUsersSilentConnectionsKeepNobodyElseOut) {
   config.user_connection_limit = 3;
   serve(config);
   EXPECT_TRUE(as(kUser, {}, [&] {
-    std::vector<session::Socket> silent;
-    for (int i = 0; i < 3; ++i) silent.push_back(std::move(session::Socket::connect(socket)).value());
-    const auto one_more = session::Socket::connect(socket);
+    std::vector<Socket> silent;
+    for (int i = 0; i < 3; ++i) silent.push_back(std::move(Socket::connect(socket)).value());
+    const auto one_more = Socket::connect(socket);
     // The daemon takes connections in their order, so the answer comes after it has seen the first three.
     const bool refused =
         one_more && one_more->receive()->text.find("too many connections") != std::string::npos;

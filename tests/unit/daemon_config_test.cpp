@@ -33,7 +33,7 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   EXPECT_FALSE(config->driver_names);
   EXPECT_EQ(config->tenants.default_weight, 1u);
   EXPECT_EQ(config->tenants.max_weight, 10'000u);
-  EXPECT_EQ(config->tenants.default_memory, session::kWholeDevice);
+  EXPECT_EQ(config->tenants.default_memory, kWholeDevice);
   EXPECT_FALSE(config->devices.common.memory);
 }
 
@@ -128,11 +128,11 @@ memory = "90%"
   EXPECT_EQ(config->tenants.of("bob").max_weight, 4u);
   EXPECT_EQ(config->tenants.of("bob").uid, 0u);
   EXPECT_FALSE(config->tenants.of("carol").weight);
-  EXPECT_EQ(config->devices.of(0).memory, (session::MemorySize{std::uint64_t{15} << 30}));
-  EXPECT_EQ(config->devices.of(1).memory, (session::MemorySize{0, 90}));
-  EXPECT_EQ(config->tenants.default_memory, (session::MemorySize{0, 25}));
-  EXPECT_EQ(config->tenants.of("bob").memory, (session::MemorySize{std::uint64_t{2} << 30}));
-  EXPECT_EQ(config->tenants.of("bob").memory_reserve, (session::MemorySize{1 << 20}));
+  EXPECT_EQ(config->devices.of(0).memory, (MemorySize{std::uint64_t{15} << 30}));
+  EXPECT_EQ(config->devices.of(1).memory, (MemorySize{0, 90}));
+  EXPECT_EQ(config->tenants.default_memory, (MemorySize{0, 25}));
+  EXPECT_EQ(config->tenants.of("bob").memory, (MemorySize{std::uint64_t{2} << 30}));
+  EXPECT_EQ(config->tenants.of("bob").memory_reserve, (MemorySize{1 << 20}));
   EXPECT_FALSE(config->tenants.of("carol").memory_reserve);
 }
 
@@ -481,7 +481,7 @@ max_weight = 3
                                    "c.toml");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->tenants.of("alice").weight, 8u);
-  EXPECT_EQ(config->tenants.of("alice").memory, (session::MemorySize{std::uint64_t{1} << 30}));
+  EXPECT_EQ(config->tenants.of("alice").memory, (MemorySize{std::uint64_t{1} << 30}));
   EXPECT_EQ(config->tenants.of("alice").session_limit, 4u);
   EXPECT_EQ(config->tenants.of("carol", "gold").weight, 8u) << "by a rule";
   EXPECT_EQ(config->tenants.of("alice", "silver").weight, 8u) << "its own class goes before the rule's";

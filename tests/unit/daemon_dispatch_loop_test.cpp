@@ -67,7 +67,7 @@ struct Member {
   std::optional<session::TurnMemory> turns;
   ring::SegmentHeader header;
   ring::SpinBudget budget{0ns};  // never spins: what must be rung for and is not, hangs
-  ring::UniqueFd knock_fd;
+  UniqueFd knock_fd;
 };
 
 std::unique_ptr<DispatchLoop> start_loop(std::size_t devices = 1, std::chrono::nanoseconds slice = 6ms) {

@@ -39,8 +39,8 @@ Handover example() {
                        std::nullopt,
                        9,
                        {},
-                       session::MemorySize{0, 30},
-                       session::MemorySize{4096},
+                       MemorySize{0, 30},
+                       MemorySize{4096},
                        {},
                        {},
                        {},
@@ -110,8 +110,8 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->sessions[0].books.used_ns, (std::vector<std::uint64_t>{17, 0}));
   EXPECT_EQ(read->sessions[0].memory, (std::vector<std::uint64_t>{~std::uint64_t{0}, 5}));
   EXPECT_EQ(read->devices[0].memory, 1'000u);
-  EXPECT_EQ(read->tenants[1].asked_memory, (session::MemorySize{0, 30}));
-  EXPECT_EQ(read->tenants[1].set_memory, session::MemorySize{4096});
+  EXPECT_EQ(read->tenants[1].asked_memory, (MemorySize{0, 30}));
+  EXPECT_EQ(read->tenants[1].set_memory, MemorySize{4096});
   EXPECT_EQ(read->tenants[1].class_name, "gold");
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
@@ -195,7 +195,7 @@ TEST(Handover, GoesThroughAMemoryFileThatSurvivesExec) {
 }
 
 TEST(Handover, KeepsEveryDescriptorOverExecOrNone) {
-  std::vector<ring::UniqueFd> files;
+  std::vector<UniqueFd> files;
   const auto file = [&] { return files.emplace_back(::eventfd(0, EFD_CLOEXEC)).get(); };
   Handover handover = example();
   handover.listener = file();

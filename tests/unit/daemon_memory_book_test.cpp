@@ -10,7 +10,6 @@ namespace {
 
 using session::LedgerAnswer;
 using session::LedgerRequest;
-using session::MemorySize;
 using Kind = LedgerRequest::Kind;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;

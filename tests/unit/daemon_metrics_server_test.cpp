@@ -21,21 +21,21 @@ struct Metrics : ::testing::Test {
     server.emplace(*events, MetricsServer::Pages{[this] { return page; }, [this] { return reason; }});
   }
 
-  ring::UniqueFd connect() {
+  UniqueFd connect() {
     sockaddr_in name{};
     name.sin_family = AF_INET;
     name.sin_port = ::htons(server->port());
     name.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-    ring::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const void* const address = &name;
     EXPECT_EQ(::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)), 0);
     return fd;
   }
-  static void say(const ring::UniqueFd& fd, const std::string& text) {
+  static void say(const UniqueFd& fd, const std::string& text) {
     EXPECT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
   /// Runs the server until the peer has hung up; what it has said.
-  std::string hear(const ring::UniqueFd& fd, std::size_t piece = 65'536) {
+  std::string hear(const UniqueFd& fd, std::size_t piece = 65'536) {
     std::string text;
     std::string part(piece, '\0');
     const auto give_up = Clock::now() + 30s;
@@ -120,7 +120,7 @@ TEST_F(Metrics, ClientsThatStayKeepNobodyOut) {
   page = std::string(std::size_t{8} << 20, 'x') + "\nup 1\n";  // more than a socket takes
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
   for (const char* const said : {"", "GET /metrics HTTP/1.1\r\n", "GET /metrics HTTP/1.1\r\n\r\n"}) {
-    std::deque<ring::UniqueFd> crowd;
+    std::deque<UniqueFd> crowd;
     for (std::size_t i = 0; i < 3 * MetricsServer::kMostClients; ++i) {
       crowd.push_back(connect());
       if (*said != 0) (void)::send(crowd.back().get(), said, std::string_view(said).size(), MSG_NOSIGNAL);
@@ -141,7 +141,7 @@ TEST_F(Metrics, ManyWhoAskAtOnceHaveOnePageInCommon) {
                                                },
                                                [this] { return reason; }});
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
-  std::deque<ring::UniqueFd> crowd;
+  std::deque<UniqueFd> crowd;
   for (int i = 0; i < 20; ++i) {
     crowd.push_back(connect());
     say(crowd.back(), "GET /metrics HTTP/1.1\r\n\r\n");
@@ -172,7 +172,7 @@ TEST_F(Metrics, AUnixSocketHasThePermissionsAndGoesAtTheEnd) {
     name.sun_family = AF_UNIX;
     path.copy(name.sun_path, sizeof(name.sun_path) - 1);
     const void* const address = &name;
-    const ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)), 0);
     say(fd, "GET /metrics HTTP/1.1\r\n\r\n");
     EXPECT_TRUE(hear(fd).ends_with("up 1\n"));

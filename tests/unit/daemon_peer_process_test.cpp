@@ -17,11 +17,11 @@ namespace {
 /// A child that connects and stays until it is killed, and our end of the connection.
 struct Peer {
   explicit Peer(const harness::TemporaryFolder& folder) {
-    auto listener = session::Listener::bind(folder / "s", 0600);
+    auto listener = Listener::bind(folder / "s", 0600);
     EXPECT_TRUE(listener);
     pid = ::fork();
     if (pid == 0) {
-      const auto connected = session::Socket::connect(folder / "s");
+      const auto connected = Socket::connect(folder / "s");
       for (;;) ::pause();
     }
     for (;;) {
@@ -42,8 +42,8 @@ struct Peer {
   }
 
   pid_t pid = 0;
-  session::Socket socket;
-  session::PeerCredentials credentials;
+  Socket socket;
+  PeerCredentials credentials;
 };
 
 TEST(PeerProcess, ItsControlGroupIsTheOneThatProcShows) {

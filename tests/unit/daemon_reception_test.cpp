@@ -21,23 +21,23 @@ struct ReceptionTest : Access {
   /// So many users, who connect as often as they are let, and say this.
   void flood(uid_t users, std::size_t each, const std::string& hello = "") {
     for (uid_t user = kFirst; user < kFirst + users; ++user) {
-      for (session::Socket& made : connections_of(user, each, hello)) crowd.push_back(std::move(made));
+      for (Socket& made : connections_of(user, each, hello)) crowd.push_back(std::move(made));
     }
   }
   bool works_for_root() const { return ask(kLook).find("\"daemon\"") != std::string::npos; }
   /// A control connection of this user's that was let in.
-  session::Socket let_in(uid_t user) {
+  Socket let_in(uid_t user) {
     auto made = connections_of(user, 1, hello_of_control());
     EXPECT_NE(heard(made.at(0)).find("welcome"), std::string::npos) << user;
     return std::move(made[0]);
   }
-  static std::string answer_of(const session::Socket& connection, const std::string& request) {
+  static std::string answer_of(const Socket& connection, const std::string& request) {
     EXPECT_TRUE(connection.send(request)) << "it was hung up on";
     const auto answer = session::receive_answer(connection);
     return answer ? answer.value() : "";
   }
   /// Waits for what the daemon says, and then hangs up: its last words.
-  static std::string last_words(const session::Socket& connection) {
+  static std::string last_words(const Socket& connection) {
     std::string words, last;
     while (!(words = heard(connection)).empty()) last = words;
     return last;
@@ -64,7 +64,7 @@ struct ReceptionTest : Access {
     };
   }
 
-  std::vector<session::Socket> crowd;
+  std::vector<Socket> crowd;
 };
 
 TEST_F(ReceptionTest, ManyUsersWhoHoldAllTheirConnectionsKeepNobodyElseOut) {
@@ -105,7 +105,7 @@ TEST_F(ReceptionTest, PlacesAreKeptForAdministratorsWhereNobodyHasMoreThanOthers
   flood(kAll, 1);
   const auto refused = connections_of(kFirst + 5'000, 1);
   EXPECT_NE(heard(refused.at(0)).find("all 32 places"), std::string::npos);
-  std::vector<session::Socket> held;
+  std::vector<Socket> held;
   for (std::size_t i = 0; i < kept_for_administrators(kAll); ++i) held.push_back(let_in(0));
   EXPECT_TRUE(works_for_root()) << "a user's place is there even then";
 }
@@ -244,14 +244,14 @@ TEST_F(ReceptionTest, AUsersTraceIsNobodysForEver) {
 }
 
 /// Connected to a socket of streams.
-ring::UniqueFd stream_to(const std::string& path) {
+UniqueFd stream_to(const std::string& path) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   path.copy(name.sun_path, sizeof(name.sun_path) - 1);
   const void* const address = &name;
-  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const bool connected = ::connect(fd.get(), static_cast<const sockaddr*>(address), sizeof(name)) == 0;
-  return connected ? std::move(fd) : ring::UniqueFd();
+  return connected ? std::move(fd) : UniqueFd();
 }
 
 TEST_F(ReceptionTest, MetricsClientsThatStayKeepNoScraperOut) {
@@ -260,7 +260,7 @@ TEST_F(ReceptionTest, MetricsClientsThatStayKeepNoScraperOut) {
   config.metrics.listen = "unix:" + place;
   serve(config);
   ASSERT_TRUE(works_for_root()) << "it serves metrics when this is answered";
-  std::vector<ring::UniqueFd> held;
+  std::vector<UniqueFd> held;
   for (uid_t user = kFirst; user < kFirst + 5; ++user) {
     for (auto& each : harness::descriptors_of(user, 100, [&] { return stream_to(place); })) {
       held.push_back(std::move(each));
@@ -280,7 +280,7 @@ TEST_F(ReceptionTest, AnAdministratorFindsADescriptorWhereThereAreFew) {
   use_sleeping_workers();
   serve({}, with_descriptors(256));
   flood(3, 64);
-  std::vector<session::Socket> programs;
+  std::vector<Socket> programs;
   for (uid_t user = kFirst + 100; user < kFirst + 110; ++user) {
     for (auto& each : connections_of(user, 10, hello_of_tenant(std::nullopt)))
       programs.push_back(std::move(each));

@@ -35,7 +35,7 @@ struct SessionTableTest : ::testing::Test {
     script += "while [ \"$1\" != --ledger-fd ]; do shift; done\nledger=$2\n" + then;
     folder.write("worker", script + "\n");
     std::filesystem::permissions(folder / "worker", std::filesystem::perms::owner_all);
-    auto ends = std::move(session::Socket::pair()).value();
+    auto ends = std::move(Socket::pair()).value();
     client = std::move(ends.first);
     session::Hello hello;
     hello.tenant = joins;
@@ -74,7 +74,7 @@ struct SessionTableTest : ::testing::Test {
   std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
   Host host{{}, *events, *dispatch, TenantRegistry({}), folder / "worker", folder.path(), {}};
   SessionTable table{host};
-  session::Socket client;
+  Socket client;
   std::string joins = "bob";  // the tenant of sessions that start
 };
 
@@ -149,7 +149,7 @@ TEST_F(SessionTableTest, AUserHasOnlySoManySessionsAndOthersHaveTheirs) {
   start({kReady});
   host.config.user_session_limit = 2;
   const auto join = [&](uid_t uid) {
-    auto ends = std::move(session::Socket::pair()).value();
+    auto ends = std::move(Socket::pair()).value();
     return table.start({}, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second);
   };
   EXPECT_TRUE(join(12'345) && join(12'345));
@@ -185,7 +185,7 @@ TEST_F(SessionTableTest, ASessionAfterKillsMayNotRunAtOnceAndThenMay) {
 TEST_F(SessionTableTest, AKillHoldsNoSessionBackThatRunsAlready) {
   start({kReady});
   run_until([&] { return table.settled(); });
-  session::Socket running = std::move(client);
+  Socket running = std::move(client);
   for (int kill = 0; kill < 3; ++kill) {
     start({kReady, "{}"});
     run_until([&] { return table.all().size() == 1; });
@@ -214,7 +214,7 @@ struct DeviceViews : SessionTableTest {
   const session::DeviceDescription cpu{"Portable Computing Language", "cpu", 2, 1'000, ""};
   const session::DeviceDescription gpu{"Vendor", "gpu", 4, 2'000, "pci 1"};
   const session::DeviceDescription other_gpu{"Vendor", "gpu", 4, 3'000, "pci 2"};
-  std::vector<session::Socket> clients;
+  std::vector<Socket> clients;
 };
 
 TEST_F(DeviceViews, AWorkerThatSeesOtherDevicesBeginsBesideTheOthers) {
@@ -271,7 +271,7 @@ TEST_F(DeviceViews, NobodysDebtIsForgottenBecauseAnotherSeesOtherDevices) {
   // him.
   dispatch->account_processors({{bobs.id, std::chrono::seconds(100)}});
   const TenantId debtor = bobs.tenant;
-  for (session::Socket& each : clients) {
+  for (Socket& each : clients) {
     const std::size_t left = table.all().size() - 1;
     each.close();
     run_until([&] { return table.all().size() == left; });
@@ -296,7 +296,7 @@ TEST_F(DeviceViews, OnceNobodyRunsOrOwesAnythingTheTableBeginsAnew) {
 
 TEST_F(SessionTableTest, AWorkerThatCannotBeCagedIsRefusedInOneLine) {
   host.config.worker.cache = "/proc/no-place-for-caches";
-  auto ends = std::move(session::Socket::pair()).value();
+  auto ends = std::move(Socket::pair()).value();
   const auto started = table.start({}, ends.first.peer().value(), ends.second);
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().message.find("cannot make the folder /proc/no-place-for-caches"), 0u)
@@ -406,8 +406,8 @@ struct Interventions : SessionTableTest {
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
     std::filesystem::permissions(folder / "worker", std::filesystem::perms(0755));
     // Two of the owner's, with the same worker.
-    for (session::Socket* const mine : {&first, &second}) {
-      auto ends = std::move(session::Socket::pair()).value();
+    for (Socket* const mine : {&first, &second}) {
+      auto ends = std::move(Socket::pair()).value();
       *mine = std::move(ends.first);
       session::Hello hello;
       hello.tenant = "owner";
@@ -442,7 +442,7 @@ struct Interventions : SessionTableTest {
     return std::nullopt;
   }
 
-  session::Socket first, second;
+  Socket first, second;
 };
 
 TEST_F(Interventions, EndASessionWithTheReasonInTheLog) {
@@ -489,7 +489,7 @@ TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
   EXPECT_EQ(pause_of("owner"), (session::Pause{kOwner, false}));
   EXPECT_TRUE(suspended(2) && suspended(3));
   EXPECT_FALSE(suspended(1));
-  auto ends = std::move(session::Socket::pair()).value();
+  auto ends = std::move(Socket::pair()).value();
   session::Hello hello;
   hello.tenant = "owner";
   ASSERT_TRUE(table.start(hello, {::getpid(), kOwner, kOwner}, ends.second));
@@ -535,7 +535,7 @@ TEST_F(Interventions, APauseOutlivesTheTenantsSessionsAndNotItsUser) {
   run_until([&] { return table.all().size() == 1; });
   EXPECT_EQ(pause_of("owner"), (session::Pause{kOwner, false})) << "ps shows it";
   const auto again = [&](uid_t uid) {
-    auto ends = std::move(session::Socket::pair()).value();
+    auto ends = std::move(Socket::pair()).value();
     session::Hello hello;
     hello.tenant = "owner";
     ASSERT_TRUE(table.start(hello, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second));

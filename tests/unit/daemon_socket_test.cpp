@@ -8,8 +8,8 @@
 
 #include <cstring>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/session/paths.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
@@ -36,7 +36,7 @@ TEST_F(Pair, KeepsPacketsWholeAndInOrder) {
 }
 
 TEST_F(Pair, HandsOverADescriptorOfTheSameFile) {
-  const ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
+  const UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
   ASSERT_EQ(::write(file.get(), "hello", 5), 5);
   ASSERT_TRUE(near.send("here", {file.get()}));
   const auto packet = far.receive();
@@ -49,11 +49,11 @@ TEST_F(Pair, HandsOverADescriptorOfTheSameFile) {
 }
 
 TEST_F(Pair, TakesNoDescriptorWhereItTakesTextOnly) {
-  const ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
+  const UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
   ASSERT_TRUE(near.send("text"));
   EXPECT_EQ(far.receive_text()->text, "text");
   ASSERT_TRUE(near.send("here", {file.get()}));
-  const ring::UniqueFd before(::dup(file.get()));
+  const UniqueFd before(::dup(file.get()));
   EXPECT_FALSE(far.receive_text());
   // It would have got the next number.
   EXPECT_EQ(::fcntl(before.get() + 1, F_GETFD), -1);
@@ -61,7 +61,7 @@ TEST_F(Pair, TakesNoDescriptorWhereItTakesTextOnly) {
 
 TEST_F(Pair, ThatRefusesDescriptorsIsSentNone) {
   far.refuse_descriptors();
-  const ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
+  const UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
   if (near.send("here", {file.get()})) GTEST_SKIP() << "needs Linux 6.16";
   ASSERT_TRUE(near.send("text"));
   EXPECT_EQ(far.receive()->text, "text");
@@ -211,7 +211,7 @@ TEST(Paths, TheSocketIsTheOneInTheEnvironment) {
 TEST(TurnMemory, IsOnePageForBothSides) {
   auto ours = TurnMemory::create();
   ASSERT_TRUE(ours) << ours.error().message;
-  auto theirs = TurnMemory::attach(ring::UniqueFd(::dup(ours->fd())));
+  auto theirs = TurnMemory::attach(UniqueFd(::dup(ours->fd())));
   ASSERT_TRUE(theirs) << theirs.error().message;
   ours->page().devices[kMaxDevices - 1].slice_ns = 6;
   EXPECT_EQ(theirs->page().devices[kMaxDevices - 1].slice_ns, 6u);
@@ -219,10 +219,10 @@ TEST(TurnMemory, IsOnePageForBothSides) {
 }
 
 TEST(TurnMemory, RefusesAFileThatSomebodyCouldShrink) {
-  ring::UniqueFd file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(::ftruncate(file.get(), sizeof(TurnPage)), 0);
   EXPECT_FALSE(TurnMemory::attach(std::move(file)));
-  EXPECT_FALSE(TurnMemory::attach(ring::UniqueFd()));
+  EXPECT_FALSE(TurnMemory::attach(UniqueFd()));
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST(Tenants, AreForgottenOnlyWithoutSessions) {
 TEST(Tenants, WhatAProgramAskedForDoesNotHoldForTheNextOneBesideItsDyingWorker) {
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
   TenantRegistry registry{TenantRules{}};
-  const auto first = registry.join("alice", {kAlice}, 5, session::MemorySize{4096});
+  const auto first = registry.join("alice", {kAlice}, 5, MemorySize{4096});
   ASSERT_TRUE(registry.set_weight("alice", 7, 0, kAdministrator));
   ASSERT_TRUE(registry.join("alice", {kAlice}, std::nullopt));
   registry.retire(first->id);
@@ -249,7 +249,7 @@ TEST(Tenants, AskedForByNameAreNotJoinedByOthersThroughARule) {
 TEST(Tenants, HaveTheClassOfTheirRuleWhileTheyRun) {
   constexpr std::uint64_t kCapacity = 1'000;
   TenantRules rules;
-  rules.classes["gold"] = {.weight = 8, .memory = session::MemorySize{0, 50}, .session_limit = 2};
+  rules.classes["gold"] = {.weight = 8, .memory = MemorySize{0, 50}, .session_limit = 2};
   TenantRegistry registry(rules);
   const TenantRegistry::Applicant golden{.uid = kAlice, .assigned = true, .class_name = "gold"};
   const auto tenant = registry.join("a", golden, 3);

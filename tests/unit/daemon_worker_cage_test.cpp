@@ -13,10 +13,10 @@
 #include <sstream>
 #include <utility>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/worker_cage_landlock.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {
@@ -89,8 +89,8 @@ struct Cage : ::testing::Test {
   Report probe(const std::vector<std::string>& paths = {}) {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    const ring::UniqueFd reader(ends[0]);
-    ring::UniqueFd writer(ends[1]);
+    const UniqueFd reader(ends[0]);
+    UniqueFd writer(ends[1]);
     command.arguments = paths;
     command.output = writer.get();
     auto worker = WorkerProcess::spawn(command);
@@ -227,8 +227,8 @@ TEST_F(Cage, LeavesNoCapabilityAndNoWayToOne) {
 
 TEST_F(Cage, LetsInOnlyTheDescriptorsThatAreNamed) {
   plan();
-  const ring::UniqueFd leaked(::fcntl(STDERR_FILENO, F_DUPFD, 50));
-  const ring::UniqueFd kept(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 60));
+  const UniqueFd leaked(::fcntl(STDERR_FILENO, F_DUPFD, 50));
+  const UniqueFd kept(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 60));
   command.inherited = {kept.get()};
   const Report report = probe();
   std::set<std::string> open;
@@ -258,7 +258,7 @@ TEST_F(Cage, LimitsNothingThatItIsNotTold) {
 }
 
 TEST_F(Cage, ThatCannotBeMadeEndsTheWorkerWithOneLineForItsProgram) {
-  auto ends = std::move(session::Socket::pair()).value();
+  auto ends = std::move(Socket::pair()).value();
   command.channel = ends.second.fd();
   command.inherited = {ends.second.fd()};
   plan();

@@ -71,7 +71,7 @@ struct WorkersDescendants : ::testing::Test {
 
   harness::TemporaryFolder folder;
   WorkerCommand command;
-  ring::UniqueFd reader, writer;
+  UniqueFd reader, writer;
 };
 
 TEST_F(WorkersDescendants, EndWithItsProcessNumbers) {
@@ -189,7 +189,7 @@ TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
   if (daemon == 0) {
     // Dies with a process in its group.
     const auto group = ControlGroup::make(*control_group_folder(), kSession);
-    const ring::UniqueFd entrance = group->entrance();
+    const UniqueFd entrance = group->entrance();
     if (::fork() == 0) {
       if (::write(entrance.get(), "0", 1) != 1) ::_exit(1);
       ::execl("/bin/sleep", "sleep", "1000", nullptr);

@@ -32,7 +32,7 @@ struct WorkerOutputTest : ::testing::Test {
   Log log;
   std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
   std::unique_ptr<WorkerOutput> output;
-  ring::UniqueFd writer;
+  UniqueFd writer;
 };
 
 TEST_F(WorkerOutputTest, IsLoggedLineByLineWithItsSession) {
@@ -93,7 +93,7 @@ TEST_F(WorkerOutputTest, OfALineThatIsNotCompleteIsToldBeforeADaemonMakesWay) {
   turn();
   output->tell_rest();
   EXPECT_EQ(log.count("its worker says: half a line\n"), 1u);
-  const auto next = WorkerOutput::adopt(ring::UniqueFd(::dup(output->fd())));
+  const auto next = WorkerOutput::adopt(UniqueFd(::dup(output->fd())));
   output.reset();
   write(" and the rest\n");
   ASSERT_TRUE(next->relay(*events, "session 7 of tenant bob"));

@@ -29,7 +29,7 @@ struct Output {
     }
     return text;
   }
-  ring::UniqueFd reader, writer;
+  UniqueFd reader, writer;
 };
 
 std::string output_of(const std::string& script, std::optional<User> run_as = {}) {
@@ -99,7 +99,7 @@ TEST(WorkerEnvironment, OfACagedWorkerIsAtHomeInItsCache) {
 }
 
 TEST(WorkerProcess, InheritsOnlyWhatItIsGiven) {
-  const ring::UniqueFd leaked(::fcntl(STDERR_FILENO, F_DUPFD, 50));  // without close-on-exec
+  const UniqueFd leaked(::fcntl(STDERR_FILENO, F_DUPFD, 50));  // without close-on-exec
   ASSERT_GE(leaked.get(), 50);
   // The shell itself opens the folder that it lists, with a low number.
   const std::string listing = output_of("for fd in /proc/$$/fd/*; do echo ${fd##*/}; done");

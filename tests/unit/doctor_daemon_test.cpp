@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/session/socket.hpp"
+#include "runtime/base/socket.hpp"
 #include "tests/unit/doctor_machine.hpp"
 
 namespace fairgv::tools::doctor {
@@ -121,13 +121,13 @@ TEST_F(DaemonProbe, FindsNobody) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
-  const ring::UniqueFd left(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const UniqueFd left(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::bind(left.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   EXPECT_EQ(ask_daemon(path).connect_error, ECONNREFUSED);
 }
 
 TEST_F(DaemonProbe, SaysNothingToOneThatClientsDoNotTrust) {
-  const auto listener = session::Listener::bind(path, 0600);
+  const auto listener = Listener::bind(path, 0600);
   ASSERT_TRUE(listener);
   ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
   const DaemonAnswer answer = ask_daemon(path, std::chrono::milliseconds(1));
@@ -136,7 +136,7 @@ TEST_F(DaemonProbe, SaysNothingToOneThatClientsDoNotTrust) {
 }
 
 TEST_F(DaemonProbe, DoesNotWaitForeverForWhoDoesNotAnswer) {
-  const auto listener = session::Listener::bind(path, 0600);
+  const auto listener = Listener::bind(path, 0600);
   ASSERT_TRUE(listener);
   const DaemonAnswer answer = ask_daemon(path, std::chrono::milliseconds(1));
   EXPECT_TRUE(answer.reached());

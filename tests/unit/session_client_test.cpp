@@ -23,7 +23,7 @@ ring::SegmentSizes small_sizes() {
 class Worker {
  public:
   explicit Worker(int fd)
-      : segment_(ring::Segment::attach(ring::UniqueFd(::dup(fd))).value()),
+      : segment_(ring::Segment::attach(UniqueFd(::dup(fd))).value()),
         requests_(segment_.requests()),
         replies_(segment_.responses()),
         notices_(segment_.notices()) {}
@@ -115,7 +115,7 @@ struct Fixture : ::testing::Test {
     auto segment = ring::Segment::create(small_sizes());
     EXPECT_TRUE(segment);
     worker.emplace(segment->fd());
-    session.emplace(std::move(segment).value(), ring::UniqueFd());
+    session.emplace(std::move(segment).value(), UniqueFd());
   }
   std::optional<Worker> worker;
   std::optional<ClientSession> session;
@@ -393,7 +393,7 @@ struct WithDaemon : ::testing::Test {
   WithDaemon() {
     auto ends = std::move(Socket::pair()).value();
     daemon = std::move(ends.first);
-    session.emplace(ring::Segment::create(small_sizes()).value(), ends.second.release(), ring::UniqueFd(),
+    session.emplace(ring::Segment::create(small_sizes()).value(), ends.second.release(), UniqueFd(),
                     true);
   }
   Socket daemon;

@@ -1,5 +1,5 @@
 // Lists of cores: what is read, what is refused, and that threads go where they are sent.
-#include "runtime/session/core_set.hpp"
+#include "runtime/base/core_set.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
 
 namespace fairgv::session {
 namespace {

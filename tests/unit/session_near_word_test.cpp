@@ -1,7 +1,7 @@
 // Guesses for what was mistyped.
 #include <gtest/gtest.h>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 
 namespace fairgv::session {
 namespace {

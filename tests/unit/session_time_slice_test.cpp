@@ -1,4 +1,4 @@
-#include "runtime/session/time_slice.hpp"
+#include "runtime/base/time_slice.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

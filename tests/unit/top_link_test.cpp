@@ -13,8 +13,6 @@
 namespace fairgv::tools::top {
 namespace {
 
-using session::Packet;
-using session::Socket;
 
 struct TopLink : ::testing::Test {
   TopLink() {
@@ -28,7 +26,7 @@ struct TopLink : ::testing::Test {
   }
   std::string path() const { return folder / "s"; }
   void begin_daemon() {
-    auto bound = session::Listener::bind(path(), 0600);
+    auto bound = Listener::bind(path(), 0600);
     ASSERT_TRUE(bound) << bound.error().message;
     listener.emplace(std::move(bound).value());
   }
@@ -54,7 +52,7 @@ struct TopLink : ::testing::Test {
   static Change weight_of_bob() { return weight_change("bob", "7", "w").value(); }
 
   harness::TemporaryFolder folder;
-  std::optional<session::Listener> listener;
+  std::optional<Listener> listener;
   Socket peer;
   std::optional<DaemonLink> link;
   DaemonLink::Time now{std::chrono::hours(1)};
@@ -82,7 +80,7 @@ TEST_F(TopLink, BringsReportsThatAreTooLongForAPacket) {
   for (std::uint32_t i = 0; i < 300; ++i)
     report.tenants.push_back(top_tenant("t" + std::to_string(i), 1, 0, 0));
   const std::string text = session::to_text(report);
-  ASSERT_GT(text.size(), session::kMaxPacket);
+  ASSERT_GT(text.size(), kMaxPacket);
   answer(text);
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(reports[0].tenants.size(), 303u);

@@ -68,7 +68,7 @@ TEST(TraceReport, TellsWhatTheDaemonRefuses) {
 TEST(TurnMemory, HasARingForTracesThatBothSidesSee) {
   auto daemon = TurnMemory::create();
   ASSERT_TRUE(daemon);
-  auto worker = TurnMemory::attach(ring::UniqueFd(::dup(daemon->fd())));
+  auto worker = TurnMemory::attach(UniqueFd(::dup(daemon->fd())));
   ASSERT_TRUE(worker);
   const auto theirs = worker->trace();
   const auto ours = daemon->trace();

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/session/core_set.hpp"
+#include "runtime/base/core_set.hpp"
 
 namespace fairgv::vgpu {
 namespace {
@@ -66,7 +66,7 @@ TEST(DeviceThreads, AreFoundOldestFirst) {
 TEST(DeviceThreads, GetACoreEachInTheirOrder) {
   const std::vector<std::size_t> cores = cores_of(0);
   const Sleepers sleepers(cores.size());
-  ASSERT_TRUE(give_each_a_core(sleepers.ids(), session::allowed_cores().value()));
+  ASSERT_TRUE(give_each_a_core(sleepers.ids(), allowed_cores().value()));
   for (std::size_t i = 0; i < cores.size(); ++i) {
     EXPECT_EQ(cores_of(sleepers.ids()[i]), std::vector<std::size_t>{cores[i]});
   }
@@ -77,7 +77,7 @@ TEST(DeviceThreads, StayWhereTheyAreUnlessThereIsOneForEachCore) {
   const std::vector<std::size_t> cores = cores_of(0);
   for (const std::size_t count : {cores.size() - 1, cores.size() + 1}) {
     const Sleepers sleepers(count);
-    EXPECT_FALSE(give_each_a_core(sleepers.ids(), session::allowed_cores().value())) << count;
+    EXPECT_FALSE(give_each_a_core(sleepers.ids(), allowed_cores().value())) << count;
     for (const pid_t thread : sleepers.ids()) EXPECT_EQ(cores_of(thread), cores);
   }
 }
@@ -91,11 +91,11 @@ TEST(DeviceThreads, OfWhichOneHasEndedAreNotAllPlaced) {
   }
   const Sleepers sleepers(cores.size() - 1);
   threads.insert(threads.end(), sleepers.ids().begin(), sleepers.ids().end());
-  EXPECT_FALSE(give_each_a_core(threads, session::allowed_cores().value()));
+  EXPECT_FALSE(give_each_a_core(threads, allowed_cores().value()));
 }
 
 TEST(DeviceThreads, LeaveTheirCoresAndComeBack) {
-  const auto all = std::move(session::allowed_cores()).value();
+  const auto all = std::move(allowed_cores()).value();
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "there is one core only";
   const Sleepers sleepers(2);
   const std::vector<std::size_t> own = cores_of(sleepers.ids()[0]);
@@ -103,7 +103,7 @@ TEST(DeviceThreads, LeaveTheirCoresAndComeBack) {
   CPU_ZERO(&first);
   CPU_SET(own.front(), &first);
   ASSERT_EQ(::sched_setaffinity(sleepers.ids()[0], sizeof(first), &first), 0);
-  const cpu_set_t others = session::other_cores(all, first);
+  const cpu_set_t others = other_cores(all, first);
   AwayFromCores away(sleepers.ids(), others);
   for (int round = 0; round < 2; ++round) {
     away.leave();

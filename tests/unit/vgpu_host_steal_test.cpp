@@ -29,15 +29,15 @@ std::string stat(int first, int second) {
 }
 
 TEST(HostStealTicks, AreTheSumOverTheProcessorsThatCount) {
-  EXPECT_EQ(session::processor_ticks(stat(20, 300), processors({0})).steal, 20U);
-  EXPECT_EQ(session::processor_ticks(stat(20, 300), processors({0, 11})).steal, 320U);
-  EXPECT_EQ(session::processor_ticks(stat(20, 300), processors({1})).steal, 0U);
+  EXPECT_EQ(processor_ticks(stat(20, 300), processors({0})).steal, 20U);
+  EXPECT_EQ(processor_ticks(stat(20, 300), processors({0, 11})).steal, 320U);
+  EXPECT_EQ(processor_ticks(stat(20, 300), processors({1})).steal, 0U);
 }
 
 TEST(HostStealTicks, AreZeroInATextThatHasNone) {
   for (const char* text :
        {"", "\n", "cpu0", "cpu0 1 2 3\n", "cpux 1 2 3 4 5 6 7 8\n", "intr 1\ncpu0 1 2 3 4 5 6 7 8"}) {
-    EXPECT_EQ(session::processor_ticks(text, processors({0})).steal,
+    EXPECT_EQ(processor_ticks(text, processors({0})).steal,
               text == std::string("cpux 1 2 3 4 5 6 7 8\n") ? 8U : 0U)
         << text;
   }

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/socket.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/client.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "runtime/session/turn.hpp"
 
 namespace fairgv::vgpu {
@@ -52,7 +52,7 @@ class WorkerProcess : public ::testing::Test {
   }
 
   void SetUp() override {
-    auto ends = std::move(session::Socket::pair()).value();
+    auto ends = std::move(Socket::pair()).value();
     daemons_end = std::move(ends.first);
     workers_end = std::move(ends.second);
     int pipe[2];
@@ -67,10 +67,10 @@ class WorkerProcess : public ::testing::Test {
   }
 
   ring::Segment segment = std::move(ring::Segment::create()).value();
-  ring::UniqueFd segment_fd{::fcntl(segment.fd(), F_DUPFD_CLOEXEC, 0)};
+  UniqueFd segment_fd{::fcntl(segment.fd(), F_DUPFD_CLOEXEC, 0)};
   session::TurnMemory turns = std::move(session::TurnMemory::create()).value();
-  session::Socket daemons_end, workers_end;
-  ring::UniqueFd knock_read, knock_write;
+  Socket daemons_end, workers_end;
+  UniqueFd knock_read, knock_write;
   pid_t pid = -1;
 };
 
@@ -83,7 +83,7 @@ TEST_F(WorkerProcess, SaysThatItIsReadyAndServesUntilTheDaemonIsGone) {
   EXPECT_FALSE(ready->devices.empty());
   {
     session::ClientSession client(
-        std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(), {});
+        std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(), {});
     const auto topology = client.call(wire::GetTopology{});
     ASSERT_TRUE(topology);
     EXPECT_EQ(topology->devices.size(), ready->devices.size());
@@ -95,7 +95,7 @@ TEST_F(WorkerProcess, SaysThatItIsReadyAndServesUntilTheDaemonIsGone) {
 TEST_F(WorkerProcess, KnocksWhenItWantsATurn) {
   start_as_the_daemon_does();
   first_message();
-  session::ClientSession client(std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(),
+  session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(),
                                 {});
   const auto context = client.new_object();
   const auto queue = client.new_object();
@@ -127,7 +127,7 @@ TEST_F(WorkerProcess, KnocksWhenItWantsATurn) {
 TEST_F(WorkerProcess, EndsWithStatus3WhenTheFrontEndBreaksTheProtocol) {
   start_as_the_daemon_does();
   first_message();
-  session::ClientSession client(std::move(ring::Segment::attach(ring::UniqueFd(::dup(segment.fd())))).value(),
+  session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(),
                                 {});
   client.send(wire::FlushQueue{wire::ObjectId::make(5, 5)});
   EXPECT_EQ(exit_status(), 3);

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv {
@@ -21,7 +21,7 @@ class WakeLatencyPipe {
   WakeLatencyPipe() : folder_(harness::TemporaryFolder::make()) {
     EXPECT_TRUE(folder_);
     EXPECT_EQ(::mkfifo(path().c_str(), 0600), 0);
-    reader_ = ring::UniqueFd(::open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    reader_ = UniqueFd(::open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     EXPECT_TRUE(reader_);
   }
 
@@ -39,7 +39,7 @@ class WakeLatencyPipe {
 
  private:
   Result<harness::TemporaryFolder> folder_;
-  ring::UniqueFd reader_;
+  UniqueFd reader_;
 };
 
 }  // namespace fairgv

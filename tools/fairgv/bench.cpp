@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
 
@@ -54,7 +54,7 @@ int refuse(const std::string& name, const std::vector<std::string>& names) {
   }
   return fail("bench",
               fmt::format("there is no benchmark '{}': {}see fairgv bench for all that there are", name,
-                          session::did_you_mean(name, names)),
+                          did_you_mean(name, names)),
               kMisused);
 }
 

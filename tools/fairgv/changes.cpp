@@ -5,9 +5,9 @@
 #include <charconv>
 #include <system_error>
 
+#include "runtime/base/json_fields.hpp"
+#include "runtime/base/near_word.hpp"
 #include "runtime/session/identity.hpp"
-#include "runtime/session/json_fields.hpp"
-#include "runtime/session/near_word.hpp"
 #include "runtime/session/protocol.hpp"
 #include "sched/policies/registry.hpp"
 
@@ -61,7 +61,7 @@ Result<Change> weight_change(const std::string& tenant, const std::string& text,
 
 Result<Change> memory_change(const std::string& tenant, const std::string& text, const std::string& source) {
   if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
-  const auto memory = session::parse_memory_size(text, source);
+  const auto memory = parse_memory_size(text, source);
   if (!memory) return memory.error();
   Change change;
   change.request.command = ControlRequest::Command::set;
@@ -74,8 +74,8 @@ Result<Change> memory_change(const std::string& tenant, const std::string& text,
 Result<Change> policy_change(const std::string& policy, std::optional<std::uint32_t> device) {
   if (sched::find_policy(policy) == nullptr) {
     return Error{fmt::format("there is no policy '{}': {}",
-                             session::printable(policy, session::kLongestPolicyName),
-                             session::guess_and_list(policy, sched::policy_names()))};
+                             printable(policy, session::kLongestPolicyName),
+                             guess_and_list(policy, sched::policy_names()))};
   }
   Change change;
   change.request.command = ControlRequest::Command::set_policy;
@@ -103,7 +103,7 @@ Result<Change> intervention(Intervention what, const std::string& target) {
   const char* const end = target.data() + target.size();
   if (std::from_chars(target.data(), end, session).ec != std::errc{}) {
     return Error{fmt::format("there is no session {}: see 'fairgv ps' (a tenant of that name: --tenant)",
-                             session::printable(target, session::kLongestTenantName))};
+                             printable(target, session::kLongestTenantName))};
   }
   Change change = change_of(what);
   change.request.session = session;

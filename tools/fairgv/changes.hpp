@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::tools {

@@ -8,7 +8,6 @@
 
 namespace fairgv::tools {
 
-using session::Packet;
 
 Result<Control> Control::connect(const std::string& socket_path, int* code) {
   auto socket =

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/session/control_protocol.hpp"
-#include "runtime/session/socket.hpp"
 
 namespace fairgv::tools {
 
@@ -22,11 +22,11 @@ class Control {
   /// Returns when the daemon has hung up, for instance because it has ended.
   void wait_for_hang_up();
   /// The connection itself.
-  [[nodiscard]] ring::UniqueFd release() { return socket_.release(); }
+  [[nodiscard]] UniqueFd release() { return socket_.release(); }
 
  private:
-  explicit Control(session::Socket socket) : socket_(std::move(socket)) {}
-  session::Socket socket_;
+  explicit Control(Socket socket) : socket_(std::move(socket)) {}
+  Socket socket_;
 };
 
 }  // namespace fairgv::tools

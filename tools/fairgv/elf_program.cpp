@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -51,7 +51,7 @@ class File {
   }
 
  private:
-  ring::UniqueFd file_;
+  UniqueFd file_;
   std::uint64_t size_ = 0;
 };
 

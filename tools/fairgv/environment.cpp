@@ -66,7 +66,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
       return weight.error();
   }
   if (options.memory) {
-    if (const auto memory = session::parse_memory_limit(*options.memory, "--mem"); !memory)
+    if (const auto memory = parse_memory_limit(*options.memory, "--mem"); !memory)
       return memory.error();
   }
   const auto vendors = vendor_folder();

@@ -54,8 +54,8 @@ Result<Launch> launch(const std::string& socket, const std::string& config) {
   arguments.push_back(nullptr);
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-  const ring::UniqueFd reader(ends[0]);
-  ring::UniqueFd writer(ends[1]);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot start " + program);
   if (child == 0) {

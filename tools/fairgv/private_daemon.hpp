@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::tools {
 
 struct FoundDaemon {
-  ring::UniqueFd connection;
+  UniqueFd connection;
   bool started = false;  // by us, or at the same time by another `fairgv run`
 };
 

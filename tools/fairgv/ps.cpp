@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
 #include "tools/fairgv/ps_table.hpp"
@@ -58,7 +58,7 @@ std::string known_column(const std::string& name) {
   if (std::find(columns.begin(), columns.end(), name) != columns.end()) return {};
   std::string list;
   for (const std::string& each : columns) list += (list.empty() ? "" : ", ") + each;
-  return fmt::format("there is no column '{}': {}there are {}", name, session::did_you_mean(name, columns),
+  return fmt::format("there is no column '{}': {}there are {}", name, did_you_mean(name, columns),
                      list);
 }
 

@@ -81,7 +81,7 @@ void tell_all(const RunOptions& options, const Variables& variables, bool starte
 /// The program inherits the connection to the daemon, though it knows nothing of it: a daemon that ends when
 /// it is idle must still be there when the program makes its first OpenCL call, however late. The number is
 /// out of the way of shell scripts.
-Result<void> keep_over_exec(ring::UniqueFd connection) {
+Result<void> keep_over_exec(UniqueFd connection) {
   if (::fcntl(connection.get(), F_DUPFD, kOutOfTheWay) < 0) {
     return system_error("cannot keep the connection to the daemon");
   }

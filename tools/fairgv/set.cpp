@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policies/registry.hpp"
 #include "tools/fairgv/changes.hpp"
@@ -34,7 +34,7 @@ Result<void> take_setting(SetOptions& options, const std::string& setting) {
                              : name == "mem" || name == "memory" ? &options.memory
                                                                  : nullptr;
   if (equals == std::string::npos || value == nullptr) {
-    return Error{"'" + setting + "' is no setting: " + session::did_you_mean(name, {"weight", "mem"}) +
+    return Error{"'" + setting + "' is no setting: " + did_you_mean(name, {"weight", "mem"}) +
                  "a tenant has --weight W and --mem SIZE"};
   }
   if (!value->empty()) return Error{name + " is there twice"};

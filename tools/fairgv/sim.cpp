@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 #include "sched/policies/registry.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/sim_report.hpp"
@@ -57,7 +57,7 @@ int sim(const SimOptions& options) {
     if (sched::find_policy(policy) != nullptr) continue;
     return fail("sim",
                 "there is no policy '" + policy +
-                    "': " + session::guess_and_list(policy, sched::policy_names() + ", all"),
+                    "': " + guess_and_list(policy, sched::policy_names() + ", all"),
                 kMisused);
   }
   File csv(options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "we"), &std::fclose);

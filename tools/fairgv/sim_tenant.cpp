@@ -1,6 +1,6 @@
 #include "tools/fairgv/sim_tenant.hpp"
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -62,7 +62,7 @@ Result<void> set(TenantSpec& spec, const std::string& key, const std::string& va
   if (key == "sleep") return set_fraction(spec.sleep, key, value, kMostSleep);
   if (key != "kernel") {
     return Error{"'" + key + "' is no property of a tenant: " +
-                 session::guess_and_list(key, "weight, kernel, jitter, sleep, burst, sessions, count")};
+                 guess_and_list(key, "weight, kernel, jitter, sleep, burst, sessions, count")};
   }
   const auto kernel = parse_duration(value);
   if (!kernel) return Error{"kernel must be a time such as 200us, not '" + value + "'"};

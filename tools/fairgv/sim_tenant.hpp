@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "sched/simulator/program.hpp"
 
 namespace fairgv::tools {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::tools {
 

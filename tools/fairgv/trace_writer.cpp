@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -65,7 +65,7 @@ void TraceWriter::finish() {
     for (const Report::Command& part : parts) write_command(part, 0);
   }
   out_ << "\n],\"otherData\":"
-       << session::to_text(json{{"clock", "CLOCK_MONOTONIC"},
+       << json_text(json{{"clock", "CLOCK_MONOTONIC"},
                                 {"lost_commands", totals_.lost_commands},
                                 {"lost_turns", totals_.lost_turns}})
        << "}\n";

@@ -89,7 +89,7 @@ void print_row(const std::string& key, const UsageAmounts& used) {
   constexpr double kGiBHour = 3'600.0 * (1U << 30);
   fmt::print("{:<32} {:>12.2f} {:>12.2f} {:>12.3f} {:>12} {:>10} {:>10}\n", key, in_seconds(used.device_ns),
              in_seconds(used.entitled_ns), used.memory_byte_s / kGiBHour, used.launches, used.slices,
-             session::readable_bytes(used.bytes));
+             readable_bytes(used.bytes));
 }
 
 void print_table(const UsageOptions& options, UsageBy by, const std::vector<UsageSum>& sums) {

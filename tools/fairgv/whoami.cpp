@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "runtime/base/memory_size.hpp"
 #include "runtime/session/control_answers.hpp"
 #include "runtime/session/identity.hpp"
-#include "runtime/session/memory_size.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
@@ -40,7 +40,7 @@ void print_who(const session::WhoAmI& who) {
   line("weight", std::to_string(who.weight));
   for (std::size_t device = 0; device < who.memory_limits.size(); ++device) {
     line(device == 0 ? "memory" : "",
-         fmt::format("{} of device {}", session::readable_bytes(who.memory_limits[device]), device));
+         fmt::format("{} of device {}", readable_bytes(who.memory_limits[device]), device));
   }
 }
 

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::cuda {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/cuda/allocations.hpp"
 #include "runtime/vgpu/cuda/commands.hpp"

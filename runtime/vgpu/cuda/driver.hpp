@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
 #include "runtime/wire/calls/cuda/contexts.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/dispatch.hpp"

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/wire/calls/kernels.hpp"

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/executor.hpp"

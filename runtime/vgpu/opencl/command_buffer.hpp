@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"

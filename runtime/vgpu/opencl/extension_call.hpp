@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/wire/calls/extensions.hpp"
 #include "runtime/wire/extension_signatures.hpp"
 

@@ -76,7 +76,7 @@ std::error_code last_error() {
 }
 
 std::error_code write_file(const fs::path& path, std::string_view text) {
-  const ring::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return last_error();
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
@@ -92,7 +92,7 @@ void remove_leftovers(const fs::path& temporary) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary, ignored)) {
     if (!entry.path().filename().string().starts_with(kFolderName)) continue;
-    const ring::UniqueFd folder(
+    const UniqueFd folder(
         ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
     if (folder && ::fstat(folder.get(), &status) == 0 && status.st_uid == ::geteuid() &&
@@ -104,12 +104,12 @@ void remove_leftovers(const fs::path& temporary) {
 
 /// Makes a folder and locks it. Another worker may take it for a leftover before it is locked, so it is tried
 /// again.
-int make_locked_folder(const fs::path& temporary, std::string& folder, ring::UniqueFd& lock) {
+int make_locked_folder(const fs::path& temporary, std::string& folder, UniqueFd& lock) {
   constexpr int kMostTries = 100;
   for (int tries = 0; tries < kMostTries; ++tries) {
     std::string name = temporary / (std::string(kFolderName) + "XXXXXX");
     if (::mkdtemp(name.data()) == nullptr) return errno;
-    ring::UniqueFd made(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    UniqueFd made(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat locked {};
     struct stat there {};
     if (made && ::flock(made.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(made.get(), &locked) == 0 &&

@@ -18,8 +18,8 @@
 #include <system_error>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/wire/calls/programs.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -82,8 +82,8 @@ class IncludeFolder {
 
   const std::shared_ptr<const IncludeFiles> files_;
   std::string folder_;   // "fairgv-build-XXXXXX", absolute
-  ring::UniqueFd lock_;  // says that the folder is in use
-  ring::UniqueFd before_;
+  UniqueFd lock_;  // says that the folder is in use
+  UniqueFd before_;
   bool moved_ = false;
 };
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 #include "tests/bench/report/runner.hpp"
 #include "tests/bench/report/this_machine.hpp"
 #include "tests/bench/support/command_line.hpp"
@@ -29,7 +29,7 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& only) {
   const std::vector<std::string> all = experiments();
   for (const std::string& name : only) {
     if (std::find(all.begin(), all.end(), name) == all.end()) {
-      return Error{"there is no experiment '" + name + "': " + session::guess_and_list(name, list_of(all))};
+      return Error{"there is no experiment '" + name + "': " + guess_and_list(name, list_of(all))};
     }
   }
   if (only.empty()) return all;

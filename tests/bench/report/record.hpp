@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::bench::report {
 

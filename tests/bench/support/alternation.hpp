@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/harness/child.hpp"
 
 namespace fairgv::bench {

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 #include "tests/bench/support/command_line.hpp"
 
 namespace fairgv::bench {
@@ -18,7 +18,7 @@ void declare_api(CLI::App& app, Api& api, bool mixed) {
              std::string known;
              for (const auto& [each, value] : names) known += (known.empty() ? "" : ", ") + each;
              throw CLI::ValidationError(
-                 "--api", "there is no API '" + name + "': " + session::guess_and_list(name, known));
+                 "--api", "there is no API '" + name + "': " + guess_and_list(name, known));
            }
            api = found->second;
            if (api != Api::kOpenCl && !known_workload("cuda/matrixMul").empty()) {

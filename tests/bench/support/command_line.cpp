@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "runtime/base/near_word.hpp"
 #include "runtime/session/command_line.hpp"
-#include "runtime/session/near_word.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace fairgv::bench {
@@ -32,7 +32,7 @@ int exit_code(const CLI::App& app, const Result<void>& done) {
 std::string known_policy(const std::string& name) {
   if (sched::find_policy(name) != nullptr) return {};
   return fmt::format("there is no policy '{}': {}", name,
-                     session::guess_and_list(name, sched::policy_names()));
+                     guess_and_list(name, sched::policy_names()));
 }
 
 std::string known_workload(const std::string& name) {
@@ -44,7 +44,7 @@ std::string known_workload(const std::string& name) {
     if (entry.is_regular_file()) list += (list.empty() ? "" : ", ") + entry.path().filename().string();
   }
   return fmt::format("there is no workload '{}' in {}: {}", name, folder,
-                     session::guess_and_list(name, list));
+                     guess_and_list(name, list));
 }
 
 void declare_device_cores(CLI::App& app, unsigned& cores) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/harness/child.hpp"
 #include "tests/harness/tenancy.hpp"
 

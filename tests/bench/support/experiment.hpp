@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/bench/support/output.hpp"
 #include "tests/harness/tenancy.hpp"
 

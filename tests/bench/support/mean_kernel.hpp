@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {

@@ -24,7 +24,7 @@ Result<void> OnRequest::start(CommandLine command) {
   command_ = std::move(command);
   if (::mkfifo(pipe_.path().c_str(), 0600) != 0) return system_error("cannot make " + pipe_.path());
   // Both ends: opening one would wait for the other.
-  requests_ = ring::UniqueFd(::open(pipe_.path().c_str(), O_RDWR | O_CLOEXEC));
+  requests_ = UniqueFd(::open(pipe_.path().c_str(), O_RDWR | O_CLOEXEC));
   if (!requests_) return system_error("cannot open " + pipe_.path());
   command_.arguments.insert(command_.arguments.end(), {"--requests", pipe_.path()});
   auto child = Child::start(command_);

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/harness/child.hpp"
 
@@ -56,7 +56,7 @@ class OnRequest {
 
   ScratchFile pipe_;
   harness::CommandLine command_;
-  ring::UniqueFd requests_;
+  UniqueFd requests_;
   std::optional<harness::Child> child_;
   std::deque<std::string> lines_;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/harness/statistics.hpp"
 
 namespace fairgv::bench {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/bench/support/rivals.hpp"
 #include "tests/harness/tenancy.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tests/bench/support/on_request.hpp"
 #include "tests/bench/support/rivals.hpp"
 #include "tests/harness/tenancy.hpp"

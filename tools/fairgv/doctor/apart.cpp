@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 namespace fairgv::tools::doctor {
 namespace {
@@ -53,8 +53,8 @@ std::string killed_by(int signal) {
 Result<Apart> run_apart(const std::function<int(int out)>& work, std::chrono::milliseconds patience) {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-  const ring::UniqueFd reader(ends[0]);
-  ring::UniqueFd writer(ends[1]);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot start a process");
   if (child == 0) work_apart(work, writer.get());

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
 namespace fairgv::tools::doctor {
 

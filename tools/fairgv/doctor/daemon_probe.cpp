@@ -8,9 +8,8 @@
 namespace fairgv::tools::doctor {
 namespace {
 
-using session::Packet;
 
-Result<void> greet(const session::Socket& socket) {
+Result<void> greet(const Socket& socket) {
   session::Hello hello;
   hello.role = session::Hello::Role::control;
   if (auto sent = socket.send(session::to_text(hello)); !sent) return sent.error();
@@ -24,7 +23,7 @@ Result<void> greet(const session::Socket& socket) {
   return {};
 }
 
-Result<session::Report> ask_report(const session::Socket& socket) {
+Result<session::Report> ask_report(const Socket& socket) {
   if (auto greeted = greet(socket); !greeted) return greeted.error();
   if (auto sent = socket.send(session::to_text(session::ControlRequest{})); !sent) return sent.error();
   const auto answer = session::receive_answer(socket);

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "runtime/session/core_set.hpp"
+#include "runtime/base/core_set.hpp"
 #include "tools/fairgv/doctor/checks.hpp"
 #include "tools/fairgv/doctor/device_files.hpp"
 #include "tools/fairgv/doctor/process_limits.hpp"
@@ -42,7 +42,7 @@ Result<cpu_set_t> usable_cores(const Machine& machine) {
   constexpr std::string_view kKey = "Cpus_allowed_list:\t";
   std::istringstream lines(machine.text("/proc/self/status").value_or(""));
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(kKey)) return session::parse_core_set(line.substr(kKey.size()));
+    if (line.starts_with(kKey)) return parse_core_set(line.substr(kKey.size()));
   }
   return Error{"/proc/self/status does not say which cores may be used"};
 }
@@ -50,10 +50,10 @@ Result<cpu_set_t> usable_cores(const Machine& machine) {
 Finding device_cores_finding(const std::string& wanted, const cpu_set_t& usable) {
   const std::string subject = "[device] cores";
   const std::string remedy = fmt::format("cores = \"LIST\" with some, but not all, of {}", list_of(usable));
-  const auto cores = session::parse_core_set(wanted);
+  const auto cores = parse_core_set(wanted);
   if (!cores) return wrong(subject, cores.error().message, remedy);
-  const cpu_set_t beyond = session::other_cores(cores.value(), usable);
-  const cpu_set_t left = session::other_cores(usable, cores.value());
+  const cpu_set_t beyond = other_cores(cores.value(), usable);
+  const cpu_set_t left = other_cores(usable, cores.value());
   if (CPU_COUNT(&beyond) != 0)
     return wrong(subject, fmt::format("{} cannot be used here", list_of(beyond)), remedy);
   if (CPU_COUNT(&left) == 0)

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
 #include "sched/policies/registry.hpp"
 #include "tools/fairgv/long_commands.hpp"
 
@@ -262,7 +262,7 @@ void Controller::begin_prompt(Subject subject) {
     screen_.question = fmt::format("weight of {} (1 to 10000; now {}): ", tenant, row->weight);
   } else if (subject == Subject::memory) {
     const std::string now =
-        row->memory_limit ? fmt::format("; now {}", session::readable_bytes(*row->memory_limit)) : "";
+        row->memory_limit ? fmt::format("; now {}", readable_bytes(*row->memory_limit)) : "";
     screen_.question = fmt::format("memory quota of {} (as 512MiB, 25%{}): ", tenant, now);
   } else {
     screen_.question = fmt::format("policy of device {} (up, down: others): ", target_.device);

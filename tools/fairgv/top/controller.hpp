@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "runtime/session/control_protocol.hpp"
 #include "tools/fairgv/changes.hpp"
 #include "tools/fairgv/top/screen.hpp"

@@ -8,7 +8,6 @@
 namespace fairgv::tools::top {
 namespace {
 
-using session::Packet;
 
 constexpr std::chrono::seconds kRetry{1};
 constexpr std::chrono::seconds kPatience{5};

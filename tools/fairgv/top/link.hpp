@@ -12,9 +12,9 @@
 #include <string>
 #include <variant>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/session/control_protocol.hpp"
-#include "runtime/session/socket.hpp"
 #include "tools/fairgv/changes.hpp"
 
 namespace fairgv::tools::top {
@@ -57,7 +57,7 @@ class DaemonLink {
 
   const std::string socket_path_;
   const Events events_;
-  session::Socket socket_;
+  Socket socket_;
   State state_ = State::apart;
   std::deque<Request> requests_;  // the first one is under way in state `asked`
   Time deadline_{};               // at once

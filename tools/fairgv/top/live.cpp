@@ -8,7 +8,7 @@
 #include <array>
 #include <csignal>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 #include "tools/fairgv/top/link.hpp"
 #include "tools/fairgv/top/terminal.hpp"
 
@@ -19,12 +19,12 @@ using Clock = std::chrono::steady_clock;
 
 /// Blocked in this process from now on: they are read in the loop, between two drawings, so that the terminal
 /// is given back whole. SIGTSTP stays with curses, which restores the terminal while we are stopped.
-Result<ring::UniqueFd> take_signals() {
+Result<UniqueFd> take_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT}) ::sigaddset(&set, signal);
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return system_error("cannot block signals");
-  ring::UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_error("cannot take signals");
   return fd;
 }
@@ -39,7 +39,7 @@ int milliseconds_until(Clock::time_point time, Clock::time_point now) {
 
 class Live {
  public:
-  Live(const std::string& socket_path, Controller controller, Terminal terminal, ring::UniqueFd signals)
+  Live(const std::string& socket_path, Controller controller, Terminal terminal, UniqueFd signals)
       : controller_(std::move(controller)),
         terminal_(std::move(terminal)),
         signals_(std::move(signals)),
@@ -108,7 +108,7 @@ class Live {
 
   Controller controller_;
   Terminal terminal_;
-  ring::UniqueFd signals_;
+  UniqueFd signals_;
   DaemonLink link_;
   Clock::time_point next_look_{};
   bool quit_ = false;

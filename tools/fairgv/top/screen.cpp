@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
 #include "tools/fairgv/top/table.hpp"
 
 namespace fairgv::tools::top {

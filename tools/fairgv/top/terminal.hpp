@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 #include "tools/fairgv/top/controller.hpp"
 #include "tools/fairgv/top/screen.hpp"
 #include "tools/fairgv/top/text.hpp"

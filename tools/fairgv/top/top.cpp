@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "runtime/base/near_word.hpp"
 #include "runtime/session/identity.hpp"
-#include "runtime/session/near_word.hpp"
 #include "runtime/session/paths.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
@@ -85,7 +85,7 @@ int top_command(const TopOptions& options) {
   if (!key) {
     return fail("top",
                 "--sort is '" + options.sort +
-                    "', which is no column: " + session::guess_and_list(options.sort, top::sort_key_names()),
+                    "', which is no column: " + guess_and_list(options.sort, top::sort_key_names()),
                 kMisused);
   }
   const top::Order order{*key, options.reverse};

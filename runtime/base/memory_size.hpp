@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 
 struct MemorySize {
   std::uint64_t bytes = 0;
@@ -37,4 +37,4 @@ std::string to_text(const MemorySize& size);
 /// For people to read, rounded: "1.5 GiB".
 std::string readable_bytes(std::uint64_t bytes);
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,9 +1,9 @@
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace fairgv::ring {
+namespace fairgv {
 
 void UniqueFd::reset(int fd) {
   const int old = std::exchange(fd_, fd);
@@ -46,4 +46,4 @@ void Mapping::reset() {
   size_ = 0;
 }
 
-}  // namespace fairgv::ring
+}  // namespace fairgv

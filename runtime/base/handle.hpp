@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
-namespace fairgv::ring {
+namespace fairgv {
 
 /// Owns a file descriptor and closes it. Holds -1 when empty.
 class UniqueFd {
@@ -68,4 +68,4 @@ class Mapping {
   uint64_t size_ = 0;
 };
 
-}  // namespace fairgv::ring
+}  // namespace fairgv

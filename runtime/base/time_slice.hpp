@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// For threads that many others wait for and that never run long: what wakes with so short a slice goes
 /// before what has the system's own, a few milliseconds, and so runs at once even where every core is busy.
@@ -18,4 +18,4 @@ bool set_time_slice(std::chrono::nanoseconds slice);
 /// The calling thread's. Zero where the system does not tell (Linux before 6.12).
 std::chrono::nanoseconds time_slice();
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,4 +1,4 @@
-#include "runtime/session/processor_ticks.hpp"
+#include "runtime/base/processor_ticks.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <string>
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 /// Of a line "cpu0 user nice system idle iowait irq softirq steal ...".
@@ -69,4 +69,4 @@ std::chrono::nanoseconds ProcessorStat::tick() {
   return std::chrono::nanoseconds(std::chrono::seconds(1)) / std::max(1L, ::sysconf(_SC_CLK_TCK));
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,4 +1,4 @@
-#include "runtime/session/time_slice.hpp"
+#include "runtime/base/time_slice.hpp"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 /// sched_attr of sched_setattr(2) in its first version: the kernel's header for it and the C library's
@@ -45,4 +45,4 @@ std::chrono::nanoseconds time_slice() {
   return std::chrono::nanoseconds(attributes ? attributes->runtime : 0);
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,13 +1,13 @@
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
 
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <string_view>
 
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 constexpr std::array<std::string_view, 4> kUnits{"KiB", "MiB", "GiB", "TiB"};
@@ -83,4 +83,4 @@ std::string readable_bytes(std::uint64_t bytes) {
   return text.data();
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ring/handle.hpp"
-#include "runtime/ring/result.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// The longest packet, in bytes. Longer ones are refused by both sides.
 inline constexpr std::size_t kMaxPacket = std::size_t{64} << 10;
@@ -42,7 +42,7 @@ struct Packet {
   };
   Kind kind = Kind::closed;
   std::string text;
-  std::vector<ring::UniqueFd> fds;
+  std::vector<UniqueFd> fds;
 };
 
 /// Whether a socket can have this path: it is neither empty nor too long.
@@ -55,7 +55,7 @@ class Socket {
  public:
   Socket() = default;
   /// Takes a connected SOCK_SEQPACKET socket, for instance one that was inherited.
-  explicit Socket(ring::UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit Socket(UniqueFd fd) : fd_(std::move(fd)) {}
 
   /// Connects to a listening socket, whoever listens: clients of the daemon use connect_to_daemon(). `code`,
   /// if given, receives errno on failure.
@@ -65,7 +65,7 @@ class Socket {
 
   int fd() const { return fd_.get(); }
   explicit operator bool() const { return static_cast<bool>(fd_); }
-  [[nodiscard]] ring::UniqueFd release() { return std::move(fd_); }
+  [[nodiscard]] UniqueFd release() { return std::move(fd_); }
   void close() { fd_.reset(); }
 
   Result<void> set_nonblocking();
@@ -86,7 +86,7 @@ class Socket {
 
  private:
   Result<Packet> receive(std::span<unsigned char> descriptors) const;
-  ring::UniqueFd fd_;
+  UniqueFd fd_;
 };
 
 /// A socket that others connect to, without descriptors (Socket::refuse_descriptors). Removes its path when
@@ -97,9 +97,9 @@ class Listener {
   /// `mode` holds the file's permissions.
   static Result<Listener> bind(const std::string& path, mode_t mode);
   /// A socket that already listens at `path`, from the program before this one in the same process.
-  static Listener adopt(ring::UniqueFd fd, std::string path) { return {std::move(fd), std::move(path)}; }
+  static Listener adopt(UniqueFd fd, std::string path) { return {std::move(fd), std::move(path)}; }
   /// One whose path belongs to who has made it, and stays.
-  static Listener borrow(ring::UniqueFd fd) { return {std::move(fd), {}}; }
+  static Listener borrow(UniqueFd fd) { return {std::move(fd), {}}; }
   ~Listener();
   Listener(Listener&& other) noexcept : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
   Listener& operator=(Listener&&) = delete;
@@ -110,9 +110,9 @@ class Listener {
   Result<Socket> accept() const;
 
  private:
-  Listener(ring::UniqueFd fd, std::string path);
-  ring::UniqueFd fd_;
+  Listener(UniqueFd fd, std::string path);
+  UniqueFd fd_;
   std::string path_;
 };
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/ring/result.hpp"
-#include "runtime/session/memory_size.hpp"
+#include "runtime/base/memory_size.hpp"
+#include "runtime/base/result.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// The longest text of a field whose reader has no limit of its own: paths, reasons, versions.
 inline constexpr std::size_t kLongestText = 4096;
@@ -58,10 +58,10 @@ class JsonFields {
 };
 
 /// One line of JSON; text that is not UTF-8 is made so.
-std::string to_text(const nlohmann::json& json);
+std::string json_text(const nlohmann::json& json);
 
 /// `text` cut to `longest` bytes, as UTF-8, with '?' for everything else, for control characters and for what
 /// changes the direction of writing: safe for a terminal and a log.
 std::string printable(std::string_view text, std::size_t longest);
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "runtime/ring/result.hpp"
+#include "runtime/base/result.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// An Error if the text is no such list, names nothing, or a core beyond the 1024 that a cpu_set_t holds.
 Result<cpu_set_t> parse_core_set(std::string_view text);
@@ -21,4 +21,4 @@ Result<void> run_on(const cpu_set_t& cores);
 /// What is in `all` and not in `without`.
 cpu_set_t other_cores(const cpu_set_t& all, const cpu_set_t& without);
 
-}  // namespace fairgv::session
+}  // namespace fairgv

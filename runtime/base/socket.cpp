@@ -1,4 +1,4 @@
-#include "runtime/session/socket.hpp"
+#include "runtime/base/socket.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #include <array>
 #include <cstring>
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 Result<sockaddr_un> address_of(const std::string& path) {
@@ -33,7 +33,7 @@ void refuse_descriptors_at(int fd) {
   ::setsockopt(fd, SOL_SOCKET, kPassRights, &kNo, sizeof(kNo));
 }
 
-void take_descriptors(const msghdr& message, std::vector<ring::UniqueFd>& into) {
+void take_descriptors(const msghdr& message, std::vector<UniqueFd>& into) {
   for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
        control = CMSG_NXTHDR(const_cast<msghdr*>(&message), control)) {
     if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
@@ -69,7 +69,7 @@ Result<Socket> Socket::connect(const std::string& path, int* code) {
   if (code != nullptr) *code = ENAMETOOLONG;
   const auto address = address_of(path);
   if (!address) return address.error();
-  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (fd && ::connect(fd.get(), generic(address.value()), sizeof(sockaddr_un)) == 0) {
     return Socket(std::move(fd));
   }
@@ -83,7 +83,7 @@ Result<std::pair<Socket, Socket>> Socket::pair() {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return system_error("cannot make a pair of sockets");
   }
-  return std::pair(Socket(ring::UniqueFd(ends[0])), Socket(ring::UniqueFd(ends[1])));
+  return std::pair(Socket(UniqueFd(ends[0])), Socket(UniqueFd(ends[1])));
 }
 
 Result<void> Socket::set_nonblocking() {
@@ -181,7 +181,7 @@ Result<Packet> Socket::receive(std::span<unsigned char> descriptors) const {
 Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
   const auto address = address_of(path);
   if (!address) return address.error();
-  ring::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("cannot make a socket");
   struct stat old {};
   if (::lstat(path.c_str(), &old) == 0 && !S_ISSOCK(old.st_mode)) {
@@ -199,7 +199,7 @@ Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
 }
 
 /// What is accepted begins with the listener's options, and whoever connects finds them at once.
-Listener::Listener(ring::UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {
+Listener::Listener(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {
   refuse_descriptors_at(fd_.get());
 }
 
@@ -208,11 +208,11 @@ Listener::~Listener() {
 }
 
 Result<Socket> Listener::accept() const {
-  ring::UniqueFd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (fd) return Socket(std::move(fd));
   // A peer that has left again is not an error; neither is being woken for nothing.
   if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return Socket();
   return system_error("cannot accept a connection");
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,10 +1,10 @@
-#include "runtime/session/core_set.hpp"
+#include "runtime/base/core_set.hpp"
 
 #include <charconv>
 #include <optional>
 #include <string>
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 /// The number at the beginning of `text`, which is cut off; none if there is none or no core has it.
@@ -56,4 +56,4 @@ cpu_set_t other_cores(const cpu_set_t& all, const cpu_set_t& without) {
   return others;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

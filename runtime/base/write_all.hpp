@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string_view>
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// Output that cannot be written is lost, as it is without FairGV.
 inline void write_all(int fd, std::string_view text) {
@@ -17,4 +17,4 @@ inline void write_all(int fd, std::string_view text) {
   }
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,9 +1,9 @@
-#include "runtime/session/near_word.hpp"
+#include "runtime/base/near_word.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 /// How many letters have to be put in, taken out, exchanged, or swapped with their neighbours, to make one
@@ -55,4 +55,4 @@ std::string guess_and_list(std::string_view mistyped, const std::string& list) {
   return did_you_mean(mistyped, known) + "there are " + list;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

@@ -1,8 +1,8 @@
-#include "runtime/session/json_fields.hpp"
+#include "runtime/base/json_fields.hpp"
 
 #include <utility>
 
-namespace fairgv::session {
+namespace fairgv {
 namespace {
 
 /// A character of UTF-8 and how many bytes it takes. What is none has the code of a control character.
@@ -164,7 +164,7 @@ std::vector<std::uint64_t> JsonFields::integers(const char* key, std::size_t lon
   return numbers;
 }
 
-std::string to_text(const nlohmann::json& json) {
+std::string json_text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -182,4 +182,4 @@ std::string printable(std::string_view text, std::size_t longest) {
   return result;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv

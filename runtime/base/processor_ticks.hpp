@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/ring/handle.hpp"
+#include "runtime/base/handle.hpp"
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// Of some processors together, since the system was started.
 struct ProcessorTicks {
@@ -32,7 +32,7 @@ class ProcessorStat {
   static std::chrono::nanoseconds tick();
 
  private:
-  ring::UniqueFd file_;
+  UniqueFd file_;
 };
 
-}  // namespace fairgv::session
+}  // namespace fairgv

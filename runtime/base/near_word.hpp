@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fairgv::session {
+namespace fairgv {
 
 /// The known word that is nearest to a mistyped one; empty if none is near. A word that begins with the
 /// mistyped one (of three letters or more) is nearer than any other; else at most a third of the letters, and
@@ -19,4 +19,4 @@ std::string did_you_mean(std::string_view mistyped, const std::vector<std::strin
 /// list "fair, fifo".
 std::string guess_and_list(std::string_view mistyped, const std::string& list);
 
-}  // namespace fairgv::session
+}  // namespace fairgv
