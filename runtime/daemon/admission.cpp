@@ -29,10 +29,10 @@ Result<Admission> find_admission(const TenantRules& rules, Owners& owners, const
   return Admission{membership->tenant, applicant_for(membership.value(), person, rules, owners)};
 }
 
-session::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, Owners& owners,
+control::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, Owners& owners,
                         const Guest& guest) {
   const Person person = person_behind(guest.socket, guest.peer, guest.account.owner, true);
-  session::WhoAmI who;
+  control::WhoAmI who;
   who.uid = person.uid;
   who.user = look_up_user(guest.peer.uid, guest.peer.gid).name;
   if (person.owner) who.counts_for = look_up_user(*person.owner, guest.peer.gid).name;

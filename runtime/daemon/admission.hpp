@@ -7,12 +7,12 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
+#include "runtime/control/answers.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/matching.hpp"
 #include "runtime/daemon/owners.hpp"
 #include "runtime/daemon/tenants.hpp"
-#include "runtime/session/control_answers.hpp"
 
 namespace fairgv::daemon {
 
@@ -33,7 +33,7 @@ struct Guest {
 Result<Admission> find_admission(const TenantRules& rules, Owners& owners, const Guest& guest);
 
 /// All that there is to say of the guest, but for the limits on memory, which are a matter of devices.
-session::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, Owners& owners,
+control::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, Owners& owners,
                         const Guest& guest);
 
 }  // namespace fairgv::daemon

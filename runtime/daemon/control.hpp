@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "runtime/control/answers.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/trace_slot.hpp"
 #include "runtime/daemon/usage_keeper.hpp"
-#include "runtime/session/control_answers.hpp"
-#include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {
 
@@ -39,7 +39,7 @@ class Control {
  public:
   /// All outlive it. `socket` is for the report; `reload` reads the configuration again.
   Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::string socket,
-          std::function<Result<session::ReloadReport>()> reload);
+          std::function<Result<control::ReloadReport>()> reload);
 
   /// Administrators may do everything: root, the daemon's own user, and whoever was in its admin_group when
   /// connecting. Others may look (at the past: at their own tenants'), set their own tenants' weights within
@@ -58,19 +58,19 @@ class Control {
   bool take_restart_request() { return std::exchange(restart_requested_, false); }
 
  private:
-  std::string set_weight(const session::ControlRequest& request, const ControlPeer& by);
-  std::string set_memory(const session::ControlRequest& request, const ControlPeer& by);
-  std::string set_policy(const session::ControlRequest& request, const ControlPeer& by);
-  std::string read_trace(const session::ControlRequest& request, const ControlPeer& by);
-  std::string intervene(const session::ControlRequest& request, const ControlPeer& by);
+  std::string set_weight(const control::ControlRequest& request, const ControlPeer& by);
+  std::string set_memory(const control::ControlRequest& request, const ControlPeer& by);
+  std::string set_policy(const control::ControlRequest& request, const ControlPeer& by);
+  std::string read_trace(const control::ControlRequest& request, const ControlPeer& by);
+  std::string intervene(const control::ControlRequest& request, const ControlPeer& by);
   std::string reload(const ControlPeer& by);
-  std::string whoami(const session::ControlRequest& request, const ControlPeer& peer) const;
+  std::string whoami(const control::ControlRequest& request, const ControlPeer& peer) const;
 
   Host& host_;
   SessionTable& sessions_;
   UsageKeeper& usage_;
   const std::string socket_;
-  const std::function<Result<session::ReloadReport>()> reload_;
+  const std::function<Result<control::ReloadReport>()> reload_;
   TraceSlot traces_;
   const std::chrono::steady_clock::time_point started_;
   bool stop_requested_ = false;

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "runtime/base/json_fields.hpp"
+#include "runtime/control/pause_json.hpp"
 #include "runtime/session/long_command_json.hpp"
-#include "runtime/session/pause_json.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -198,7 +198,7 @@ void read_totals(JsonFields& fields, HandedTenant& tenant) {
   }
   for (json& each : fields.list("sampled", session::kMaxDevices)) {
     auto sampled = JsonFields::nested(std::move(each), "sampled");
-    tenant.sampled.push_back(session::usage_amounts_from(sampled));
+    tenant.sampled.push_back(control::usage_amounts_from(sampled));
     if (!sampled.ok()) fields.fail("has what was sampled, and it cannot be read");
   }
 }
@@ -213,7 +213,7 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   if (fields.has("set_memory")) tenant.set_memory = fields.memory_size("set_memory", "the memory");
   if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);
   if (fields.has("assigned")) tenant.assigned = fields.boolean("assigned");
-  tenant.paused = session::pause_from(fields);
+  tenant.paused = control::pause_from(fields);
   if (fields.has("strikes")) {
     tenant.probation = Probation(fields.integer32("strikes"), Probation::Time(time(fields, "last_kill")));
   }
@@ -307,7 +307,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
     }
   }
   session.memory = fields.integers("memory", session::kMaxDevices);
-  session.paused = session::pause_from(fields);
+  session.paused = control::pause_from(fields);
   if (fields.has("held_back_until")) {
     session.held_back_until = std::chrono::steady_clock::time_point(time(fields, "held_back_until"));
   }

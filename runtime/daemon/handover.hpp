@@ -19,6 +19,8 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
+#include "runtime/control/pause.hpp"
+#include "runtime/control/usage.hpp"
 #include "runtime/daemon/device_hardware.hpp"
 #include "runtime/daemon/dispatch_loop.hpp"
 #include "runtime/daemon/ids.hpp"
@@ -26,9 +28,7 @@
 #include "runtime/daemon/memory_book.hpp"
 #include "runtime/daemon/tenants.hpp"
 #include "runtime/daemon/worker_process.hpp"
-#include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/usage_protocol.hpp"
 
 namespace fairgv::daemon {
 
@@ -43,10 +43,10 @@ struct HandedTenant {
   TenantCounts counts{};
   std::chrono::nanoseconds entitled{0};
   std::vector<MemoryTotals> memory{};            // by device
-  std::vector<session::UsageAmounts> sampled{};  // by device: what is in the usage store; empty: it is off
+  std::vector<control::UsageAmounts> sampled{};  // by device: what is in the usage store; empty: it is off
   std::string class_name{};
   bool assigned = false;
-  std::optional<session::Pause> paused{};
+  std::optional<control::Pause> paused{};
   Probation probation{};
 };
 
@@ -66,7 +66,7 @@ struct HandedSession {
   int messages = -1;  // of the worker; -1: they go to the daemon's own standard error
   SessionBooks books;
   std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
-  std::optional<session::Pause> paused{};
+  std::optional<control::Pause> paused{};
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
   std::optional<std::chrono::steady_clock::time_point> started{};  // none: by an older daemon
 };

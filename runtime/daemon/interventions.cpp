@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/pause.hpp"
+#include "runtime/control/pause.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
-using session::ControlRequest;
-using session::Pause;
+using control::ControlRequest;
+using control::Pause;
 using Command = ControlRequest::Command;
 
 const char* verb_of(Command command) {

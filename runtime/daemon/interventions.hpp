@@ -6,15 +6,15 @@
 #pragma once
 
 #include "runtime/base/result.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/session/control_protocol.hpp"
 
 namespace fairgv::daemon {
 
 /// Does what a request of one of the three kinds asks for. Doing it again is no error; what cannot be done is
 /// one line.
-Result<void> intervene(Host& host, SessionTable& sessions, const session::ControlRequest& request,
+Result<void> intervene(Host& host, SessionTable& sessions, const control::ControlRequest& request,
                        const Account& by);
 
 }  // namespace fairgv::daemon

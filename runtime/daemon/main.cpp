@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "runtime/session/own_files.hpp"
+#include "runtime/control/command_line.hpp"
 #include "runtime/daemon/background.hpp"
 #include "runtime/daemon/config_report.hpp"
 #include "runtime/daemon/lock_file.hpp"
 #include "runtime/daemon/log_format.hpp"
 #include "runtime/daemon/server.hpp"
 #include "runtime/daemon/service_manager.hpp"
-#include "runtime/session/command_line.hpp"
+#include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -219,7 +219,7 @@ int main_of(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return fail(session::misuse_of(app, error), kUsage);
+    return fail(control::misuse_of(app, error), kUsage);
   }
   if (command.print_defaults) {
     fmt::print("{}", default_toml());

@@ -200,7 +200,7 @@ void Reception::answer_request(std::uint64_t key, const std::string& text) {
     connection.awaits = true;
     connection.watch.reset();
   }
-  if (answer.text && !session::send_answer(connection.socket, *answer.text)) drop(key);
+  if (answer.text && !control::send_answer(connection.socket, *answer.text)) drop(key);
 }
 
 void Reception::answer(std::uint64_t key, const std::string& text) {
@@ -208,7 +208,7 @@ void Reception::answer(std::uint64_t key, const std::string& text) {
   if (found == connections_.end()) return;
   found->second.awaits = false;
   found->second.heard = Clock::now();
-  if (!session::send_answer(found->second.socket, text)) return drop(key);
+  if (!control::send_answer(found->second.socket, text)) return drop(key);
   listen_to(key);
 }
 
@@ -256,7 +256,7 @@ void Reception::expire(Time now) {
 void Reception::end(std::uint64_t key, const std::string& reason) {
   const Connection& connection = connections_.at(key);
   (void)connection.socket.send(connection.hello_by ? to_text(session::Refused{reason})
-                                                   : session::failure_text(reason));
+                                                   : control::failure_text(reason));
   drop(key);
 }
 

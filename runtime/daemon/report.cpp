@@ -9,7 +9,7 @@
 namespace fairgv::daemon {
 namespace {
 
-using session::Report;
+using control::Report;
 
 const char* state_name(session::TurnState state) {
   switch (state) {

@@ -215,7 +215,7 @@ void Server::reload_on_signal() {
   }
 }
 
-Result<session::ReloadReport> Server::reload() {
+Result<control::ReloadReport> Server::reload() {
   const ReloadNotice notice;
   // One that has come since counts, too.
   const auto path = settings_.config_path ? settings_.config_path : default_config_path();
@@ -223,7 +223,7 @@ Result<session::ReloadReport> Server::reload() {
   auto config = read_config(*path);
   if (!config) return config.error();
   const ConfigChanges changes = changes_between(host_.config, config.value());
-  session::ReloadReport report{*path, changes.at_once, changes.new_programs, changes.restart, {}};
+  control::ReloadReport report{*path, changes.at_once, changes.new_programs, changes.restart, {}};
   apply(std::move(config).value(), report);
   spdlog::info("read {} again: {} options changed", *path,
                changes.at_once.size() + changes.new_programs.size() + changes.restart.size());
@@ -232,7 +232,7 @@ Result<session::ReloadReport> Server::reload() {
   return report;
 }
 
-void Server::apply(Config config, session::ReloadReport& report) {
+void Server::apply(Config config, control::ReloadReport& report) {
   const auto warn_of = [&](const Result<void>& done) {
     if (!done) report.warnings.push_back(done.error().message);
   };

@@ -57,8 +57,8 @@ class Server {
   void reload_on_signal();
   /// Reads the configuration again and has everything go by it. On an Error (a line for each mistake) all is
   /// as it was.
-  Result<session::ReloadReport> reload();
-  void apply(Config config, session::ReloadReport& report);
+  Result<control::ReloadReport> reload();
+  void apply(Config config, control::ReloadReport& report);
   void begin_restart();
   bool ready_to_restart() const;
   void restart();

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "runtime/base/socket.hpp"
+#include "runtime/control/pause.hpp"
 #include "runtime/daemon/account.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/event_loop.hpp"
@@ -26,7 +27,6 @@
 #include "runtime/daemon/worker_output.hpp"
 #include "runtime/daemon/worker_process.hpp"
 #include "runtime/ring/segment.hpp"
-#include "runtime/session/pause.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/slicing_wish.hpp"
 #include "runtime/session/turn.hpp"
@@ -48,7 +48,7 @@ struct Session {
   session::Api api = session::Api::opencl;  // that its program speaks
   LongCommandBook long_commands;
   DeviceView devices{};                    // that its worker sees, once it is ready
-  std::optional<session::Pause> paused{};  // by itself; its tenant may be, too
+  std::optional<control::Pause> paused{};  // by itself; its tenant may be, too
   /// Before then it may not run, since sessions of its tenant were killed before it.
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
   std::chrono::steady_clock::time_point started{};

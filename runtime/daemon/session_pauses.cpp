@@ -14,7 +14,7 @@ void SessionTable::end(SessionId id, const std::string& reason) {
   end(*sessions_.at(id), reason);
 }
 
-void SessionTable::set_pause(SessionId id, const std::optional<session::Pause>& pause) {
+void SessionTable::set_pause(SessionId id, const std::optional<control::Pause>& pause) {
   Session& session = *sessions_.at(id);
   session.paused = pause;
   tell_pause(session);

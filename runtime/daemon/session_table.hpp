@@ -89,7 +89,7 @@ class SessionTable {
   /// `fairgv kill`: ends it as if its worker had died. It must be one that find() has found.
   void end(SessionId id, const std::string& reason);
   /// `fairgv pause` and `resume` of one that find() has found.
-  void set_pause(SessionId id, const std::optional<session::Pause>& pause);
+  void set_pause(SessionId id, const std::optional<control::Pause>& pause);
   /// Whether it, or its tenant, is paused.
   bool is_suspended(const Session& session) const;
   /// After a tenant was paused or resumed.

@@ -219,9 +219,9 @@ Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name
                ": only that user or the administrator may " + verb + " it"};
 }
 
-void TenantRegistry::pause(TenantId id, const session::Pause& pause) {
+void TenantRegistry::pause(TenantId id, const control::Pause& pause) {
   for (auto& [name, tenant] : tenants_) {
-    if (tenant.id == id) tenant.paused = session::stronger(tenant.paused, pause);
+    if (tenant.id == id) tenant.paused = control::stronger(tenant.paused, pause);
   }
 }
 

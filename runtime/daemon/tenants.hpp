@@ -22,10 +22,10 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/control/pause.hpp"
 #include "runtime/daemon/config.hpp"
 #include "runtime/daemon/ids.hpp"
 #include "runtime/daemon/probation.hpp"
-#include "runtime/session/pause.hpp"
 
 namespace fairgv::daemon {
 
@@ -59,7 +59,7 @@ struct Tenant {
   // By the [[match]] rule of its latest program that has one.
   std::string class_name{};
   bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
-  std::optional<session::Pause> paused{};  // with all its sessions, also those to come
+  std::optional<control::Pause> paused{};  // with all its sessions, also those to come
   Probation probation{};
   TenantCounts counts{};
 
@@ -120,7 +120,7 @@ class TenantRegistry {
   Result<Tenant> find_to(const char* verb, const std::string& name, uid_t by, bool administrator) const;
   /// What find_to() has found is paused from now on, until resumed; by an administrator, whoever did so
   /// before.
-  void pause(TenantId id, const session::Pause& pause);
+  void pause(TenantId id, const control::Pause& pause);
   void resume(TenantId id);
 
   /// Whether join() would let it in now.

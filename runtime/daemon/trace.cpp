@@ -5,7 +5,7 @@
 namespace fairgv::daemon {
 namespace {
 
-using session::TraceReport;
+using control::TraceReport;
 
 /// What sessions that are gone have left for who asks late. Beyond it, all that a session leaves is lost.
 constexpr std::size_t kMostKept = 1'000'000;

@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
+#include "runtime/control/trace_report.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/trace_reader.hpp"
-#include "runtime/session/trace_report.hpp"
 
 namespace fairgv::daemon {
 
@@ -30,7 +30,7 @@ class Trace {
   Trace(const Trace&) = delete;
 
   /// What was recorded since the last call. Sessions that have begun meanwhile are recorded from now on.
-  session::TraceReport take();
+  control::TraceReport take();
   /// The session's worker is dead, and its memory is about to go.
   void take_last(Session& session);
 
@@ -47,7 +47,7 @@ class Trace {
   std::map<SessionId, TraceReader> readers_;
   std::set<SessionId> known_;  // also those that are gone
   std::uint64_t lost_of_gone_ = 0;
-  session::TraceReport next_;  // what take() returns next
+  control::TraceReport next_;  // what take() returns next
 };
 
 /// Has the session's worker and its client record nothing.

@@ -39,12 +39,12 @@ TraceReader::TraceReader(SessionId session, const session::TraceMemory& memory, 
       ring_(memory.ring),
       lost_count_(memory.lost),
       lost_before_(memory.lost->load(std::memory_order_relaxed)) {
-  session::TraceReport earlier;
+  control::TraceReport earlier;
   drain(earlier, 0);
   names_ = 0;
 }
 
-void TraceReader::drain(session::TraceReport& report, std::uint64_t now_ns) {
+void TraceReader::drain(control::TraceReport& report, std::uint64_t now_ns) {
   ring::RecordHeader header{};
   std::span<const std::byte> payload;
   for (std::uint64_t count = 0; count < kMostRecords && !broken_; ++count) {
@@ -67,7 +67,7 @@ void TraceReader::drain(session::TraceReport& report, std::uint64_t now_ns) {
 }
 
 void TraceReader::take_name(const ring::RecordHeader& header, std::span<const std::byte> payload,
-                            session::TraceReport& report) {
+                            control::TraceReport& report) {
   const bool is_next = header.tag == std::uint64_t{names_} + 1 && header.tag <= session::kMostTracedNames &&
                        payload.size() <= session::kLongestCommandText;
   if (!is_next) return;
@@ -77,7 +77,7 @@ void TraceReader::take_name(const ring::RecordHeader& header, std::span<const st
 }
 
 void TraceReader::take_command(const ring::RecordHeader& header, std::span<const std::byte> payload,
-                               session::TraceReport& report, std::uint64_t now_ns) const {
+                               control::TraceReport& report, std::uint64_t now_ns) const {
   TracedCommand command{};
   if (payload.size() != sizeof(command)) return;
   std::memcpy(&command, payload.data(), sizeof(command));
@@ -87,7 +87,7 @@ void TraceReader::take_command(const ring::RecordHeader& header, std::span<const
 }
 
 void TraceReader::take_call(const ring::RecordHeader& header, std::span<const std::byte> payload,
-                            session::TraceReport& report, std::uint64_t now_ns) const {
+                            control::TraceReport& report, std::uint64_t now_ns) const {
   TracedCall call{};
   if (payload.size() != sizeof(call)) return;
   std::memcpy(&call, payload.data(), sizeof(call));

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/control/trace_report.hpp"
 #include "runtime/daemon/device_view.hpp"
 #include "runtime/daemon/ids.hpp"
-#include "runtime/session/trace_report.hpp"
 
 namespace fairgv::daemon {
 
@@ -21,19 +21,19 @@ class TraceReader {
 
   /// Adds commands, calls and names to the report. Records that claim to have ended after `now_ns` are left
   /// out.
-  void drain(session::TraceReport& report, std::uint64_t now_ns);
+  void drain(control::TraceReport& report, std::uint64_t now_ns);
 
   /// Records that found no room since this object was made, as the worker says.
   std::uint64_t lost() const { return lost_; }
 
  private:
   void take_name(const ring::RecordHeader& header, std::span<const std::byte> payload,
-                 session::TraceReport& report);
+                 control::TraceReport& report);
   void take_command(const ring::RecordHeader& header, std::span<const std::byte> payload,
-                    session::TraceReport& report, std::uint64_t now_ns) const;
+                    control::TraceReport& report, std::uint64_t now_ns) const;
 
   void take_call(const ring::RecordHeader& header, std::span<const std::byte> payload,
-                 session::TraceReport& report, std::uint64_t now_ns) const;
+                 control::TraceReport& report, std::uint64_t now_ns) const;
   std::uint32_t known_name(std::uint64_t number) const {
     return number <= names_ ? static_cast<std::uint32_t>(number) : 0;
   }

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -64,11 +64,11 @@ void UsageKeeper::close() {
   writer_.reset();
   next_.reset();
   for (const std::uint64_t token : std::exchange(asked_, {})) {
-    reply_(token, session::failure_text("the usage store was closed before it could answer: ask again"));
+    reply_(token, control::failure_text("the usage store was closed before it could answer: ask again"));
   }
 }
 
-void UsageKeeper::ask(std::uint64_t token, const session::UsageQuery& query,
+void UsageKeeper::ask(std::uint64_t token, const control::UsageQuery& query,
                       std::optional<std::uint32_t> uid) {
   // While nothing can be written, questions must not pile up rows.
   if (writer_->idle()) flush();
@@ -100,7 +100,7 @@ void UsageKeeper::reply_all() {
   for (UsageWriter::Answer& answer : writer_->take_answers()) {
     asked_.erase(answer.token);
     reply_(answer.token, answer.sums ? to_text(answer.query, answer.sums.value())
-                                     : session::failure_text(answer.sums.error().message));
+                                     : control::failure_text(answer.sums.error().message));
   }
 }
 

@@ -46,7 +46,7 @@ class UsageKeeper {
   void close();
 
   /// What the store has of now, by `reply` and later. Only that user's, if there is `uid`.
-  void ask(std::uint64_t token, const session::UsageQuery& query, std::optional<std::uint32_t> uid);
+  void ask(std::uint64_t token, const control::UsageQuery& query, std::optional<std::uint32_t> uid);
 
   /// What a daemon after this one must not count again; and of the one before, once its sessions go on.
   void hand_over(Handover& handover) const;

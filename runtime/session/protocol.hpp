@@ -10,7 +10,7 @@
 //   worker  -> daemon   long command  now and then after ready: what held a device beyond its slice
 //
 // A tenant's socket then stays open without other traffic: when either side hangs up, the session is over. A
-// control connection goes on with the requests of control_protocol.hpp.
+// control connection goes on with the requests of control/protocol.hpp.
 //
 // Parsers take bytes from anybody and return one line that says what is wrong with them; they never throw.
 #pragma once

@@ -17,16 +17,16 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "runtime/session/usage_protocol.hpp"
+#include "runtime/control/usage.hpp"
 
 struct sqlite3;
 
 namespace fairgv::usage {
 
-using session::UsageAmounts;
-using session::UsageBy;
-using session::UsageQuery;
-using session::UsageSum;
+using control::UsageAmounts;
+using control::UsageBy;
+using control::UsageQuery;
+using control::UsageSum;
 
 /// Times are milliseconds since 1970 (UTC).
 struct Row {

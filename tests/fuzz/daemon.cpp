@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "runtime/base/socket.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/daemon/server.hpp"
-#include "runtime/session/control_protocol.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tests/fuzz/records.hpp"
 #include "tests/harness/temporary_folder.hpp"
@@ -57,18 +57,18 @@ class DaemonHere {
 
 /// Of what this process' own user may do.
 bool asks_to_end(const std::string& text) {
-  using Command = session::ControlRequest::Command;
-  const auto request = session::parse_control_request(text);
+  using Command = control::ControlRequest::Command;
+  const auto request = control::parse_control_request(text);
   return request && (request->command == Command::stop || request->command == Command::restart);
 }
 
 /// False when the daemon has hung up.
 bool say(const Socket& socket, const std::string& text) {
   if (!socket.send(text)) return false;
-  const auto answer = session::receive_answer(socket);
+  const auto answer = control::receive_answer(socket);
   if (!answer) return false;
   const bool understood = session::parse_hello_answer(answer.value()) ||
-                          session::parse_report(answer.value()) || nlohmann::json::accept(answer.value());
+                          control::parse_report(answer.value()) || nlohmann::json::accept(answer.value());
   expect(understood, "an answer is one that the other side understands");
   return true;
 }
@@ -77,9 +77,9 @@ void parse_everywhere(const std::string& text) {
   (void)session::parse_hello(text);
   (void)session::parse_hello_answer(text);
   (void)session::parse_worker_message(text);
-  (void)session::parse_control_request(text);
-  (void)session::parse_outcome(text);
-  (void)session::parse_report(text);
+  (void)control::parse_control_request(text);
+  (void)control::parse_outcome(text);
+  (void)control::parse_report(text);
   (void)session::parse_slicing_wish(text, "FAIRGV_SLICE");
 }
 
@@ -109,31 +109,31 @@ std::vector<Bytes> daemon_seeds() {
   tenant.weight = 3;
   tenant.program = "a program";
   tenant.slicing = {session::SlicingWish::Kind::blocks, 1500};
-  using Command = session::ControlRequest::Command;
-  session::ControlRequest weight;
+  using Command = control::ControlRequest::Command;
+  control::ControlRequest weight;
   weight.command = Command::set;
   weight.tenant = "alice";
   weight.weight = 4;
-  session::ControlRequest policy;
+  control::ControlRequest policy;
   policy.command = Command::set_policy;
   policy.policy = "round-robin";
   policy.device = 0;
-  session::ControlRequest pause;
+  control::ControlRequest pause;
   pause.command = Command::pause;
   pause.tenant = "alice";
-  session::ControlRequest resume;
+  control::ControlRequest resume;
   resume.command = Command::resume;
   resume.session = 1;
-  session::ControlRequest kill;
+  control::ControlRequest kill;
   kill.command = Command::kill;
   kill.session = 2;
-  session::Report report;
-  report.tenants.emplace_back().paused = session::Pause{1000, true};
+  control::Report report;
+  report.tenants.emplace_back().paused = control::Pause{1000, true};
   report.tenants.emplace_back().sessions.emplace_back().long_commands.push_back({0, "k", "r", 1, 2, 2});
   report.devices.emplace_back();
   const std::string worker = to_text(session::WorkerReady{{{"a platform", "a device", 2}}});
-  return {conversation({to_text(control), to_text(session::ControlRequest{}), to_text(weight),
-                        to_text(policy), to_text(session::ControlRequest{})}),
+  return {conversation({to_text(control), to_text(control::ControlRequest{}), to_text(weight),
+                        to_text(policy), to_text(control::ControlRequest{})}),
           conversation({to_text(control), to_text(pause), to_text(resume), to_text(kill)}),
           conversation({to_text(tenant)}),
           conversation({worker}),

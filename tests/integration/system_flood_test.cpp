@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 #include "tests/harness/crowd.hpp"
 #include "tests/integration/system_fixture.hpp"
 
@@ -57,7 +57,7 @@ TEST_F(Flood, OfControlConnectionsDoesNotKeepRootOut) {
 TEST_F(Flood, OfRequestsDoesNotKeepRootWaiting) {
   flood(harness::hello_of_control());
   for (const auto& each : crowd) {
-    while (each.offer(session::to_text(session::ControlRequest{}))) {
+    while (each.offer(session::to_text(control::ControlRequest{}))) {
     }
   }
   EXPECT_EQ(fairgv({"ps"}).status, 0);

@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/control/answers.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/daemon/server.hpp"
-#include "runtime/session/control_answers.hpp"
-#include "runtime/session/control_protocol.hpp"
 #include "tests/harness/crowd.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
@@ -83,7 +83,7 @@ struct Access : ::testing::Test {
 
   void TearDown() override {
     if (daemon <= 0) return;
-    EXPECT_EQ(ask(kStop), session::success_text());
+    EXPECT_EQ(ask(kStop), control::success_text());
     int status = 0;
     ::waitpid(daemon, &status, 0);
     EXPECT_EQ(status, 0);
@@ -107,7 +107,7 @@ struct Access : ::testing::Test {
       return "refused";
     }
     EXPECT_TRUE(connected->send(request));
-    const auto answer = session::receive_answer(connected.value());
+    const auto answer = control::receive_answer(connected.value());
     return answer ? answer.value() : "lost";
   }
 
@@ -138,7 +138,7 @@ struct Access : ::testing::Test {
   }
 
   bool may_connect() const { return static_cast<bool>(Socket::connect(socket)); }
-  bool may_stop() const { return ask(kStop) == session::success_text(); }
+  bool may_stop() const { return ask(kStop) == control::success_text(); }
 
   /// In the calling process, which gets a view of the file system of its own: the file lies at that place.
   static bool put_over(const std::string& file, const char* place) {

@@ -40,7 +40,7 @@ TEST_F(Access, TheAdminGroupMayWhatRootMay) {
   serve(config);
   EXPECT_FALSE(as(kUser, {kGroup}, [&] { return may_stop(); }));
   EXPECT_TRUE(
-      as(kUser, {kGroup, kAdminGroup}, [&] { return ask(kChangePolicy) == session::success_text(); }));
+      as(kUser, {kGroup, kAdminGroup}, [&] { return ask(kChangePolicy) == control::success_text(); }));
 }
 
 TEST_F(Access, WhoeverConnectedAsRootIsRootToTheDaemon) {
@@ -54,7 +54,7 @@ TEST_F(Access, WhoeverConnectedAsRootIsRootToTheDaemon) {
     if (!connected || ::setuid(kUser) != 0 || !connected->send(to_text(hello)) || !connected->receive())
       return false;
     if (!connected->send(kChangePolicy)) return false;
-    return connected->receive()->text == session::success_text();
+    return connected->receive()->text == control::success_text();
   }));
 }
 

@@ -47,7 +47,7 @@ Handover example() {
                        {},
                        "gold",
                        true,
-                       session::Pause{0, true},
+                       control::Pause{0, true},
                        Probation(3, Probation::Time(3s))}},
           .sessions = {{.id = 40,
                         .tenant = "bob",
@@ -69,7 +69,7 @@ Handover example() {
                                   .work = {{.commands = 5, .bytes = 6}, {}},
                                   .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
                         .memory = {~std::uint64_t{0}, 5},
-                        .paused = session::Pause{1001, false},
+                        .paused = control::Pause{1001, false},
                         .held_back_until = std::chrono::steady_clock::time_point(9s),
                         .started = std::chrono::steady_clock::time_point(8s)}},
           .kills = {{SessionId{39}, "alice", 1000, 777, "endless", "held a device", Kill::Time(7s)}}};
@@ -116,8 +116,8 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
   EXPECT_EQ(read->tenants[0].paused, std::nullopt);
-  EXPECT_EQ(read->tenants[1].paused, (session::Pause{0, true}));
-  EXPECT_EQ(read->sessions[0].paused, (session::Pause{1001, false}));
+  EXPECT_EQ(read->tenants[1].paused, (control::Pause{0, true}));
+  EXPECT_EQ(read->sessions[0].paused, (control::Pause{1001, false}));
   EXPECT_EQ(read->sessions[0].held_back_until, std::chrono::steady_clock::time_point(9s));
   EXPECT_EQ(read->sessions[0].started, std::chrono::steady_clock::time_point(8s));
   EXPECT_EQ(read->tenants[1].probation.strikes(Probation::Time(4s)), 3u);

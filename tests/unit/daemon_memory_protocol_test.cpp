@@ -1,7 +1,7 @@
 // What hello, welcome, ready, set and ps say of memory, and what older ones do not say.
 #include <gtest/gtest.h>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 #include "runtime/session/protocol.hpp"
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "runtime/session/control_answers.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/answers.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tests/harness/sanitized.hpp"
 

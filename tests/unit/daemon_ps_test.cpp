@@ -7,8 +7,8 @@ namespace fairgv::tools {
 namespace {
 
 TEST(Ps, NamesEachLongCommandInALineOfItsOwn) {
-  session::Report report;
-  session::Report::Session session{3, 4711, "prog", 4712, "busy"};
+  control::Report report;
+  control::Report::Session session{3, 4711, "prog", 4712, "busy"};
   session.long_commands = {{0, "reduce", "it uses pipes", 3, 4'210'000'000, 5'000'000'000},
                            {1, "scan", "never_slice names it", 1, 12'340'000, 12'340'000}};
   report.tenants.resize(2);
@@ -23,7 +23,7 @@ TEST(Ps, NamesEachLongCommandInALineOfItsOwn) {
 }
 
 TEST(Ps, SaysNothingWhereNothingHeldADevice) {
-  session::Report report;
+  control::Report report;
   report.tenants.resize(1);
   report.tenants[0].sessions = {{1, 10, "prog", 11, "idle"}};
   EXPECT_TRUE(long_command_lines(report).empty());

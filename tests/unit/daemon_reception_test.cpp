@@ -33,7 +33,7 @@ struct ReceptionTest : Access {
   }
   static std::string answer_of(const Socket& connection, const std::string& request) {
     EXPECT_TRUE(connection.send(request)) << "it was hung up on";
-    const auto answer = session::receive_answer(connection);
+    const auto answer = control::receive_answer(connection);
     return answer ? answer.value() : "";
   }
   /// Waits for what the daemon says, and then hangs up: its last words.
@@ -81,7 +81,7 @@ TEST_F(ReceptionTest, NeitherDoThoseWhoHaveSaidHello) {
   serve(config);
   flood(20, 64, hello_of_control());
   EXPECT_TRUE(works_for_root());
-  EXPECT_TRUE(as(kFirst + 1'000, {kAdmins}, [&] { return ask(kChangePolicy) == session::success_text(); }));
+  EXPECT_TRUE(as(kFirst + 1'000, {kAdmins}, [&] { return ask(kChangePolicy) == control::success_text(); }));
   EXPECT_NE(last_words(crowd.at(0)).find("others needed the place"), std::string::npos)
       << "and whoever had to go hears why";
 }
@@ -215,9 +215,9 @@ TEST_F(ReceptionTest, TenThousandChangesAreFewLinesOfTheLog) {
   for (int i = 0; i < 10'000; ++i) {
     const std::string weight = std::to_string(1 + i % 7);
     ASSERT_EQ(answer_of(connection, R"({"command":"set","tenant":"noisy","weight":)" + weight + "}"),
-              session::success_text());
+              control::success_text());
   }
-  ASSERT_EQ(ask(R"({"command":"set","tenant":"noisy","weight":9})"), session::success_text());
+  ASSERT_EQ(ask(R"({"command":"set","tenant":"noisy","weight":9})"), control::success_text());
   const auto lines = log_lines();
   EXPECT_LT(lines.size(), 1'000U) << "so many at once, and some more for each second that it took";
   EXPECT_NE(lines.back().find("weight 9, set by user 0"), std::string::npos) << "root's is not left out";

@@ -419,23 +419,23 @@ struct Interventions : SessionTableTest {
     });
   }
 
-  using Command = session::ControlRequest::Command;
+  using Command = control::ControlRequest::Command;
   std::string on(std::uint32_t session, Command command, uid_t by, bool administrator = false) {
-    session::ControlRequest request;
+    control::ControlRequest request;
     request.command = command;
     request.session = session;
     const auto done = intervene(host, table, request, {by, administrator});
     return done ? "" : done.error().message;
   }
   std::string on(const std::string& tenant, Command command, uid_t by, bool administrator = false) {
-    session::ControlRequest request;
+    control::ControlRequest request;
     request.command = command;
     request.tenant = tenant;
     const auto done = intervene(host, table, request, {by, administrator});
     return done ? "" : done.error().message;
   }
   bool suspended(std::uint32_t session) { return table.is_suspended(*table.all().at(SessionId{session})); }
-  std::optional<session::Pause> pause_of(const std::string& tenant) {
+  std::optional<control::Pause> pause_of(const std::string& tenant) {
     for (const auto& each : make_report(host, table, "socket", {}).tenants) {
       if (each.tenant == tenant) return each.paused;
     }
@@ -486,7 +486,7 @@ TEST_F(Interventions, PauseOneSessionAndLetItGoOn) {
 
 TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
-  EXPECT_EQ(pause_of("owner"), (session::Pause{kOwner, false}));
+  EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false}));
   EXPECT_TRUE(suspended(2) && suspended(3));
   EXPECT_FALSE(suspended(1));
   auto ends = std::move(Socket::pair()).value();
@@ -517,7 +517,7 @@ TEST_F(Interventions, OfAnAdministratorCannotBeUndoneByTheUser) {
     EXPECT_EQ(on(2, Command::pause, 7, true), "");
     EXPECT_EQ(on("owner", Command::pause, kOwner), "") << "which changes nothing";
     EXPECT_EQ(on(2, Command::pause, kOwner), "");
-    EXPECT_EQ(pause_of("owner"), (session::Pause{0, true}));
+    EXPECT_EQ(pause_of("owner"), (control::Pause{0, true}));
     EXPECT_EQ(on("owner", Command::resume, kOwner),
               "tenant 'owner' was paused by an administrator (user 0): only an administrator may resume it");
     EXPECT_EQ(on(2, Command::resume, kOwner),
@@ -533,7 +533,7 @@ TEST_F(Interventions, APauseOutlivesTheTenantsSessionsAndNotItsUser) {
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
-  EXPECT_EQ(pause_of("owner"), (session::Pause{kOwner, false})) << "ps shows it";
+  EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false})) << "ps shows it";
   const auto again = [&](uid_t uid) {
     auto ends = std::move(Socket::pair()).value();
     session::Hello hello;

@@ -28,16 +28,16 @@ struct Subordinate : Access {
     config.user_connection_limit = 3;
     serve(std::move(config), [this] { return put_over(file, Owners::kSystemFile); });
   }
-  session::WhoAmI who(uid_t uid, const std::string& tenant = "") {
-    session::ControlRequest request;
-    request.command = session::ControlRequest::Command::whoami;
+  control::WhoAmI who(uid_t uid, const std::string& tenant = "") {
+    control::ControlRequest request;
+    request.command = control::ControlRequest::Command::whoami;
     request.tenant = tenant;
     const auto made = connections_of(uid, 1, hello_of_control());
     EXPECT_FALSE(heard(made.at(0)).empty());
     EXPECT_TRUE(made[0].send(to_text(request)));
-    const auto answer = session::parse_whoami(heard(made[0]));
+    const auto answer = control::parse_whoami(heard(made[0]));
     EXPECT_TRUE(answer) << answer.error().message;
-    return answer ? answer.value() : session::WhoAmI();
+    return answer ? answer.value() : control::WhoAmI();
   }
   /// The answer to this user's request.
   std::string answer_to(uid_t uid, const std::string& request) {
@@ -53,7 +53,7 @@ struct Subordinate : Access {
 TEST_F(Subordinate, IdsHaveTheTenantOfTheirOwner) {
   serve_with({});
   const std::string owners = who(kUser).tenant;
-  const session::WhoAmI mine = who(kMine + 5);
+  const control::WhoAmI mine = who(kMine + 5);
   EXPECT_EQ(mine.tenant, owners);
   EXPECT_EQ(mine.uid, kMine + 5);
   EXPECT_EQ(mine.counts_for, owners);
@@ -115,8 +115,8 @@ TEST_F(Subordinate, IdsTenantsAreTheirOwnersToSet) {
   const auto session = connections_of(kMine, 1, hello_of_tenant("boxed"));
   ASSERT_EQ(ask(kLook).find("refused"), std::string::npos);
   const char* const set = R"({"command":"set","tenant":"boxed","weight":3})";
-  EXPECT_EQ(answer_to(kUser, set), session::success_text());
-  EXPECT_EQ(answer_to(kMine + 9, set), session::success_text());
+  EXPECT_EQ(answer_to(kUser, set), control::success_text());
+  EXPECT_EQ(answer_to(kMine + 9, set), control::success_text());
   EXPECT_NE(answer_to(kStranger, set).find("belongs to user 65534"), std::string::npos);
   EXPECT_NE(answer_to(kRoots, set).find("belongs to user 65534"), std::string::npos);
 }

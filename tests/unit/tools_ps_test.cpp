@@ -10,13 +10,13 @@
 namespace fairgv::tools {
 namespace {
 
-session::Report ps_report() {
-  session::Report report = top::top_report();
+control::Report ps_report() {
+  control::Report report = top::top_report();
   report.daemon.share_window_s = 0.5;
   report.devices[0].name =
       "a device with a name that is so long that it does not fit on one line of a terminal";
   for (std::uint32_t i = 0; i < 3; ++i) {
-    session::Report::Session& session = report.tenants[i].sessions[0];
+    control::Report::Session& session = report.tenants[i].sessions[0];
     session.uid = 1000 + i;
     session.age_s = 30 + i;
     session.device_time_ns = {(i + 1) * 1'250'000'000ULL};
@@ -56,7 +56,7 @@ TEST(PsTable, FitsEightyColumnsWhateverTheNames) {
 }
 
 TEST(PsTable, TellsNamesApartThatBeginAlike) {
-  session::Report report = ps_report();
+  control::Report report = ps_report();
   report.tenants[0].tenant = "a-workload-of-the-cluster-number-1";
   report.tenants[1].tenant = "a-workload-of-the-cluster-number-2";
   const std::string text = joined(ps_lines(report, view_of()));
@@ -78,10 +78,10 @@ TEST(PsTable, ShowsUserAgeTimeAndMemoryOfEachSession) {
 }
 
 TEST(PsTable, ShowsASessionThatCompilesUnlessItUsesTheDeviceOrIsPaused) {
-  session::Report report = top::top_report();
+  control::Report report = top::top_report();
   report.tenants.resize(1);
   report.tenants[0].paused.reset();
-  session::Report::Session& session = report.tenants[0].sessions[0];
+  control::Report::Session& session = report.tenants[0].sessions[0];
   session.state = "wanting";
   session.paused.reset();
   session.compiles = true;
@@ -90,7 +90,7 @@ TEST(PsTable, ShowsASessionThatCompilesUnlessItUsesTheDeviceOrIsPaused) {
   session.state = "busy";
   EXPECT_EQ(state(), "busy");
   session.state = "idle";
-  session.paused = session::Pause{};
+  session.paused = control::Pause{};
   EXPECT_EQ(state(), "paused");
 }
 
@@ -116,7 +116,7 @@ TEST(PsTable, SortsTheMostFirstByWhatIsUsedUp) {
 }
 
 TEST(PsTable, SortsNumbersByTheirSizeAndNotByTheirDigits) {
-  session::Report report = top::top_report();
+  control::Report report = top::top_report();
   report.tenants[0].sessions[0].session = 10;
   const auto lines = ps_sessions(report, {"session"}, view_of(80, "session"));
   EXPECT_EQ(lines, (std::vector<std::string>{"session", "      1", "      2", "     10"}));
@@ -136,7 +136,7 @@ TEST(PsTable, OfAnOlderDaemonSaysThatItDoesNotKnow) {
 }
 
 TEST(PsTable, WithoutTenantsSaysSo) {
-  session::Report report;
+  control::Report report;
   report.devices.resize(1);
   const std::string text = joined(ps_lines(report, view_of()));
   EXPECT_NE(text.find("no tenants"), std::string::npos);

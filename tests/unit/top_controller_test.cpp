@@ -37,7 +37,7 @@ TEST_F(TopKeys, ChooseATenantAndStopAtTheEnds) {
 
 TEST_F(TopKeys, FollowTheChosenTenantWhereverItStands) {
   press(Key::Kind::down);
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants[1].share = {0.9};
   controller.arrived(report);
   EXPECT_EQ(screen().view->devices[0].rows[0].tenant, "bob");
@@ -102,8 +102,8 @@ TEST_F(TopKeys, PauseATenantAndLetItGoOn) {
   Step step = type("y");
   ASSERT_TRUE(step.change);
   EXPECT_EQ(session::to_text(step.change->request), R"({"command":"pause","tenant":"alice"})");
-  session::Report report = top_report();
-  report.tenants[0].paused = session::Pause{1000, false};
+  control::Report report = top_report();
+  report.tenants[0].paused = control::Pause{1000, false};
   controller.arrived(report);
   EXPECT_TRUE(screen().view->devices[0].rows[0].paused);
   EXPECT_EQ(screen().view->devices[0].rows[0].paused_sessions, 1u);
@@ -117,7 +117,7 @@ TEST_F(TopKeys, PauseATenantAndLetItGoOn) {
 }
 
 TEST_F(TopKeys, ChangeNothingWhereNobodyIs) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants.clear();
   controller.arrived(report);
   for (const char* key : {"x", "z"}) {
@@ -144,7 +144,7 @@ TEST_F(TopKeys, ChangeNothingWithoutYes) {
 
 TEST_F(TopKeys, AskTheTenantThatWasChosenWhenThePromptBegan) {
   type("w7");
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants.erase(report.tenants.begin());  // alice has gone meanwhile
   controller.arrived(report);
   press(Key::Kind::enter);
@@ -183,7 +183,7 @@ TEST_F(TopKeys, TakeBackWhatWasTyped) {
 TEST_F(TopKeys, PauseKeepsWhatIsShownUntilItEnds) {
   type("p");
   EXPECT_TRUE(controller.paused());
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants.pop_back();
   controller.arrived(report);
   EXPECT_EQ(screen().view->tenants, 3u);
@@ -223,7 +223,7 @@ TEST_F(TopKeys, LookMoreOftenFromAnIntervalThatIsNoneOfTheList) {
 }
 
 TEST_F(TopKeys, ShowSessionsAndLongKernelsOfTheChosenTenantOnly) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants[0].sessions[0].long_commands = {
       {0, "reduce", "it uses pipes", 3, 4'210'000'000, 5'000'000'000}};
   controller.arrived(report);

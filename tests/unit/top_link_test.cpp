@@ -18,7 +18,7 @@ struct TopLink : ::testing::Test {
   TopLink() {
     link.emplace(
         path(),
-        DaemonLink::Events{[this](const session::Report& report) { reports.push_back(report); },
+        DaemonLink::Events{[this](const control::Report& report) { reports.push_back(report); },
                            [this](const Change& change, const Result<void>& outcome) {
                              answers.push_back(change.done + (outcome ? "" : ": " + outcome.error().message));
                            },
@@ -46,7 +46,7 @@ struct TopLink : ::testing::Test {
     return packet && packet->kind == Packet::Kind::message ? packet->text : "";
   }
   void answer(const std::string& text) {
-    ASSERT_TRUE(session::send_answer(peer, text));
+    ASSERT_TRUE(control::send_answer(peer, text));
     link->readable(now);
   }
   static Change weight_of_bob() { return weight_change("bob", "7", "w").value(); }
@@ -56,7 +56,7 @@ struct TopLink : ::testing::Test {
   Socket peer;
   std::optional<DaemonLink> link;
   DaemonLink::Time now{std::chrono::hours(1)};
-  std::vector<session::Report> reports;
+  std::vector<control::Report> reports;
   std::vector<std::string> answers;
   std::vector<std::string> losses;
 };
@@ -76,7 +76,7 @@ TEST_F(TopLink, BringsReportsThatAreTooLongForAPacket) {
   begin_daemon();
   accept();
   link->ask_report(now);
-  session::Report report = top_report();
+  control::Report report = top_report();
   for (std::uint32_t i = 0; i < 300; ++i)
     report.tenants.push_back(top_tenant("t" + std::to_string(i), 1, 0, 0));
   const std::string text = session::to_text(report);
@@ -96,7 +96,7 @@ TEST_F(TopLink, AsksOneThingAtATimeInOrder) {
   EXPECT_EQ(heard(), "");
   answer(session::to_text(top_report()));
   EXPECT_EQ(heard(), R"({"command":"set","tenant":"bob","weight":7})");
-  answer(session::success_text());
+  answer(control::success_text());
   EXPECT_EQ(answers, std::vector<std::string>{"bob: weight 7"});
   EXPECT_EQ(heard(), "");
 }
@@ -105,7 +105,7 @@ TEST_F(TopLink, TellsWhatTheDaemonRefuses) {
   begin_daemon();
   accept();
   link->ask(weight_of_bob(), now);
-  answer(session::failure_text("not yours"));
+  answer(control::failure_text("not yours"));
   EXPECT_EQ(answers, std::vector<std::string>{"bob: weight 7: not yours"});
 }
 
@@ -139,7 +139,7 @@ TEST_F(TopLink, ComesAgainWithoutAWordWhenTheDaemonHangsUpOnASilentConnection) {
   begin_daemon();
   accept();
   now += std::chrono::hours(1);
-  ASSERT_TRUE(peer.send(session::failure_text("nothing was asked for")));
+  ASSERT_TRUE(peer.send(control::failure_text("nothing was asked for")));
   peer.close();
   link->readable(now);
   EXPECT_EQ(link->deadline(), now) << "at once";

@@ -1,13 +1,13 @@
 // Reports of a daemon, for the tests of `fairgv top`.
 #pragma once
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools::top {
 
-inline session::Report::Tenant top_tenant(const std::string& name, std::uint32_t weight, double share,
+inline control::Report::Tenant top_tenant(const std::string& name, std::uint32_t weight, double share,
                                           double entitled) {
-  session::Report::Tenant tenant;
+  control::Report::Tenant tenant;
   tenant.tenant = name;
   tenant.weight = weight;
   tenant.ideal_share = entitled;
@@ -20,10 +20,10 @@ inline session::Report::Tenant top_tenant(const std::string& name, std::uint32_t
 }
 
 /// One device; alice (weight 3), bob (2) and carol (1), who have what they are entitled to.
-inline session::Report top_report() {
-  session::Report report;
+inline control::Report top_report() {
+  control::Report report;
   report.daemon = {42, "1.2.3", "/run/x.sock", 3725, 6};
-  session::Report::Device device{0, "Platform", "Device", "bob", "fair", 6};
+  control::Report::Device device{0, "Platform", "Device", "bob", "fair", 6};
   device.memory = std::uint64_t{4} << 30;
   device.memory_used = std::uint64_t{6} << 20;
   report.devices = {device};

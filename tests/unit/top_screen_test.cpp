@@ -20,15 +20,15 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-Screen screen_of(const session::Report& report) {
+Screen screen_of(const control::Report& report) {
   Screen screen;
   screen.view = make_view(report, {}, screen.order);
   screen.chosen = RowId{0, "alice"};
   return screen;
 }
 
-session::Report crowd(int tenants) {
-  session::Report report = top_report();
+control::Report crowd(int tenants) {
+  control::Report report = top_report();
   report.tenants.clear();
   for (int i = 0; i < tenants; ++i) {
     report.tenants.push_back(top_tenant("tenant" + std::to_string(i + 100), 1, 1.0 / tenants, 1.0 / tenants));

@@ -17,7 +17,7 @@ std::vector<std::string> names(const View& view) {
 }
 
 TEST(TopView, CountsSessionsAndThoseThatHaveWork) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants[0].sessions = {{1, 10, "a", 11, "idle"},
                                 {2, 12, "b", 13, "wanting"},
                                 {3, 14, "c", 15, "held"},
@@ -33,7 +33,7 @@ TEST(TopView, CountsSessionsAndThoseThatHaveWork) {
 }
 
 TEST(TopView, CountsUnsliceableKernelsOnTheirDeviceOnly) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.devices.push_back({1, "Platform", "Other", {}, "fair", 6});
   report.tenants[1].sessions[0].long_commands = {{1, "f", "why", 1, 2, 3}, {1, "g", "why", 1, 2, 3}};
   const View view = make_view(report, {}, {SortKey::tenant});
@@ -42,7 +42,7 @@ TEST(TopView, CountsUnsliceableKernelsOnTheirDeviceOnly) {
 }
 
 TEST(TopView, ShowsNothingWhereAnOlderDaemonSaysNothing) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants[0].memory_used.clear();
   report.tenants[0].share.clear();
   const Row row = make_view(report, {}, {SortKey::tenant}).devices.at(0).rows.at(0);
@@ -51,9 +51,9 @@ TEST(TopView, ShowsNothingWhereAnOlderDaemonSaysNothing) {
 }
 
 TEST(TopView, TakesQueuesAndWaitsFromTheBooksOfTheDevice) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.devices.push_back({1, "Platform", "Other", {}, "fair", 6});
-  session::Report::Use first, second;
+  control::Report::Use first, second;
   first.queue = 3;
   first.share = 0.25;
   second.waits = 5;
@@ -75,7 +75,7 @@ TEST(TopView, TakesQueuesAndWaitsFromTheBooksOfTheDevice) {
 }
 
 TEST(TopView, SortsByEveryColumnAndBothWays) {
-  const session::Report report = top_report();
+  const control::Report report = top_report();
   const std::vector<std::string> falling{"alice", "bob", "carol"};
   const std::vector<std::string> rising{"carol", "bob", "alice"};
   for (const SortKey key : {SortKey::share, SortKey::tenant, SortKey::weight, SortKey::entitled,
@@ -86,7 +86,7 @@ TEST(TopView, SortsByEveryColumnAndBothWays) {
 }
 
 TEST(TopView, OrdersByNameWhereValuesAreTheSame) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   std::reverse(report.tenants.begin(), report.tenants.end());
   for (const bool reversed : {false, true}) {
     EXPECT_EQ(names(make_view(report, {}, {SortKey::sessions, reversed})),
@@ -102,7 +102,7 @@ TEST(TopView, KnowsEverySortKeyByItsName) {
 }
 
 TEST(TopView, ShowsOnlyWhatTheFilterNames) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.devices.push_back({1, "Platform", "Other", {}, "fair", 6});
   const View view = make_view(report, {1, "bob"}, {});
   ASSERT_EQ(view.devices.size(), 1u);
@@ -112,7 +112,7 @@ TEST(TopView, ShowsOnlyWhatTheFilterNames) {
 }
 
 TEST(TopOnce, SaysWhatTheFilterDoesNotFind) {
-  const session::Report report = top_report();
+  const control::Report report = top_report();
   EXPECT_EQ(nothing_found(report, {}), "");
   EXPECT_EQ(nothing_found(report, {0, "bob"}), "");
   EXPECT_NE(nothing_found(report, {7, ""}).find("no device 7"), std::string::npos);
@@ -120,7 +120,7 @@ TEST(TopOnce, SaysWhatTheFilterDoesNotFind) {
 }
 
 TEST(TopOnce, WritesWhatIsNotKnownAsNull) {
-  session::Report report = top_report();
+  control::Report report = top_report();
   report.tenants[0].memory_used.clear();
   const nlohmann::json json = to_json(make_view(report, {}, {SortKey::tenant}));
   const nlohmann::json& alice = json["devices"][0]["tenants"][0];

@@ -14,7 +14,7 @@ namespace {
 
 using session::TracedCall;
 using session::TracedCommand;
-using session::TraceReport;
+using control::TraceReport;
 
 struct TraceReading : ::testing::Test {
   void write(std::uint16_t opcode, std::uint64_t tag, const void* bytes, std::size_t count) {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "runtime/session/control_protocol.hpp"
-#include "runtime/session/trace_report.hpp"
+#include "runtime/control/protocol.hpp"
+#include "runtime/control/trace_report.hpp"
 #include "runtime/session/turn.hpp"
 
 namespace fairgv::session {

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using session::TracedCall;
 using session::TracedCommand;
-using session::TraceReport;
+using control::TraceReport;
 
 struct TraceWriterTest : ::testing::Test {
   TraceReport::Command command(TracedCommand::Kind kind, std::uint64_t began, std::uint64_t ended,

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "runtime/base/result.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools {
 
 struct Change {
-  session::ControlRequest request;
+  control::ControlRequest request;
   std::string done;  // what to say when the daemon has agreed
 };
 

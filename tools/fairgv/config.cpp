@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/session/control_answers.hpp"
+#include "runtime/control/answers.hpp"
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
@@ -47,9 +47,9 @@ int become_daemon(const std::vector<std::string>& options) {
 int show_running(const ConfigCommand& command) {
   auto control = Control::connect(command.socket);
   if (!control) return fail("config", control.error().message);
-  const auto answer = control->ask({session::ControlRequest::Command::config, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::config, {}, 0});
   if (!answer) return fail("config", answer.error().message);
-  const auto toml = session::parse_config_answer(answer.value());
+  const auto toml = control::parse_config_answer(answer.value());
   if (!toml) return fail("config", toml.error().message);
   fmt::print("{}", toml.value());
   return 0;

@@ -30,10 +30,10 @@ Result<Control> Control::connect(const std::string& socket_path, int* code) {
   return Control(std::move(socket).value());
 }
 
-Result<std::string> Control::ask(const session::ControlRequest& request) {
+Result<std::string> Control::ask(const control::ControlRequest& request) {
   const auto sent = socket_.send(session::to_text(request));
   // A daemon that has hung up has said why, and that is still there to be read.
-  auto answer = session::receive_answer(socket_);
+  auto answer = control::receive_answer(socket_);
   return sent || answer ? answer : Result<std::string>(sent.error());
 }
 

@@ -5,7 +5,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools {
 
@@ -17,7 +17,7 @@ class Control {
   static Result<Control> connect(const std::string& socket_path, int* code = nullptr);
 
   /// The daemon's answer, which may say that it refuses.
-  Result<std::string> ask(const session::ControlRequest& request);
+  Result<std::string> ask(const control::ControlRequest& request);
 
   /// Returns when the daemon has hung up, for instance because it has ended.
   void wait_for_hang_up();

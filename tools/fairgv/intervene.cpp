@@ -43,7 +43,7 @@ int intervene(const InterventionCommand& command, const InterventionOptions& opt
   if (!control) return fail(command.name, control.error().message);
   const auto answer = control->ask(change.value().request);
   if (!answer) return fail(command.name, answer.error().message);
-  if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
+  if (const auto outcome = control::parse_outcome(answer.value()); !outcome)
     return fail(command.name, outcome.error().message);
   fmt::print("{}\n", change.value().done);
   return 0;

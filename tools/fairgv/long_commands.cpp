@@ -11,7 +11,7 @@ std::string times(std::uint64_t count) {
 
 }  // namespace
 
-std::vector<std::string> long_command_lines(const session::Report& report) {
+std::vector<std::string> long_command_lines(const control::Report& report) {
   std::vector<std::string> lines;
   for (const auto& tenant : report.tenants) {
     for (const auto& session : tenant.sessions) {

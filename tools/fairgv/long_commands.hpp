@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools {
 
 /// One line for each, in the report's order.
-std::vector<std::string> long_command_lines(const session::Report& report);
+std::vector<std::string> long_command_lines(const control::Report& report);
 
 }  // namespace fairgv::tools

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/session/command_line.hpp"
+#include "runtime/control/command_line.hpp"
 #include "tools/completion/words.hpp"
 #include "tools/fairgv/command.hpp"
 
@@ -70,7 +70,7 @@ int run(int argc, char** argv) {
   // CLI11 would only say that some command is missing.
   const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == arguments[0]; };
   if (!arguments.empty() && !arguments[0].starts_with("-") && app.get_subcommands(is_first_word).empty()) {
-    fmt::print(stderr, "fairgv: {}\n", session::unknown_command(arguments[0], app, "fairgv"));
+    fmt::print(stderr, "fairgv: {}\n", control::unknown_command(arguments[0], app, "fairgv"));
     return kMisused;
   }
   if (arguments.size() == 2 && arguments[0] == "--completion") return print_completion(app, arguments[1]);
@@ -79,7 +79,7 @@ int run(int argc, char** argv) {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "fairgv: {}\n", session::misuse_of(app, error));
+    fmt::print(stderr, "fairgv: {}\n", control::misuse_of(app, error));
     return kMisused;
   }
   return action();

@@ -65,7 +65,7 @@ std::string known_column(const std::string& name) {
 int ask_and_print(Control& control, const PsOptions& options) {
   const auto answer = control.ask({});
   if (!answer) return fail("ps", answer.error().message);
-  const auto report = session::parse_report(answer.value());
+  const auto report = control::parse_report(answer.value());
   if (!report) return fail("ps", report.error().message);
   if (options.json) {
     fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));

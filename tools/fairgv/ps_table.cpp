@@ -14,7 +14,7 @@
 namespace fairgv::tools {
 namespace {
 
-using session::Report;
+using control::Report;
 using top::pad_left;
 using top::pad_right;
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools {
 
@@ -25,11 +25,11 @@ struct PsView {
 const std::vector<std::string>& ps_columns();
 
 /// Devices with their tenants, sessions, long commands, and who was killed.
-std::vector<std::string> ps_lines(const session::Report& report, const PsView& view);
+std::vector<std::string> ps_lines(const control::Report& report, const PsView& view);
 
 /// One table of all sessions with these columns, each as wide as it needs to be, a heading first. The names
 /// must be of ps_columns().
-std::vector<std::string> ps_sessions(const session::Report& report, const std::vector<std::string>& columns,
+std::vector<std::string> ps_sessions(const control::Report& report, const std::vector<std::string>& columns,
                                      const PsView& view);
 
 /// `text` broken between words into lines of at most `width` columns; the first is indented by `first`, the

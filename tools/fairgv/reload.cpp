@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/session/control_answers.hpp"
+#include "runtime/control/answers.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
 
@@ -22,7 +22,7 @@ void print_list(const char* when, const std::vector<std::string>& options) {
   fmt::print("{}: {}\n", when, list);
 }
 
-void print_reload(const session::ReloadReport& report) {
+void print_reload(const control::ReloadReport& report) {
   fmt::print("fairgvd has read {} again\n", report.file);
   if (report.at_once.empty() && report.new_programs.empty() && report.restart.empty()) {
     fmt::print("nothing has changed\n");
@@ -36,9 +36,9 @@ void print_reload(const session::ReloadReport& report) {
 int reload(const ReloadOptions& options) {
   auto control = Control::connect(options.socket);
   if (!control) return fail("reload", control.error().message);
-  const auto answer = control->ask({session::ControlRequest::Command::reload, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::reload, {}, 0});
   if (!answer) return fail("reload", answer.error().message);
-  const auto report = session::parse_reload_report(answer.value());
+  const auto report = control::parse_reload_report(answer.value());
   if (options.json) fmt::print("{}\n", nlohmann::json::parse(answer.value(), nullptr, false).dump(2));
   if (!report) return fail("reload", report.error().message);
   if (!options.json) print_reload(report.value());

@@ -12,21 +12,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Result<session::Report> look(const std::string& socket) {
+Result<control::Report> look(const std::string& socket) {
   auto control = Control::connect(socket);
   if (!control) return control.error();
-  const auto answer = control->ask({session::ControlRequest::Command::ps, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::ps, {}, 0});
   if (!answer) return answer.error();
-  return session::parse_report(answer.value());
+  return control::parse_report(answer.value());
 }
 
-Result<session::Report> restart_daemon(const std::string& socket) {
+Result<control::Report> restart_daemon(const std::string& socket) {
   auto control = Control::connect(socket);
   if (!control) return control.error();
   const auto asked = Clock::now();
-  const auto answer = control->ask({session::ControlRequest::Command::restart, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::restart, {}, 0});
   if (!answer) return answer.error();
-  if (const auto outcome = session::parse_outcome(answer.value()); !outcome) return outcome.error();
+  if (const auto outcome = control::parse_outcome(answer.value()); !outcome) return outcome.error();
   control->wait_for_hang_up();
   auto report = look(socket);
   if (!report) return report;

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/session/command_line.hpp"
-#include "runtime/session/control_answers.hpp"
+#include "runtime/control/answers.hpp"
+#include "runtime/control/command_line.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
@@ -44,12 +44,12 @@ void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
 void tell_tenant(const RunOptions& options) {
   auto control = Control::connect(options.tenant.socket);
   if (!control) return tell("tenant: {}", control.error().message);
-  session::ControlRequest request;
-  request.command = session::ControlRequest::Command::whoami;
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::whoami;
   const auto identity = session::identity_from_environment();
   if (identity) request.tenant = identity->tenant.value_or("");
   const auto answer = control->ask(request);
-  const auto who = answer ? session::parse_whoami(answer.value()) : Result<session::WhoAmI>(answer.error());
+  const auto who = answer ? control::parse_whoami(answer.value()) : Result<control::WhoAmI>(answer.error());
   if (!who) return tell("tenant: {}", who.error().message);
   if (who->refusal) return tell("tenant: refused: {}", *who->refusal);
   const char* const weight = std::getenv("FAIRGV_WEIGHT");
@@ -164,7 +164,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& afte
     options.program = command->remaining();
     options.program.insert(options.program.end(), after_dashes.begin(), after_dashes.end());
     if (!options.program.empty())
-      options.unknown = session::unknown_option(options.program[0], *command, "fairgv run");
+      options.unknown = control::unknown_option(options.program[0], *command, "fairgv run");
     action = [] {
       const std::string socket =
           options.tenant.socket.empty() ? session::default_socket_path() : options.tenant.socket;

@@ -63,7 +63,7 @@ int apply_all(const SetOptions& options, const std::vector<Change>& changes) {
   for (const Change& change : changes) {
     const auto answer = control->ask(change.request);
     if (!answer) return fail("set", answer.error().message);
-    if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
+    if (const auto outcome = control::parse_outcome(answer.value()); !outcome)
       return fail("set", outcome.error().message);
     fmt::print("{}\n", change.done);
   }

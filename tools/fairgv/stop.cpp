@@ -8,9 +8,9 @@ namespace {
 int stop(const std::string& socket) {
   auto control = Control::connect(socket);
   if (!control) return fail("stop", control.error().message);
-  const auto answer = control->ask({session::ControlRequest::Command::stop, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::stop, {}, 0});
   if (!answer) return fail("stop", answer.error().message);
-  if (const auto outcome = session::parse_outcome(answer.value()); !outcome)
+  if (const auto outcome = control::parse_outcome(answer.value()); !outcome)
     return fail("stop", outcome.error().message);
   control->wait_for_hang_up();  // when we return, nothing of it is left
   return 0;

@@ -47,8 +47,8 @@ bool wait_unless_interrupted() {
 
 /// The first request begins the trace, and going away with the connection ends it.
 Result<void> record(Control control, const TraceOptions& options, TraceSpool& spool) {
-  session::ControlRequest request;
-  request.command = session::ControlRequest::Command::trace;
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::trace;
   request.tenant = options.tenant;
   request.device = options.device;
   const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
@@ -58,13 +58,13 @@ Result<void> record(Control control, const TraceOptions& options, TraceSpool& sp
     const auto answer = control.ask(request);
     if (!answer) return answer.error();
     if (first) {
-      if (auto begun = session::unpack_trace_report(answer.value()); !begun) return begun.error();
+      if (auto begun = control::unpack_trace_report(answer.value()); !begun) return begun.error();
       fmt::print("recording for {} s (an interrupt ends it earlier)\n", options.seconds);
       std::fflush(stdout);
     }
     // Refused after it has begun: it has ended, and what was recorded until then is kept.
     if (answer->find('\0') == std::string::npos) {
-      if (auto goes_on = session::unpack_trace_report(answer.value()); !goes_on) return goes_on.error();
+      if (auto goes_on = control::unpack_trace_report(answer.value()); !goes_on) return goes_on.error();
     }
     if (auto kept = spool.put(answer.value()); !kept) return kept.error();
     more = more && Clock::now() < until && wait_unless_interrupted();
@@ -74,7 +74,7 @@ Result<void> record(Control control, const TraceOptions& options, TraceSpool& sp
 
 Result<void> write(TraceSpool& spool, TraceWriter& writer) {
   auto written = spool.read([&](const std::string& answer) -> Result<void> {
-    const auto report = session::unpack_trace_report(answer);
+    const auto report = control::unpack_trace_report(answer);
     if (!report) return report.error();
     writer.add(report.value());
     return {};

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/session/trace_report.hpp"
+#include "runtime/control/trace_report.hpp"
 
 namespace fairgv::tools {
 
@@ -24,7 +24,7 @@ class TraceWriter {
   explicit TraceWriter(std::ostream& out);
 
   /// What the daemon has answered, in the order of its answers.
-  void add(const session::TraceReport& report);
+  void add(const control::TraceReport& report);
   /// Writes what has waited, and the end. Nothing may be added afterwards.
   void finish();
 
@@ -39,7 +39,7 @@ class TraceWriter {
   const Totals& totals() const { return totals_; }
 
  private:
-  using Report = session::TraceReport;
+  using Report = control::TraceReport;
   enum class Track { turns, commands, calls };
   struct Place {
     std::uint64_t process;

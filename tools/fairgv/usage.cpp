@@ -15,10 +15,10 @@
 namespace fairgv::tools {
 namespace {
 
-using session::UsageAmounts;
-using session::UsageBy;
-using session::UsageQuery;
-using session::UsageSum;
+using control::UsageAmounts;
+using control::UsageBy;
+using control::UsageQuery;
+using control::UsageSum;
 
 struct UsageOptions {
   std::string since = "today";
@@ -78,7 +78,7 @@ void print_json(const UsageQuery& query, UsageBy by, const std::vector<UsageSum>
                     {"slices", used.slices},
                     {"moved_bytes", used.bytes}});
   }
-  const nlohmann::json whole{{"by", session::kUsageByNames.at(static_cast<std::size_t>(by))},
+  const nlohmann::json whole{{"by", control::kUsageByNames.at(static_cast<std::size_t>(by))},
                              {"since_ms", query.since_ms},
                              {"until_ms", query.until_ms},
                              {"rows", std::move(rows)}};
@@ -110,12 +110,12 @@ void print_table(const UsageOptions& options, UsageBy by, const std::vector<Usag
 Result<std::vector<UsageSum>> ask_daemon(const std::string& socket, const UsageQuery& query) {
   auto control = Control::connect(socket);
   if (!control) return control.error();
-  session::ControlRequest request;
-  request.command = session::ControlRequest::Command::usage;
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::usage;
   request.usage = query;
   const auto answer = control->ask(request);
   if (!answer) return answer.error();
-  return session::parse_usage(answer.value());
+  return control::parse_usage(answer.value());
 }
 
 Result<std::vector<UsageSum>> read_file(const std::string& path, const UsageQuery& query) {
@@ -126,7 +126,7 @@ Result<std::vector<UsageSum>> read_file(const std::string& path, const UsageQuer
 
 int usage(const UsageOptions& options) {
   const std::int64_t now = wall_clock_ms();
-  const auto by = session::parse_usage_by(options.by);
+  const auto by = control::parse_usage_by(options.by);
   if (!by) return fail("usage", by.error().message, kMisused);
   const auto since = parse_time(options.since, "--since", now);
   if (!since) return fail("usage", since.error().message, kMisused);

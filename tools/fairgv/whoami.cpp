@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "runtime/base/memory_size.hpp"
-#include "runtime/session/control_answers.hpp"
+#include "runtime/control/answers.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tools/fairgv/command.hpp"
@@ -24,7 +24,7 @@ void line(const char* what, const std::string& text) {
   fmt::print("{:<14} {}\n", what, text);
 }
 
-void print_who(const session::WhoAmI& who) {
+void print_who(const control::WhoAmI& who) {
   std::string groups;
   for (const std::uint64_t group : who.groups) groups += (groups.empty() ? "" : ", ") + std::to_string(group);
   line("user", fmt::format("{} ({}), groups {}{}", who.user, who.uid, groups,
@@ -55,12 +55,12 @@ int whoami(WhoOptions& options) {
   }
   auto control = Control::connect(options.socket);
   if (!control) return fail("whoami", control.error().message);
-  session::ControlRequest request;
-  request.command = session::ControlRequest::Command::whoami;
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::whoami;
   request.tenant = options.tenant.value_or("");
   const auto answer = control->ask(request);
   if (!answer) return fail("whoami", answer.error().message);
-  const auto who = session::parse_whoami(answer.value());
+  const auto who = control::parse_whoami(answer.value());
   if (!who) return fail("whoami", who.error().message);
   if (options.json) {
     fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "runtime/base/near_word.hpp"
-#include "runtime/session/command_line.hpp"
+#include "runtime/control/command_line.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace fairgv::bench {
@@ -18,7 +18,7 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "{}: {}\n", app.get_name(), session::misuse_of(app, error));
+    fmt::print(stderr, "{}: {}\n", app.get_name(), control::misuse_of(app, error));
     return 2;
   }
 }

@@ -118,7 +118,7 @@ Findings check_daemon(const Examination& examination) {
 /// By what the daemon has seen. Names alone decide nothing: two equal cards have one name.
 Findings check_shared_hardware(const Examination& examination) {
   constexpr const char* kSubject = "devices of several drivers";
-  using Device = session::Report::Device;
+  using Device = control::Report::Device;
   const std::vector<Device>& devices = examination.daemon.devices;
   if (devices.empty()) return {ok(kSubject, "no daemon that has seen any; CPU devices are shared as one")};
   Findings findings;

@@ -2,7 +2,7 @@
 
 #include <sys/socket.h>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/session/trusted_daemon.hpp"
 
 namespace fairgv::tools::doctor {
@@ -23,12 +23,12 @@ Result<void> greet(const Socket& socket) {
   return {};
 }
 
-Result<session::Report> ask_report(const Socket& socket) {
+Result<control::Report> ask_report(const Socket& socket) {
   if (auto greeted = greet(socket); !greeted) return greeted.error();
-  if (auto sent = socket.send(session::to_text(session::ControlRequest{})); !sent) return sent.error();
-  const auto answer = session::receive_answer(socket);
+  if (auto sent = socket.send(session::to_text(control::ControlRequest{})); !sent) return sent.error();
+  const auto answer = control::receive_answer(socket);
   if (!answer) return answer.error();
-  return session::parse_report(answer.value());
+  return control::parse_report(answer.value());
 }
 
 }  // namespace

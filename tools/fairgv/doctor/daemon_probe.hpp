@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools::doctor {
 
@@ -18,7 +18,7 @@ struct DaemonAnswer {
   uid_t user = 0;
   std::string version;                             // empty: it did not answer as a daemon does
   std::string error;                               // why there is no answer
-  std::vector<session::Report::Device> devices{};  // that it knows so far
+  std::vector<control::Report::Device> devices{};  // that it knows so far
 
   bool reached() const { return connect_error == 0; }
   bool answers() const { return !version.empty(); }

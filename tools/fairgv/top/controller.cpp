@@ -19,10 +19,10 @@ using std::chrono::milliseconds;
 constexpr std::array<milliseconds, 8> kIntervals{milliseconds(250),   milliseconds(500),  milliseconds(1000),
                                                  milliseconds(2000),  milliseconds(5000), milliseconds(10000),
                                                  milliseconds(30000), milliseconds(60000)};
-constexpr std::size_t kLongestTyped = session::kLongestPolicyName;
+constexpr std::size_t kLongestTyped = control::kLongestPolicyName;
 constexpr int kPage = 10;
 
-std::string pause_text(const session::Report::Tenant& tenant, const session::Report::Session& session) {
+std::string pause_text(const control::Report::Tenant& tenant, const control::Report::Session& session) {
   const auto& pause = session.paused ? session.paused : tenant.paused;
   return pause ? fmt::format(", paused by user {}", pause->by) : "";
 }
@@ -36,7 +36,7 @@ Controller::Controller(Filter filter, Order order, milliseconds interval) : filt
 
 // ---- what arrives
 
-void Controller::arrived(session::Report report) {
+void Controller::arrived(control::Report report) {
   screen_.trouble.clear();
   if (screen_.paused && report_) return;
   report_ = std::move(report);
@@ -73,7 +73,7 @@ void Controller::remake() {
 void Controller::remake_details() {
   screen_.details.clear();
   if (!details_ || !report_ || !screen_.chosen) return;
-  session::Report its = *report_;
+  control::Report its = *report_;
   std::erase_if(its.tenants, [&](const auto& tenant) { return tenant.tenant != screen_.chosen->tenant; });
   for (const auto& tenant : its.tenants) {
     screen_.details.push_back(fmt::format("sessions of {}, user {}:", tenant.tenant, tenant.uid));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 #include "tools/fairgv/changes.hpp"
 #include "tools/fairgv/top/screen.hpp"
 
@@ -34,7 +34,7 @@ class Controller {
 
   Step press(Key key);
   /// The daemon's latest word.
-  void arrived(session::Report report);
+  void arrived(control::Report report);
   void lost(const std::string& why);
   /// What became of a change.
   void answered(const Change& change, const Result<void>& outcome);
@@ -68,7 +68,7 @@ class Controller {
 
   Filter filter_;
   Screen screen_;
-  std::optional<session::Report> report_;  // what the screen shows; not the latest while paused
+  std::optional<control::Report> report_;  // what the screen shows; not the latest while paused
   bool details_ = false;
   Subject subject_ = Subject::weight;
   RowId target_;  // of the prompt; the row may vanish meanwhile

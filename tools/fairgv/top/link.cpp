@@ -80,7 +80,7 @@ void DaemonLink::send_next(Time now) {
   if (state_ != State::ready || requests_.empty()) return;
   const auto* change = std::get_if<Change>(&requests_.front());
   const auto sent =
-      socket_.send(session::to_text(change != nullptr ? change->request : session::ControlRequest{}));
+      socket_.send(session::to_text(change != nullptr ? change->request : control::ControlRequest{}));
   if (!sent) return hang_up(sent.error().message, now);
   state_ = State::asked;
   deadline_ = now + kPatience;
@@ -88,14 +88,14 @@ void DaemonLink::send_next(Time now) {
 
 void DaemonLink::take_answer(Time now) {
   // The socket is readable, so this does not wait: packets come whole.
-  const auto answer = session::receive_answer(socket_);
+  const auto answer = control::receive_answer(socket_);
   if (!answer) return hang_up(answer.error().message, now);
   const Request request = std::move(requests_.front());
   requests_.pop_front();
   state_ = State::ready;
   deadline_ = Time::max();
   if (const auto* change = std::get_if<Change>(&request)) {
-    events_.answered(*change, session::parse_outcome(answer.value()));
+    events_.answered(*change, control::parse_outcome(answer.value()));
   } else {
     take_report(answer.value(), now);
   }
@@ -103,7 +103,7 @@ void DaemonLink::take_answer(Time now) {
 }
 
 void DaemonLink::take_report(const std::string& text, Time now) {
-  auto report = session::parse_report(text);
+  auto report = control::parse_report(text);
   if (!report) return hang_up(report.error().message, now);
   events_.report(std::move(report).value());
 }

@@ -14,7 +14,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 #include "tools/fairgv/changes.hpp"
 
 namespace fairgv::tools::top {
@@ -24,7 +24,7 @@ class DaemonLink {
   using Time = std::chrono::steady_clock::time_point;
 
   struct Events {
-    std::function<void(session::Report)> report;
+    std::function<void(control::Report)> report;
     /// What became of a change; also when the daemon is gone before it has answered.
     std::function<void(const Change&, const Result<void>&)> answered;
     /// There is no daemon, or none that answers: why. Said again after each vain attempt.

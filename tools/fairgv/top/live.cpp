@@ -44,7 +44,7 @@ class Live {
         terminal_(std::move(terminal)),
         signals_(std::move(signals)),
         link_(socket_path,
-              {[this](session::Report report) { controller_.arrived(std::move(report)); },
+              {[this](control::Report report) { controller_.arrived(std::move(report)); },
                [this](const Change& change, const Result<void>& outcome) { on_answer(change, outcome); },
                [this](const std::string& why) { controller_.lost(why); }}) {}
 

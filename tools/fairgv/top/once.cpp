@@ -40,7 +40,7 @@ json to_json(const View& view) {
   for (const DeviceView& each : view.devices) {
     json tenants = json::array();
     for (const Row& row : each.rows) tenants.push_back(to_json(row));
-    const session::Report::Device& device = each.device;
+    const control::Report::Device& device = each.device;
     devices.push_back({{"index", device.index},
                        {"platform", device.platform},
                        {"name", device.name},
@@ -59,7 +59,7 @@ json to_json(const View& view) {
           {"devices", std::move(devices)}};
 }
 
-std::string nothing_found(const session::Report& report, const Filter& filter) {
+std::string nothing_found(const control::Report& report, const Filter& filter) {
   const auto is_device = [&](const auto& device) { return device.index == *filter.device; };
   if (filter.device && std::none_of(report.devices.begin(), report.devices.end(), is_device)) {
     return fmt::format("there is no device {} (there are {}): see 'fairgv ps' while a program runs",

@@ -12,6 +12,6 @@ namespace fairgv::tools::top {
 nlohmann::json to_json(const View& view);
 
 /// Why the filter finds nothing in the report although it names something; empty if it does not.
-std::string nothing_found(const session::Report& report, const Filter& filter);
+std::string nothing_found(const control::Report& report, const Filter& filter);
 
 }  // namespace fairgv::tools::top

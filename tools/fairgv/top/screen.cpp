@@ -87,7 +87,7 @@ std::string every(std::chrono::milliseconds interval) {
 
 /// The most important first: narrow screens cut it.
 Line device_line(const DeviceView& view, std::size_t width) {
-  const session::Report::Device& device = view.device;
+  const control::Report::Device& device = view.device;
   std::string text = fmt::format("device {}: {}", device.index, plain_ascii(device.name));
   std::string facts;
   if (!device.policy.empty()) facts += fmt::format("  {}, {:g} ms", device.policy, device.slice_ms);

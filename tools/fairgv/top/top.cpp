@@ -62,7 +62,7 @@ int top_once(const TopOptions& options, const top::Filter& filter, const top::Or
   if (!control) return fail("top", control.error().message);
   const auto answer = control->ask({});
   if (!answer) return fail("top", answer.error().message);
-  const auto report = session::parse_report(answer.value());
+  const auto report = control::parse_report(answer.value());
   if (!report) return fail("top", report.error().message);
   if (const std::string why = top::nothing_found(report.value(), filter); !why.empty()) {
     return fail("top", why);

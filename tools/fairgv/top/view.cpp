@@ -7,7 +7,7 @@
 namespace fairgv::tools::top {
 namespace {
 
-using session::Report;
+using control::Report;
 
 constexpr std::array<std::pair<SortKey, const char*>, static_cast<std::size_t>(kLastSortKey) + 1> kSortKeys{{
     {SortKey::share, "share"},

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 namespace fairgv::tools::top {
 
@@ -34,12 +34,12 @@ struct Row {
 };
 
 struct DeviceView {
-  session::Report::Device device;
+  control::Report::Device device;
   std::vector<Row> rows;
 };
 
 struct View {
-  session::Report::Daemon daemon;
+  control::Report::Daemon daemon;
   std::vector<DeviceView> devices;
   std::uint64_t tenants = 0;
   std::uint64_t sessions = 0;
@@ -64,6 +64,6 @@ struct Filter {
   std::string tenant;
 };
 
-View make_view(const session::Report& report, const Filter& filter, const Order& order);
+View make_view(const control::Report& report, const Filter& filter, const Order& order);
 
 }  // namespace fairgv::tools::top

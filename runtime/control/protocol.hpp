@@ -13,7 +13,7 @@
 //   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
 //   one, or
 //                                                   cannot: its uptime tells
-//   {"command":"usage",...}                         see usage_protocol.hpp
+//   {"command":"usage",...}                         see control/usage.hpp
 //   {"command":"reload"}                            {"ok":true,"at_once":[...],...} (ReloadReport)
 //   {"command":"config"}                            {"ok":true,"config":"TOML"}
 //   {"command":"whoami"}                            {"ok":true,"tenant":...} (WhoAmI); with "tenant":"a" as
@@ -33,11 +33,11 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
-#include "runtime/session/pause.hpp"
+#include "runtime/control/pause.hpp"
+#include "runtime/control/usage.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/usage_protocol.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 inline constexpr std::size_t kLongestPolicyName = 64;
 
@@ -104,7 +104,7 @@ struct Report {
     std::int64_t worker_pid = 0;
     std::string state;         // idle, wanting, held, busy
     bool interactive = false;  // its program waits so often that it is woken with its turns
-    std::vector<LongCommand> long_commands{};
+    std::vector<session::LongCommand> long_commands{};
     std::optional<Pause> paused{};  // by itself; see also its tenant's
     double held_back_s = 0;         // until it may run, since sessions before it were killed
     // Not from an older daemon:
@@ -199,4 +199,4 @@ Result<void> send_answer(const Socket& socket, const std::string& answer);
 /// The answer's text, from a blocking socket.
 Result<std::string> receive_answer(const Socket& socket);
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 struct Pause {
   std::uint32_t by = 0;        // user
@@ -18,4 +18,4 @@ inline Pause stronger(const std::optional<Pause>& before, const Pause& again) {
   return before && (before->administrator || !again.administrator) ? *before : again;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

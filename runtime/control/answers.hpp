@@ -1,4 +1,4 @@
-// The longer answers on a control connection (control_protocol.hpp): what a reload has changed, and which
+// The longer answers on a control connection (control/protocol.hpp): what a reload has changed, and which
 // tenant the asking process would be.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "runtime/base/result.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 /// What `reload` answers: the options that changed, as people name them ("[device] slice_ms"), by when that
 /// holds.
@@ -52,4 +52,4 @@ Result<WhoAmI> parse_whoami(std::string_view text);
 std::string config_text(const std::string& toml);
 Result<std::string> parse_config_answer(std::string_view text);
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

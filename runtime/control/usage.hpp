@@ -21,7 +21,7 @@ class JsonFields;
 
 }  // namespace fairgv
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 /// What is added up.
 struct UsageAmounts {
@@ -62,4 +62,4 @@ Result<UsageBy> parse_usage_by(std::string_view name);
 std::string to_text(const UsageQuery& query, const std::vector<UsageSum>& sums);
 Result<std::vector<UsageSum>> parse_usage(std::string_view answer);
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 /// One line to go on after the program's name: what is wrong, a guess, and the command whose --help says
 /// more. `error` is what parsing of `app` has thrown, and not a wish for help.
@@ -18,4 +18,4 @@ std::string unknown_option(const std::string& option, const CLI::App& app, const
 /// "there is no command 'pss': did you mean 'ps'? see fairgv --help".
 std::string unknown_command(const std::string& word, const CLI::App& app, const std::string& command);
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

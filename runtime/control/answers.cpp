@@ -1,9 +1,9 @@
-#include "runtime/session/control_answers.hpp"
+#include "runtime/control/answers.hpp"
 
 #include "runtime/base/json_fields.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 namespace {
 
 using nlohmann::json;
@@ -109,4 +109,4 @@ Result<std::string> parse_config_answer(std::string_view text) {
   return toml;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -1,11 +1,11 @@
 // The report of `ps` as text.
 
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/pause_json.hpp"
+#include "runtime/control/protocol.hpp"
 #include "runtime/session/long_command_json.hpp"
-#include "runtime/session/pause_json.hpp"
 #include "runtime/session/protocol.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 namespace {
 
 using nlohmann::json;
@@ -14,7 +14,7 @@ constexpr std::size_t kLongestList = 1'000'000;
 
 json to_json(const Report::Session& session) {
   json long_commands = json::array();
-  for (const LongCommand& command : session.long_commands) long_commands.push_back(to_json(command));
+  for (const session::LongCommand& command : session.long_commands) long_commands.push_back(to_json(command));
   return {{"session", session.session},
           {"pid", session.pid},
           {"program", session.program},
@@ -99,7 +99,7 @@ Result<Report::Session> session_from(json object) {
   if (fields.has("long_commands")) {
     for (json& element : fields.list("long_commands", kLongestList)) {
       auto command = JsonFields::nested(std::move(element), "long command");
-      session.long_commands.push_back(long_command_from(command));
+      session.long_commands.push_back(session::long_command_from(command));
       if (!command.ok()) return command.error();
     }
   }
@@ -120,7 +120,7 @@ Result<Report::Kill> kill_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "killed session");
   Report::Kill kill;
   kill.session = fields.integer32("session");
-  kill.tenant = printable(fields.string("tenant", kLongestText), kLongestTenantName);
+  kill.tenant = printable(fields.string("tenant", kLongestText), session::kLongestTenantName);
   kill.uid = fields.integer32("uid");
   kill.pid = fields.integer32("pid");
   kill.program = printable(fields.string("program", kLongestText), kLongestProgramName);
@@ -167,7 +167,7 @@ Result<Report::Faults> faults_from(json object) {
 Result<Report::Tenant> tenant_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "tenant");
   Report::Tenant tenant;
-  tenant.tenant = fields.string("tenant", kLongestTenantName);
+  tenant.tenant = fields.string("tenant", session::kLongestTenantName);
   tenant.weight = fields.integer32("weight");
   tenant.uid = fields.integer32("uid");
   tenant.ideal_share = fields.number("ideal_share");
@@ -227,7 +227,7 @@ Result<Report::Device> device_from(json object) {
     device.memory_reserved = fields.integer("memory_reserved");
   }
   if (fields.has("same_as")) device.same_as = fields.integer32("same_as");
-  if (fields.has("holder")) device.holder = fields.string("holder", kLongestTenantName);
+  if (fields.has("holder")) device.holder = fields.string("holder", session::kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
 }
@@ -306,4 +306,4 @@ Result<Report> parse_report(std::string_view text) {
   return report;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -13,7 +13,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/session/trace.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 struct TraceReport {
   struct Session {
@@ -40,12 +40,12 @@ struct TraceReport {
   struct Command {
     std::uint32_t session = 0;
     std::uint32_t name = 0;  // 0: not told
-    TracedCommand command{};
+    session::TracedCommand command{};
   };
   struct Call {
     std::uint32_t session = 0;
     std::uint32_t name = 0;  // 0: not told
-    TracedCall call{};
+    session::TracedCall call{};
   };
   struct Memory {
     std::string tenant;
@@ -69,4 +69,4 @@ std::string pack(const TraceReport& report);
 /// Of the daemon of this release: another one's rows may have another size, which is an error.
 Result<TraceReport> unpack_trace_report(std::string_view packed);
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -1,10 +1,10 @@
-#include "runtime/session/usage_protocol.hpp"
+#include "runtime/control/usage.hpp"
 
 #include "runtime/base/json_fields.hpp"
 #include "runtime/base/near_word.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 namespace {
 
 constexpr std::size_t kMostSums = 10'000'000;
@@ -84,4 +84,4 @@ Result<std::vector<UsageSum>> parse_usage(std::string_view answer) {
   return sums;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -1,6 +1,6 @@
-#include "runtime/session/pause_json.hpp"
+#include "runtime/control/pause_json.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 
 nlohmann::json to_json(const std::optional<Pause>& pause) {
   if (!pause) return {};
@@ -15,4 +15,4 @@ std::optional<Pause> pause_from(JsonFields& fields) {
   return pause;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

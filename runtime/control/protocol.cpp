@@ -1,4 +1,4 @@
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "runtime/session/identity.hpp"
 #include "runtime/session/protocol.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 namespace {
 
 using nlohmann::json;
@@ -110,8 +110,8 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     } else {
       request.weight = static_cast<std::uint32_t>(fields.integer("weight", kMinWeight, kMaxWeight));
     }
-    if (fields.ok() && !is_tenant_name(request.tenant)) {
-      return tenant_name_error(request.tenant, "the tenant's name");
+    if (fields.ok() && !session::is_tenant_name(request.tenant)) {
+      return session::tenant_name_error(request.tenant, "the tenant's name");
     }
   } else if (command == "policy") {
     request.command = ControlRequest::Command::set_policy;
@@ -121,8 +121,8 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     request.command = ControlRequest::Command::trace;
     if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
     if (fields.has("device")) request.device = fields.integer32("device");
-    if (fields.ok() && !request.tenant.empty() && !is_tenant_name(request.tenant)) {
-      return tenant_name_error(request.tenant, "the tenant's name");
+    if (fields.ok() && !request.tenant.empty() && !session::is_tenant_name(request.tenant)) {
+      return session::tenant_name_error(request.tenant, "the tenant's name");
     }
   } else if (command == "stop") {
     request.command = ControlRequest::Command::stop;
@@ -142,14 +142,14 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (command == "whoami") {
     request.command = ControlRequest::Command::whoami;
     if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
-    if (!request.tenant.empty() && !is_tenant_name(request.tenant)) {
-      return tenant_name_error(request.tenant, "the tenant's name");
+    if (!request.tenant.empty() && !session::is_tenant_name(request.tenant)) {
+      return session::tenant_name_error(request.tenant, "the tenant's name");
     }
   } else if (const auto* const found = find_intervention(command)) {
     request.command = found->first;
     read_target(fields, request);
-    if (fields.ok() && !request.session && !is_tenant_name(request.tenant)) {
-      return tenant_name_error(request.tenant, "the tenant's name");
+    if (fields.ok() && !request.session && !session::is_tenant_name(request.tenant)) {
+      return session::tenant_name_error(request.tenant, "the tenant's name");
     }
   } else if (command != "ps") {
     fields.fail(
@@ -209,4 +209,4 @@ Result<std::string> receive_answer(const Socket& socket) {
   return answer;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

@@ -1,4 +1,4 @@
-#include "runtime/session/command_line.hpp"
+#include "runtime/control/command_line.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include "runtime/base/near_word.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 namespace {
 
 /// The command that was chosen, with its whole name.
@@ -143,4 +143,4 @@ std::string misuse_of(const CLI::App& app, const CLI::ParseError& error) {
   return line;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control

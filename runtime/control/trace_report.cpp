@@ -1,13 +1,13 @@
-#include "runtime/session/trace_report.hpp"
+#include "runtime/control/trace_report.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
 #include "runtime/base/json_fields.hpp"
-#include "runtime/session/control_protocol.hpp"
+#include "runtime/control/protocol.hpp"
 
-namespace fairgv::session {
+namespace fairgv::control {
 namespace {
 
 using nlohmann::json;
@@ -37,7 +37,7 @@ bool take_rows(std::string_view& from, std::uint64_t count, std::vector<Row>& to
 void read_texts(JsonFields& fields, TraceReport& report) {
   for (json& element : fields.list("sessions", kLongestTraceList)) {
     auto its = JsonFields::nested(std::move(element), "traced session");
-    report.sessions.push_back({its.integer32("session"), its.string("tenant", kLongestTenantName),
+    report.sessions.push_back({its.integer32("session"), its.string("tenant", session::kLongestTenantName),
                                its.integer32("pid"),
                                printable(its.string("program", kLongestText), kLongestProgramName)});
     if (!its.ok()) return fields.fail(its.error().message);
@@ -45,13 +45,13 @@ void read_texts(JsonFields& fields, TraceReport& report) {
   for (json& element : fields.list("names", kLongestTraceList)) {
     auto its = JsonFields::nested(std::move(element), "traced name");
     report.names.push_back({its.integer32("session"), its.integer32("number"),
-                            printable(its.string("name", kLongestText), kLongestCommandText)});
+                            printable(its.string("name", kLongestText), session::kLongestCommandText)});
     if (!its.ok()) return fields.fail(its.error().message);
   }
   for (json& element : fields.list("memory", kLongestTraceList)) {
     auto its = JsonFields::nested(std::move(element), "traced memory");
     report.memory.push_back(
-        {its.string("tenant", kLongestTenantName), its.integer32("device"), its.integer("bytes")});
+        {its.string("tenant", session::kLongestTenantName), its.integer32("device"), its.integer("bytes")});
     if (!its.ok()) return fields.fail(its.error().message);
   }
   for (const json& name : fields.list("devices", kLongestTraceList)) {
@@ -115,4 +115,4 @@ Result<TraceReport> unpack_trace_report(std::string_view packed) {
   return report;
 }
 
-}  // namespace fairgv::session
+}  // namespace fairgv::control
