@@ -17,7 +17,7 @@
 #include "icd/direct_memory.hpp"
 #include "icd/memory_quota.hpp"
 #include "icd/transfers.hpp"
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 
 namespace fairgv::icd {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 
 namespace fairgv::icd {
 namespace {

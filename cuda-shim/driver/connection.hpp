@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "cuda.hpp"
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda {

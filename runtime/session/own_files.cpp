@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include "runtime/session/trusted_path.hpp"
-#include "runtime/session/trusted_users.hpp"
+#include "runtime/session/trust/trusted_path.hpp"
+#include "runtime/session/trust/trusted_users.hpp"
 
 namespace fairgv::session {
 namespace {

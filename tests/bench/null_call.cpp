@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 #include "tests/bench/support/command_line.hpp"
 #include "tests/bench/support/output.hpp"
 #include "tests/harness/statistics.hpp"

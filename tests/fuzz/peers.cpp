@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "runtime/session/daemon_users.hpp"
+#include "runtime/session/trust/daemon_users.hpp"
 #include "tests/fuzz/records.hpp"
 
 namespace fairgv::fuzz {

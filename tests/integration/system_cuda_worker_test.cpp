@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 #include "tests/integration/system_fixture.hpp"
 

@@ -4,7 +4,7 @@
 #include <CL/cl.h>
 
 #include "runtime/base/socket.hpp"
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tests/integration/system_fixture.hpp"
 

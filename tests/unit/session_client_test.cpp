@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 
 namespace fairgv::session {
 namespace {

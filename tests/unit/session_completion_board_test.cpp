@@ -1,5 +1,5 @@
 // How long threads that wait for an event spin while their session is switched in.
-#include "runtime/session/completion_board.hpp"
+#include "runtime/session/client/completion_board.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The administrator's list of users who may serve the daemon, and the kernel's list of users that there are.
 #include <gtest/gtest.h>
 
-#include "runtime/session/daemon_users.hpp"
+#include "runtime/session/trust/daemon_users.hpp"
 
 namespace fairgv::session {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/session/host_work.hpp"
+#include "runtime/session/client/host_work.hpp"
 
 namespace fairgv::session {
 namespace {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runtime/session/trusted_daemon.hpp"
+#include "runtime/session/trust/trusted_daemon.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/session_users.hpp"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <variant>
 
-#include "runtime/session/trusted_path.hpp"
-#include "runtime/session/trusted_users.hpp"
+#include "runtime/session/trust/trusted_path.hpp"
+#include "runtime/session/trust/trusted_users.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/session_users.hpp"
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/opencl/backend.hpp"
 #include "runtime/vgpu/worker.hpp"

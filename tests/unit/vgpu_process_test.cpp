@@ -12,7 +12,7 @@
 
 #include "runtime/base/socket.hpp"
 #include "runtime/ring/segment.hpp"
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 

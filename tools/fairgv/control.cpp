@@ -4,7 +4,7 @@
 
 #include "runtime/session/paths.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/trusted_daemon.hpp"
+#include "runtime/session/trust/trusted_daemon.hpp"
 
 namespace fairgv::tools {
 

@@ -7,10 +7,10 @@
 #include <sstream>
 #include <variant>
 
-#include "runtime/session/daemon_users.hpp"
 #include "runtime/session/paths.hpp"
-#include "runtime/session/trusted_path.hpp"
-#include "runtime/session/trusted_users.hpp"
+#include "runtime/session/trust/daemon_users.hpp"
+#include "runtime/session/trust/trusted_path.hpp"
+#include "runtime/session/trust/trusted_users.hpp"
 #include "tools/fairgv/doctor/accounts.hpp"
 #include "tools/fairgv/doctor/checks.hpp"
 

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 
 #include "runtime/control/protocol.hpp"
-#include "runtime/session/trusted_daemon.hpp"
+#include "runtime/session/trust/trusted_daemon.hpp"
 
 namespace fairgv::tools::doctor {
 namespace {

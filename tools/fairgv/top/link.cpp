@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/trusted_daemon.hpp"
+#include "runtime/session/trust/trusted_daemon.hpp"
 
 namespace fairgv::tools::top {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/session/daemon_users.hpp"
+#include "runtime/session/trust/daemon_users.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "runtime/session/trusted_path.hpp"
+#include "runtime/session/trust/trusted_path.hpp"
 
 #include <unistd.h>
 

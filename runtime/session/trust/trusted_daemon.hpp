@@ -10,8 +10,8 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
-#include "runtime/session/trusted_path.hpp"
-#include "runtime/session/trusted_users.hpp"
+#include "runtime/session/trust/trusted_path.hpp"
+#include "runtime/session/trust/trusted_users.hpp"
 
 namespace fairgv::session {
 

@@ -1,4 +1,4 @@
-#include "runtime/session/client.hpp"
+#include "runtime/session/client/client.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 
 #include "runtime/base/socket.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/trusted_daemon.hpp"
+#include "runtime/session/trust/trusted_daemon.hpp"
 
 namespace fairgv::session {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/session/kernel_output.hpp"
+#include "runtime/session/client/kernel_output.hpp"
 
 #include <unistd.h>
 

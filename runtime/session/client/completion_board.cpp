@@ -1,4 +1,4 @@
-#include "runtime/session/completion_board.hpp"
+#include "runtime/session/client/completion_board.hpp"
 
 namespace fairgv::session {
 

@@ -1,4 +1,4 @@
-#include "runtime/session/host_work.hpp"
+#include "runtime/session/client/host_work.hpp"
 
 namespace fairgv::session {
 

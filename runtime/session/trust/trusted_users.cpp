@@ -1,4 +1,4 @@
-#include "runtime/session/trusted_users.hpp"
+#include "runtime/session/trust/trusted_users.hpp"
 
 #include <fcntl.h>
 #include <pwd.h>

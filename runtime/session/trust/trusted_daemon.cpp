@@ -1,4 +1,4 @@
-#include "runtime/session/trusted_daemon.hpp"
+#include "runtime/session/trust/trusted_daemon.hpp"
 
 #include <sys/stat.h>
 
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <variant>
 
-#include "runtime/session/daemon_users.hpp"
+#include "runtime/session/trust/daemon_users.hpp"
 
 namespace fairgv::session {
 namespace {

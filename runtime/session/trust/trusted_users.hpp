@@ -13,8 +13,8 @@
 #include <variant>
 
 #include "runtime/base/result.hpp"
-#include "runtime/session/daemon_users.hpp"
-#include "runtime/session/trusted_path.hpp"
+#include "runtime/session/trust/daemon_users.hpp"
+#include "runtime/session/trust/trusted_path.hpp"
 
 namespace fairgv::session {
 

@@ -1,4 +1,4 @@
-#include "runtime/session/driver_messages.hpp"
+#include "runtime/session/client/driver_messages.hpp"
 
 #include <unistd.h>
 
