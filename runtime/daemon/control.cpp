@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "runtime/base/near_word.hpp"
-#include "runtime/daemon/admission.hpp"
-#include "runtime/daemon/config_report.hpp"
+#include "runtime/daemon/config/report.hpp"
 #include "runtime/daemon/interventions.hpp"
-#include "runtime/daemon/report.hpp"
+#include "runtime/daemon/reports/report.hpp"
+#include "runtime/daemon/tenants/admission.hpp"
 
 namespace fairgv::daemon {
 namespace {

@@ -9,12 +9,12 @@
 #include <cstdlib>
 
 #include "runtime/control/command_line.hpp"
-#include "runtime/daemon/background.hpp"
-#include "runtime/daemon/config_report.hpp"
-#include "runtime/daemon/lock_file.hpp"
-#include "runtime/daemon/log_format.hpp"
+#include "runtime/daemon/config/report.hpp"
 #include "runtime/daemon/server.hpp"
-#include "runtime/daemon/service_manager.hpp"
+#include "runtime/daemon/service/background.hpp"
+#include "runtime/daemon/service/lock_file.hpp"
+#include "runtime/daemon/service/log_format.hpp"
+#include "runtime/daemon/service/service_manager.hpp"
 #include "runtime/session/own_files.hpp"
 #include "runtime/session/paths.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/daemon/user.hpp"
+#include "runtime/daemon/tenants/user.hpp"
 
 namespace fairgv::daemon {
 namespace {

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "runtime/base/socket.hpp"
-#include "runtime/daemon/account.hpp"
 #include "runtime/daemon/control.hpp"
-#include "runtime/daemon/event_loop.hpp"
-#include "runtime/daemon/places.hpp"
-#include "runtime/daemon/request_queue.hpp"
+#include "runtime/daemon/limits/places.hpp"
+#include "runtime/daemon/limits/request_queue.hpp"
+#include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/tenants/account.hpp"
 
 namespace fairgv::daemon {
 

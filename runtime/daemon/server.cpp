@@ -9,10 +9,10 @@
 #include <csignal>
 
 #include "runtime/base/core_set.hpp"
-#include "runtime/daemon/config_report.hpp"
-#include "runtime/daemon/control_group.hpp"
-#include "runtime/daemon/metrics.hpp"
+#include "runtime/daemon/config/report.hpp"
+#include "runtime/daemon/reports/metrics.hpp"
 #include "runtime/daemon/succession.hpp"
+#include "runtime/daemon/worker/control_group.hpp"
 
 namespace fairgv::daemon {
 namespace {

@@ -14,12 +14,12 @@
 #include <string>
 
 #include "runtime/base/socket.hpp"
+#include "runtime/daemon/config/vendor_directory.hpp"
 #include "runtime/daemon/control.hpp"
-#include "runtime/daemon/metrics_server.hpp"
 #include "runtime/daemon/reception.hpp"
-#include "runtime/daemon/service_manager.hpp"
+#include "runtime/daemon/reports/metrics_server.hpp"
+#include "runtime/daemon/service/service_manager.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/daemon/vendor_directory.hpp"
 
 namespace fairgv::daemon {
 

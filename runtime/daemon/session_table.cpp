@@ -8,14 +8,14 @@
 #include <algorithm>
 
 #include "runtime/base/json_fields.hpp"
-#include "runtime/daemon/admission.hpp"
-#include "runtime/daemon/close_aside.hpp"
-#include "runtime/daemon/control_group.hpp"
-#include "runtime/daemon/cuda_driver.hpp"
-#include "runtime/daemon/places.hpp"
-#include "runtime/daemon/remembered_tenants.hpp"
-#include "runtime/daemon/trace.hpp"
-#include "runtime/daemon/worker_arguments.hpp"
+#include "runtime/daemon/limits/places.hpp"
+#include "runtime/daemon/service/close_aside.hpp"
+#include "runtime/daemon/tenants/admission.hpp"
+#include "runtime/daemon/tenants/remembered_tenants.hpp"
+#include "runtime/daemon/trace/trace.hpp"
+#include "runtime/daemon/worker/arguments.hpp"
+#include "runtime/daemon/worker/control_group.hpp"
+#include "runtime/daemon/worker/cuda_driver.hpp"
 
 namespace fairgv::daemon {
 namespace {

@@ -11,18 +11,18 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/daemon/config.hpp"
-#include "runtime/daemon/descriptor_plan.hpp"
-#include "runtime/daemon/device_hardware.hpp"
-#include "runtime/daemon/dispatch_loop.hpp"
-#include "runtime/daemon/event_loop.hpp"
+#include "runtime/daemon/books/kill_book.hpp"
+#include "runtime/daemon/books/memory_book.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/dispatch/device_hardware.hpp"
+#include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/handover.hpp"
-#include "runtime/daemon/kill_book.hpp"
-#include "runtime/daemon/memory_book.hpp"
-#include "runtime/daemon/owners.hpp"
+#include "runtime/daemon/limits/descriptor_plan.hpp"
+#include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/session.hpp"
-#include "runtime/daemon/tenants.hpp"
-#include "runtime/daemon/user_log.hpp"
+#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {

@@ -1,4 +1,4 @@
-// One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatcher.hpp does,
+// One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatch/dispatcher.hpp does,
 // and runs their commands as a worker does, but in simulated time and without anything to fail.
 //
 // Simplified: switching costs nothing, and a worker with nothing to issue gives its turn back at once (the

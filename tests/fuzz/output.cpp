@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/daemon/output_lines.hpp"
+#include "runtime/daemon/worker/output_lines.hpp"
 #include "tests/fuzz/records.hpp"
 
 namespace fairgv::fuzz {

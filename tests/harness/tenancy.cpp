@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/daemon/cuda_driver.hpp"
-#include "runtime/daemon/vendor_directory.hpp"
+#include "runtime/daemon/config/vendor_directory.hpp"
+#include "runtime/daemon/worker/cuda_driver.hpp"
 
 namespace fairgv::harness {
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/daemon/config_options.hpp"
-#include "runtime/daemon/config_report.hpp"
+#include "runtime/daemon/config/options.hpp"
+#include "runtime/daemon/config/report.hpp"
 #include "slicing/planner.hpp"
 
 namespace fairgv::daemon {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/daemon/config_report.hpp"
+#include "runtime/daemon/config/report.hpp"
 
 namespace fairgv::daemon {
 namespace {

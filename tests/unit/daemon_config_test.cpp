@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/daemon/config.hpp"
+#include "runtime/daemon/config/config.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {

@@ -6,9 +6,9 @@
 #include <map>
 #include <random>
 
-#include "runtime/daemon/entitlement.hpp"
-#include "runtime/daemon/wait_histogram.hpp"
-#include "runtime/daemon/work_counters.hpp"
+#include "runtime/daemon/books/entitlement.hpp"
+#include "runtime/daemon/books/wait_histogram.hpp"
+#include "runtime/daemon/books/work_counters.hpp"
 #include "tests/harness/seed.hpp"
 #include "tests/unit/daemon_turns.hpp"
 

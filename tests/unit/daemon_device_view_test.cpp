@@ -1,5 +1,5 @@
 // Which of the host's devices a worker sees.
-#include "runtime/daemon/device_view.hpp"
+#include "runtime/daemon/dispatch/device_view.hpp"
 
 #include <gtest/gtest.h>
 

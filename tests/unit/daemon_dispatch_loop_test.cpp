@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/daemon/dispatch_loop.hpp"
+#include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "tests/unit/wake_latency_pipe.hpp"
 
 namespace fairgv::daemon {

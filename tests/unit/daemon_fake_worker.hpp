@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "runtime/daemon/dispatcher.hpp"
+#include "runtime/daemon/dispatch/dispatcher.hpp"
 
 namespace fairgv::daemon {
 

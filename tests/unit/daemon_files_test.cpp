@@ -5,8 +5,8 @@
 #include <atomic>
 #include <thread>
 
-#include "runtime/daemon/lock_file.hpp"
-#include "runtime/daemon/vendor_directory.hpp"
+#include "runtime/daemon/config/vendor_directory.hpp"
+#include "runtime/daemon/service/lock_file.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/daemon_users.hpp"
 

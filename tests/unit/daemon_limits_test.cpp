@@ -7,12 +7,12 @@
 #include <map>
 #include <sstream>
 
-#include "runtime/daemon/descriptor_plan.hpp"
-#include "runtime/daemon/log_budget.hpp"
-#include "runtime/daemon/log_format.hpp"
-#include "runtime/daemon/places.hpp"
-#include "runtime/daemon/request_queue.hpp"
-#include "runtime/daemon/token_bucket.hpp"
+#include "runtime/daemon/limits/descriptor_plan.hpp"
+#include "runtime/daemon/limits/log_budget.hpp"
+#include "runtime/daemon/limits/places.hpp"
+#include "runtime/daemon/limits/request_queue.hpp"
+#include "runtime/daemon/limits/token_bucket.hpp"
+#include "runtime/daemon/service/log_format.hpp"
 #include "tests/harness/seed.hpp"
 #include "tests/unit/daemon_users.hpp"
 

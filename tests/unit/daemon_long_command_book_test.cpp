@@ -1,5 +1,5 @@
 // What the daemon keeps of a worker's long commands, however much it is told.
-#include "runtime/daemon/long_command_book.hpp"
+#include "runtime/daemon/books/long_command_book.hpp"
 
 #include <gtest/gtest.h>
 

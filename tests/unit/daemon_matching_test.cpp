@@ -1,8 +1,8 @@
 // Which tenant a process belongs to by the rules, and that nobody gets around them.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/matching.hpp"
-#include "runtime/daemon/peer_process.hpp"
+#include "runtime/daemon/tenants/matching.hpp"
+#include "runtime/daemon/tenants/peer_process.hpp"
 #include "tests/unit/daemon_users.hpp"
 
 namespace fairgv::daemon {

@@ -1,7 +1,7 @@
 // Limits and reserves as configuration, programs and administrators make them, and what workers ask.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/memory_book.hpp"
+#include "runtime/daemon/books/memory_book.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 #include "tests/unit/daemon_users.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "runtime/daemon/metrics_server.hpp"
+#include "runtime/daemon/reports/metrics_server.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "runtime/daemon/output_lines.hpp"
+#include "runtime/daemon/worker/output_lines.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::daemon {

@@ -1,5 +1,5 @@
 // How long a tenant waits whose sessions are killed again and again.
-#include "runtime/daemon/probation.hpp"
+#include "runtime/daemon/tenants/probation.hpp"
 
 #include <gtest/gtest.h>
 

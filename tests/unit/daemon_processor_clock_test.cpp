@@ -1,5 +1,5 @@
 // The kernel's clocks of real processes.
-#include "runtime/daemon/processor_clock.hpp"
+#include "runtime/daemon/worker/processor_clock.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

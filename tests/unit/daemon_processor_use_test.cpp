@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "runtime/daemon/excused_time.hpp"
-#include "runtime/daemon/processor_book.hpp"
+#include "runtime/daemon/books/processor_book.hpp"
+#include "runtime/daemon/dispatch/excused_time.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::daemon {

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "runtime/daemon/places.hpp"
+#include "runtime/daemon/limits/places.hpp"
 #include "tests/unit/daemon_access.hpp"
 
 namespace fairgv::daemon {

@@ -1,5 +1,5 @@
 // When a service manager's watchdog is pinged.
-#include "runtime/daemon/service_manager.hpp"
+#include "runtime/daemon/service/service_manager.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "runtime/daemon/interventions.hpp"
-#include "runtime/daemon/report.hpp"
+#include "runtime/daemon/reports/report.hpp"
 #include "runtime/daemon/session_table.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 #include "tests/harness/temporary_folder.hpp"

@@ -1,7 +1,7 @@
 // Who may use which tenant's name, and with which weight.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/tenants.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
 #include "tests/unit/daemon_users.hpp"
 
 namespace fairgv::daemon {

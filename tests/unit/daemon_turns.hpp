@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "runtime/daemon/dispatcher.hpp"
+#include "runtime/daemon/dispatch/dispatcher.hpp"
 #include "sched/policies/registry.hpp"
 #include "tests/unit/daemon_fake_worker.hpp"
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/daemon/usage_sampler.hpp"
-#include "runtime/daemon/usage_writer.hpp"
+#include "runtime/daemon/reports/usage_sampler.hpp"
+#include "runtime/daemon/reports/usage_writer.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tools/fairgv/usage_time.hpp"
 

@@ -1,7 +1,7 @@
 // The device time of the last half second.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/usage_window.hpp"
+#include "runtime/daemon/books/usage_window.hpp"
 
 namespace fairgv::daemon {
 namespace {

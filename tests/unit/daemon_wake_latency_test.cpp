@@ -1,6 +1,6 @@
 // How quickly processors are to wake up while a device is shared. A pipe stands for the system's file: it
 // shows what is written, and when it is closed.
-#include "runtime/daemon/wake_latency.hpp"
+#include "runtime/daemon/dispatch/wake_latency.hpp"
 
 #include <gtest/gtest.h>
 

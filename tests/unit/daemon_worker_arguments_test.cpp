@@ -1,5 +1,5 @@
 // What a worker is told by its command line.
-#include "runtime/daemon/worker_arguments.hpp"
+#include "runtime/daemon/worker/arguments.hpp"
 
 #include <gtest/gtest.h>
 

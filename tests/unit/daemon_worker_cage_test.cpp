@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "runtime/base/socket.hpp"
-#include "runtime/daemon/worker_cage_landlock.hpp"
-#include "runtime/daemon/worker_process.hpp"
+#include "runtime/daemon/cage/landlock.hpp"
+#include "runtime/daemon/worker/process.hpp"
 #include "runtime/session/protocol.hpp"
 #include "tests/harness/temporary_folder.hpp"
 

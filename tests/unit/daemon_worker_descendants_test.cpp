@@ -7,11 +7,11 @@
 #include <csignal>
 #include <thread>
 
-#include "runtime/daemon/control_group.hpp"
-#include "runtime/daemon/process_namespace.hpp"
-#include "runtime/daemon/process_session.hpp"
-#include "runtime/daemon/process_stat.hpp"
-#include "runtime/daemon/worker_process.hpp"
+#include "runtime/daemon/cage/process_namespace.hpp"
+#include "runtime/daemon/worker/control_group.hpp"
+#include "runtime/daemon/worker/process.hpp"
+#include "runtime/daemon/worker/process_session.hpp"
+#include "runtime/daemon/worker/process_stat.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {

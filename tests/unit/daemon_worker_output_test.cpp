@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "runtime/daemon/worker_output.hpp"
+#include "runtime/daemon/worker/output.hpp"
 #include "tests/unit/daemon_log.hpp"
 
 namespace fairgv::daemon {

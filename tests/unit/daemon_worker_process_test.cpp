@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "runtime/daemon/worker_process.hpp"
+#include "runtime/daemon/worker/process.hpp"
 
 namespace fairgv::daemon {
 namespace {

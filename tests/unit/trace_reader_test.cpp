@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "runtime/daemon/trace_reader.hpp"
+#include "runtime/daemon/trace/reader.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 #include "tests/harness/seed.hpp"

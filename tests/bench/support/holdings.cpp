@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "runtime/daemon/control_group.hpp"
+#include "runtime/daemon/worker/control_group.hpp"
 
 namespace fairgv::bench {
 namespace {

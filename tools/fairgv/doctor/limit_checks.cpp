@@ -11,7 +11,7 @@
 namespace fairgv::tools::doctor {
 namespace {
 
-// What fairgvd asks for when it starts (runtime/daemon/descriptor_plan.cpp).
+// What fairgvd asks for when it starts (runtime/daemon/limits/descriptor_plan.cpp).
 constexpr std::uint64_t kDescriptorsPerSession = 10;
 constexpr std::uint64_t kOtherDescriptors = 1'088;
 // A session's arena is that much address space, of which pages exist once touched (docs/ARCHITECTURE.md).

@@ -1,0 +1,199 @@
+#include "runtime/daemon/books/memory_book.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/session/ledger_protocol.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using session::LedgerAnswer;
+using session::LedgerRequest;
+
+/// What a device has to share out: what the configuration says, and no more than there is.
+std::uint64_t capacity_of(const DeviceRule& rule, std::uint64_t device_bytes) {
+  const std::uint64_t there = device_bytes == 0 ? memquota::kUnlimited : device_bytes;
+  return rule.memory ? std::min(rule.memory->of(there), there) : there;
+}
+
+LedgerAnswer refusal_answer(memquota::Refusal refusal) {
+  const bool limit = refusal.rule == memquota::Refusal::Rule::limit;
+  return {0, limit ? LedgerAnswer::Refusal::limit : LedgerAnswer::Refusal::device_full};
+}
+
+}  // namespace
+
+void MemoryBook::set_devices(const std::vector<session::DeviceDescription>& devices) {
+  device_bytes_.clear();
+  for (const session::DeviceDescription& device : devices) device_bytes_.push_back(device.memory);
+  ledger_.reset(std::vector<std::uint64_t>(devices.size(), memquota::kUnlimited));
+  listed_.clear();
+  overbooked_.clear();
+  accounts_.clear();
+}
+
+void MemoryBook::add_device(const session::DeviceDescription& device) {
+  device_bytes_.push_back(device.memory);
+  ledger_.add_device(memquota::kUnlimited);
+}
+
+void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants) {
+  const std::set<std::string> names = tenants.names();
+  for (const std::string& gone : listed_) {
+    if (names.contains(gone)) continue;
+    ledger_.forget(gone);
+    accounts_.erase(gone);
+  }
+  listed_ = names;
+  for (std::uint32_t device = 0; device < device_bytes_.size(); ++device) {
+    const std::uint64_t capacity = capacity_of(rules.of(device), device_bytes_[device]);
+    ledger_.set_capacity(device, capacity);
+    for (const std::string& name : names) {
+      ledger_.allow(name, device,
+                    {tenants.memory_limit(name, capacity), tenants.memory_reserve(name, capacity)});
+    }
+    report_reserves(device);
+  }
+}
+
+void MemoryBook::report_reserves(std::uint32_t device) {
+  const std::uint64_t reserved = ledger_.reserved(device);
+  const std::uint64_t capacity = ledger_.capacity(device);
+  if (reserved <= capacity) {
+    overbooked_.erase(device);
+  } else if (overbooked_.insert(device).second) {
+    spdlog::error(
+        "device {}: the tenants' reserves sum up to {} and it has {} to share out: none of them holds until "
+        "memory_reserve in the configuration is lowered",
+        device, readable_bytes(reserved), readable_bytes(capacity));
+  }
+}
+
+void MemoryBook::begin(SessionId session, const std::string& tenant) {
+  ledger_.begin(key(session), tenant);
+  tenants_[session] = tenant;
+}
+
+void MemoryBook::end(SessionId session) {
+  ledger_.end(key(session));
+  tenants_.erase(session);
+}
+
+bool MemoryBook::adopt(SessionId session, const std::string& tenant,
+                       const std::vector<std::uint64_t>& granted) {
+  begin(session, tenant);
+  bool all = granted.size() == ledger_.devices();
+  for (std::uint32_t device = 0; all && device < granted.size(); ++device) {
+    all = ledger_.restore(key(session), device, granted[device]);
+  }
+  if (!all) end(session);
+  return all;
+}
+
+std::vector<std::uint64_t> MemoryBook::granted(SessionId session) const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device) {
+    list.push_back(ledger_.charged(key(session), device));
+  }
+  return list;
+}
+
+Result<std::optional<std::string>> MemoryBook::take(SessionId session, const DeviceView& devices,
+                                                    std::string_view packet) {
+  auto request = session::parse_ledger_request(packet, devices.size());
+  if (!request) return request.error();
+  const std::vector<std::uint64_t> sets = devices.host_sets(request->devices);
+  switch (request->kind) {
+    case LedgerRequest::Kind::give_back:
+      if (std::all_of(sets.begin(), sets.end(), [&](std::uint64_t set) {
+            return ledger_.give_back(key(session), set, request->bytes);
+          })) {
+        return std::optional<std::string>();
+      }
+      return Error{"its worker gave back more memory than it was granted"};
+    case LedgerRequest::Kind::look: {
+      const auto device = static_cast<std::uint32_t>(std::countr_zero(sets.front()));
+      return std::optional(to_packet(LedgerAnswer{ledger_.left(key(session), device)}));
+    }
+    case LedgerRequest::Kind::charge:
+      break;
+  }
+  if (!charge(session, sets, request->more)) {
+    return std::optional(to_packet(LedgerAnswer{request->more}));
+  }
+  const auto refusal = charge(session, sets, request->bytes);
+  if (!refusal) return std::optional(to_packet(LedgerAnswer{request->bytes}));
+  if (const auto tenant = tenants_.find(session); tenant != tenants_.end()) {
+    ++account_of(tenant->second, refusal->device).totals.refusals;
+  }
+  return std::optional(to_packet(refusal_answer(*refusal)));
+}
+
+/// On all of them, or on none.
+std::optional<memquota::Refusal> MemoryBook::charge(SessionId session, const std::vector<std::uint64_t>& sets,
+                                                    std::uint64_t bytes) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto refusal = ledger_.charge(key(session), sets[i], bytes);
+    if (!refusal) continue;
+    while (i > 0) static_cast<void>(ledger_.give_back(key(session), sets[--i], bytes));
+    return refusal;
+  }
+  return std::nullopt;
+}
+
+MemoryBook::Account& MemoryBook::account_of(const std::string& tenant, std::uint32_t device) {
+  std::vector<Account>& accounts = accounts_[tenant];
+  if (accounts.size() < ledger_.devices()) accounts.resize(ledger_.devices());
+  return accounts.at(device);
+}
+
+void MemoryBook::account(const std::string& tenant, Time now) {
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device) {
+    Account& account = account_of(tenant, device);
+    const std::uint64_t held = ledger_.charged(tenant, device);
+    if (held == account.held) continue;
+    account.totals.byte_seconds +=
+        static_cast<double>(account.held) * std::chrono::duration<double>(now - account.since).count();
+    account.held = held;
+    account.since = now;
+  }
+}
+
+std::vector<MemoryTotals> MemoryBook::totals(const std::string& tenant, Time now) const {
+  std::vector<MemoryTotals> list(ledger_.devices());
+  const auto found = accounts_.find(tenant);
+  if (found == accounts_.end()) return list;
+  for (std::size_t device = 0; device < std::min(list.size(), found->second.size()); ++device) {
+    const Account& account = found->second[device];
+    const double seconds = std::chrono::duration<double>(now - account.since).count();
+    list[device] = account.totals;
+    list[device].byte_seconds += static_cast<double>(account.held) * seconds;
+  }
+  return list;
+}
+
+void MemoryBook::restore_totals(const std::string& tenant, const std::vector<MemoryTotals>& totals) {
+  for (std::uint32_t device = 0; device < std::min(totals.size(), ledger_.devices()); ++device) {
+    account_of(tenant, device).totals = totals[device];
+  }
+}
+
+std::vector<std::uint64_t> MemoryBook::limits(const std::string& tenant) const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device) {
+    list.push_back(std::min(ledger_.allowance(tenant, device).limit, ledger_.capacity(device)));
+  }
+  return list;
+}
+
+std::vector<std::uint64_t> MemoryBook::capacities() const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t device = 0; device < ledger_.devices(); ++device)
+    list.push_back(ledger_.capacity(device));
+  return list;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,94 @@
+// What tenants may hold of the devices' memory, and what they do: the one ledger of all sessions, and the
+// rules that the configuration, programs and administrators make for it.
+//
+// Workers ask on a socket of their own (runtime/session/ledger_protocol.hpp); because one thread answers them
+// all, a charge is atomic across a tenant's sessions. Nothing that a worker says is believed: it gives back
+// no more than it was granted. Not thread-safe: the server's thread owns it.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memquota/ledger.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/dispatch/device_view.hpp"
+#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+
+/// A tenant's memory on one device, in its life.
+struct MemoryTotals {
+  double byte_seconds = 0;     // what it held, summed up over time
+  std::uint64_t refusals = 0;  // charges that were not granted
+};
+
+class MemoryBook {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// The devices are these from now on, and nobody holds anything. refresh() must follow.
+  void set_devices(const std::vector<session::DeviceDescription>& devices);
+  /// One more, behind the others, while sessions run. refresh() must follow.
+  void add_device(const session::DeviceDescription& device);
+  /// To be called whenever a rule or a tenant has changed. Says in the log when the reserves of a device are
+  /// more than it has: then none of them holds there.
+  void refresh(const DeviceRules& rules, const TenantRegistry& tenants);
+
+  void begin(SessionId session, const std::string& tenant);
+  /// Goes on with a session of the daemon before, which was granted so much on each device. False if that
+  /// cannot be.
+  bool adopt(SessionId session, const std::string& tenant, const std::vector<std::uint64_t>& granted);
+  /// What the session was granted, by device.
+  std::vector<std::uint64_t> granted(SessionId session) const;
+  void end(SessionId session);
+
+  /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if
+  /// it wants one. A device that the view has twice is charged twice. An Error if a worker would not say
+  /// that: its session must end.
+  Result<std::optional<std::string>> take(SessionId session, const DeviceView& devices,
+                                          std::string_view packet);
+
+  /// Says that what the tenant holds may have changed just before `now`: to be called after take(), adopt()
+  /// and end().
+  void account(const std::string& tenant, Time now);
+  /// By device, until now; and what a daemon before this one has counted.
+  std::vector<MemoryTotals> totals(const std::string& tenant, Time now) const;
+  void restore_totals(const std::string& tenant, const std::vector<MemoryTotals>& totals);
+
+  /// Bytes that the tenant may hold, by device.
+  std::vector<std::uint64_t> limits(const std::string& tenant) const;
+  /// Bytes that each device can share out.
+  std::vector<std::uint64_t> capacities() const;
+  const memquota::Ledger& ledger() const { return ledger_; }
+
+ private:
+  static memquota::SessionKey key(SessionId session) { return memquota::SessionKey{session.value}; }
+  void report_reserves(std::uint32_t device);
+  std::optional<memquota::Refusal> charge(SessionId session, const std::vector<std::uint64_t>& sets,
+                                          std::uint64_t bytes);
+
+  /// Of a tenant on one device.
+  struct Account {
+    MemoryTotals totals;     // until `since`
+    std::uint64_t held = 0;  // from then on
+    Time since{};
+  };
+  Account& account_of(const std::string& tenant, std::uint32_t device);
+
+  std::vector<std::uint64_t> device_bytes_;  // as the driver says; 0: unknown
+  memquota::Ledger ledger_;
+  std::set<std::string> listed_;  // tenants of whom the ledger was told
+  std::set<std::uint32_t> overbooked_;
+  std::map<SessionId, std::string> tenants_;              // of the sessions that have begun
+  std::map<std::string, std::vector<Account>> accounts_;  // by device
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,73 @@
+// Whose processes use the processors of a CPU device without a turn: the daemon's readings of the kernel's
+// clocks, held against what the turns have paid.
+//
+// One book for the host. A session's reading is all of its life, so that nothing is lost between two looks,
+// whenever they are made; what each look has seen goes to the session's tenant (ProcessorUse).
+//
+// Pure logic; time is an argument. Not thread-safe: the dispatching loop owns it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/daemon/books/processor_use.hpp"
+#include "runtime/daemon/ids.hpp"
+
+namespace fairgv::daemon {
+
+class ProcessorBook {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::nanoseconds;
+
+  /// Of a session, in its life.
+  struct Reading {
+    SessionId session;
+    TenantId tenant;
+    Duration ran{0};   // processor time of all its processes
+    Duration paid{0};  // device time that its turns were charged, and will be for what is under way
+    std::uint32_t compiled_ms = 0;  // what its compile clock shows
+  };
+
+  struct Finding {
+    TenantId tenant;
+    Duration charged{0};  // of the device's time, since `from`
+    Time from;
+    Duration overdraft{0};
+    SessionId most;  // the one of the tenant's sessions that ran the most beyond what it paid
+  };
+
+  /// The session has run before: what is in its first reading was another daemon's to charge.
+  void go_on(SessionId id) { seen_[id].reset(); }
+
+  /// `share`: of the device, that is the tenant's while others use it; 1 while nobody else does. Findings are
+  /// of all tenants that are in the readings.
+  std::vector<Finding> look(const std::vector<Reading>& readings,
+                            const std::function<double(TenantId)>& share, unsigned processors, Time now);
+
+  void forget_session(SessionId id) { seen_.erase(id); }
+  /// Whether forgetting the tenant would lose what it has used.
+  bool may_forget(TenantId id, Time now) const;
+  void forget_tenant(TenantId id) { tenants_.erase(id); }
+
+ private:
+  struct Seen {
+    Duration ran{0};
+    Duration paid{0};
+    std::uint32_t compiled_ms = 0;
+    std::optional<Time> at{};  // none: the first reading is of its life up to then
+  };
+  struct Tenant {
+    ProcessorUse use;
+    Time looked;
+  };
+
+  std::unordered_map<SessionId, std::optional<Seen>> seen_;  // none: the first reading only begins
+  std::unordered_map<TenantId, Tenant> tenants_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,47 @@
+// The cage of a worker: everything that keeps the code which runs in it away from the rest of the machine
+// (docs/SECURITY.md). Planned by the daemon, entered by the child between fork and exec, so that it holds for
+// whatever program is started and before any of its code runs.
+#pragma once
+
+#include <optional>
+
+#include "runtime/base/result.hpp"
+#include "runtime/daemon/cage/failure.hpp"
+#include "runtime/daemon/cage/rights.hpp"
+#include "runtime/daemon/cage/syscalls.hpp"
+#include "runtime/daemon/cage/view.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/tenants/user.hpp"
+
+namespace fairgv::daemon {
+
+struct WorkerCage {
+  WorkerLimits limits;
+  ViewMeans means = ViewMeans::nothing;  // by which `view` is made
+  bool own_processes = false;  // with process numbers and a /proc of its own (process_namespace.hpp)
+  WorkerView view;
+  std::filesystem::path cache;  // writable, the worker's HOME; empty: the user's own
+  std::optional<SyscallFilter> filter;
+};
+
+/// Where a session's worker is at home, apart from what the configuration says.
+struct WorkerPlace {
+  std::filesystem::path program;     // the worker's
+  std::filesystem::path vendors;     // its OCL_ICD_VENDORS
+  std::vector<std::string> drivers;  // that those name
+  std::optional<User> run_as;        // none: the daemon's own user
+};
+
+/// The cage that the configuration asks for. An Error if it cannot be had on this machine.
+Result<WorkerCage> plan_cage(const WorkerRule& rule, const std::string& system_vendors,
+                             const WorkerPlace& place);
+
+/// What this machine cannot do of what the rule asks for, and what that means, as one line; for the log at
+/// start. Nothing when all is well.
+std::optional<std::string> cage_weakness(const WorkerRule& rule);
+
+/// Takes the calling process into the cage. `daemon`: a pidfd of its parent. Async-signal-safe; ends the
+/// process if any part of the cage fails: a weaker one is not offered.
+void enter_cage(WorkerCage& cage, const std::optional<User>& run_as, int daemon, const StartFailure& failure);
+
+}  // namespace fairgv::daemon

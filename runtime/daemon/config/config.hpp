@@ -1,0 +1,196 @@
+// The daemon's configuration: a TOML file, checked completely when it is read (docs/man/fairgvd.toml.5.md).
+//
+// Beside FILE, the files FILE.d/*.toml are read, in the order of their names: what a later one says goes
+// before. An unknown key, a wrong type, a value out of range, values that contradict each other, and folders
+// that are not there are errors that name file, line and column. All mistakes are told at once, a line each.
+// There is no partial success: on an error the caller keeps what it has.
+//
+// What options there are, and what each means, is one table: config/options.hpp.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/memory_size.hpp"
+#include "runtime/base/result.hpp"
+#include "sched/policies/registry.hpp"
+#include "sched/slice_rule.hpp"
+#include "sched/types.hpp"
+
+namespace fairgv::daemon {
+
+inline constexpr std::uint32_t kMostSessions = 10'000;
+
+/// [tenant."name"]: what the administrator has decided about one tenant.
+struct TenantRule {
+  std::optional<std::uint32_t> weight{};                // pinned: what programs ask for is ignored
+  std::optional<std::uint32_t> max_weight{};            // caps what programs ask for
+  std::optional<uid_t> uid{};                           // only this user may use the name
+  std::optional<MemorySize> memory{};          // the most that it may hold of a device
+  std::optional<MemorySize> memory_reserve{};  // kept free of others while it does not hold it
+  std::optional<std::uint32_t> session_limit{};
+  std::string class_name{};  // what this rule leaves out is as in [class."class_name"]; empty: none
+};
+
+/// [[match]]: which programs belong to a tenant by what the kernel says of their process (matching.hpp). All
+/// conditions that are there must hold.
+struct MatchRule {
+  std::string tenant;          // the name, in which %u stands for the user's and %c for the container
+  std::string class_name{};    // of the tenant, unless [tenant."NAME"] names one
+  std::optional<uid_t> uid{};  // conditions, from here on
+  std::optional<gid_t> gid{};  // the process has it, as its first group or another
+  std::string cgroup{};        // pattern of its control group
+  std::string container{};     // pattern of its container's label
+  bool free_names = false;     // programs may ask for another tenant; else they are refused
+  std::string place{};         // "file:line", for people to read
+};
+
+/// [tenants], [tenant.*], [class.*] and [[match]]
+struct TenantRules {
+  std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
+  std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
+  MemorySize default_memory = kWholeDevice;  // of tenants of whom nothing is said
+  bool free_names = true;            // else only the user's own and those that are reserved
+  bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
+  std::uint32_t session_limit = kMostSessions;  // of each tenant
+  std::map<std::string, TenantRule> by_name;
+  std::map<std::string, TenantRule> classes;  // without users and classes of their own
+  std::vector<MatchRule> matches;             // the first one that fits decides
+
+  /// The rule for this tenant, filled up from its class or else from `class_name`; an empty one when nothing
+  /// was said.
+  TenantRule of(const std::string& name, const std::string& class_name = {}) const;
+};
+
+/// How a device is shared while several want it (docs/SCHEDULING.md).
+struct DeviceRule {
+  std::string policy{sched::kDefaultPolicy};
+  sched::SliceRule slices = sched::kAdaptiveSlice;
+  std::optional<MemorySize> memory{};  // to share out; none: all that the device has
+  std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
+  std::optional<std::uint32_t>
+      wake_latency_us{};                   // of processors, while several want it; none: as the system likes
+  std::optional<std::uint32_t> same_as{};  // [device.N] only: see device_hardware.hpp
+};
+
+/// [device] and [device.N]
+struct DeviceRules {
+  DeviceRule common;
+  std::map<std::uint32_t, DeviceRule> by_index;  // whole rules: what [device.N] leaves out is as in [device]
+
+  const DeviceRule& of(std::uint32_t device) const;
+};
+
+/// How launches that outlast a slice are cut (docs/SLICING.md). Workers have the defaults.
+struct SlicingRule {
+  std::string mode = "time";       // one of kSlicingModes
+  std::uint64_t floor = 1'500;     // work-groups of the smallest part
+  std::vector<std::string> never;  // functions that run whole
+};
+
+/// How workers are confined (docs/SECURITY.md).
+struct WorkerRule {
+  bool private_view = true;  // of the file system
+  bool syscall_filter = true;
+  bool core_dumps = false;
+  std::optional<std::uint64_t> memory;  // bytes of a worker's private memory
+  std::vector<std::string> readable;    // more folders that workers see
+  std::string cache;                    // folder of the workers' caches; empty: the system's place
+};
+
+/// Address space is set aside for no more.
+inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
+
+/// What one session may have at a time.
+struct SessionRule {
+  std::uint32_t objects = 1 << 20;
+  std::uint32_t commands = 1 << 18;  // pending, while only the program can make progress possible
+  std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
+  bool driver_messages = true;                      // the program gets what its driver says
+};
+
+/// Where metrics are told (docs/METRICS.md).
+struct MetricsRule {
+  std::string listen;  // "127.0.0.1:9477", "[::1]:9477" or "unix:/path"; empty: nowhere
+};
+
+/// What is kept of what tenants have used.
+struct UsageRule {
+  std::string store;  // path of the file; empty: nothing is kept
+  std::chrono::nanoseconds flush = std::chrono::seconds(10);
+  std::uint32_t retention_days = 400;
+};
+
+struct Config {
+  // [daemon]
+  std::optional<std::string> socket;
+  std::string log_level = "info";
+  std::chrono::duration<double> exit_idle{0};  // 0: never
+  std::uint32_t session_limit = 256;
+  std::uint32_t user_session_limit = 64;         // of each user but root and the daemon's own
+  std::uint32_t user_connection_limit = 64;      // the same, of connections that are no sessions
+  std::optional<std::uint32_t> kept_sessions{};  // of session_limit, for administrators; none: a part of it
+  std::chrono::duration<double> hello_timeout{10};  // until a connection says what it is
+  std::chrono::duration<double> idle_timeout{
+      60};                           // of a user's control connection without requests; 0: never
+  std::optional<gid_t> group;        // who may connect; none: root's daemon serves everybody
+  std::optional<gid_t> admin_group;  // who may do what root may by `fairgv`
+  // [device]
+  DeviceRules devices;
+  std::uint32_t samples = 5;    // commands measured one by one after a switch
+  std::string device_cores;     // where a CPU device's threads run, and workers' own do not; empty: anywhere
+  bool core_per_thread = true;  // of a CPU device's threads, each on its own
+  bool coscheduling = true;     // interactive programs are woken with their turns, on devices apart
+  SlicingRule slicing;
+  // [session]
+  SessionRule session;
+  // [worker]
+  WorkerRule worker;
+  // [metrics], [usage]
+  MetricsRule metrics;
+  UsageRule usage;
+  // [opencl]
+  std::string vendors = "/etc/OpenCL/vendors";
+  bool driver_names = false;  // platforms have their drivers' names; else FairGV's
+  // [cuda]
+  std::optional<std::string> cuda_library;  // the CUDA driver; none: see cuda_drivers()
+  // [tenants], [tenant.*], [class.*], [[match]]
+  TenantRules tenants;
+
+  /// Where the values come from that a file gave: "[device] slice_ms" to "file:line".
+  std::map<std::string, std::string> origins{};
+};
+
+/// The names that slicing takes: by measured time, by the paper's rule (FairGV, section 5.5.2), not at all.
+inline constexpr const char* kSlicingModes[] = {"time", "static", "off"};
+
+/// The names that log_level and --log-level take.
+inline constexpr const char* kLogLevels[] = {"trace", "debug", "info", "warning", "error", "off"};
+
+/// One of the files that make up a configuration.
+struct ConfigText {
+  std::string path;  // for the errors
+  std::string text;
+};
+
+/// The file that fairgvd reads when none is named: of root /etc/fairgv/fairgvd.toml, of another user
+/// $XDG_CONFIG_HOME/fairgv/fairgvd.toml or ~/.config/fairgv/fairgvd.toml. None if neither it nor its drop-in
+/// folder is there.
+std::optional<std::string> default_config_path();
+
+/// Reads a file, unless it is the default one and missing, and its drop-in files. User names in them are
+/// looked up.
+Result<Config> read_config(const std::string& path);
+/// The same from text; folders are not looked for.
+Result<Config> parse_config(const std::vector<ConfigText>& texts);
+Result<Config> parse_config(const std::string& text, const std::string& path);
+/// The lines of what these say against a configuration.
+std::vector<std::string> lines_of(const Error& error);
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,92 @@
+#include "runtime/daemon/config/contradictions.hpp"
+
+#include "runtime/base/near_word.hpp"
+#include "runtime/daemon/config/options.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+/// Where the value stands that a file has given; null if none has.
+const ConfigPlace* place_in(const Settings& settings, const char* section, const char* key) {
+  const auto found = settings.sections.find(section);
+  if (found == settings.sections.end()) return nullptr;
+  const auto value = found->second.values.find(key);
+  return value == found->second.values.end() ? nullptr : &value->second.place;
+}
+
+void check_default_weight(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  const TenantRules& rules = config.tenants;
+  if (rules.default_weight <= rules.max_weight || !settings.knows({"default_weight", "max_weight"})) return;
+  const ConfigPlace* const own = place_in(settings, "tenants", "default_weight");
+  errors.add(own != nullptr ? *own : *place_in(settings, "tenants", "max_weight"),
+             "default_weight in [tenants] is " + std::to_string(rules.default_weight) +
+                 ", larger than max_weight, " + std::to_string(rules.max_weight) +
+                 ": lower the one or raise the other");
+}
+
+/// Of a tenant or class: programs may ask for no more than [tenants] allows, whatever it says.
+void check_max_weight(const TenantRule& rule, const std::string& title, const SectionSettings& section,
+                      const Config& config, ConfigErrors& errors) {
+  if (rule.max_weight.value_or(0) <= config.tenants.max_weight) return;
+  errors.add(section.values.at("max_weight").place,
+             "max_weight in " + title + " is " + std::to_string(*rule.max_weight) + ", larger than " +
+                 std::to_string(config.tenants.max_weight) +
+                 ", the max_weight in [tenants], and has no effect: lower the one or raise the other");
+}
+
+void check_class(const std::string& name, const std::string& title, const SectionSettings& section,
+                 const Config& config, ConfigErrors& errors) {
+  if (name.empty() || config.tenants.classes.contains(name)) return;
+  std::vector<std::string> known;
+  for (const auto& [each, rule] : config.tenants.classes) known.push_back(each);
+  errors.add(section.values.at("class").place, "class in " + title + ": there is no " + class_title(name) +
+                                                   ": " + did_you_mean(name, known) +
+                                                   "add it, or leave class out");
+}
+
+void check_tenants(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  const bool weights_known = settings.knows({"max_weight"});
+  for (const auto& [name, section] : settings.classes) {
+    if (weights_known)
+      check_max_weight(config.tenants.classes.at(name), class_title(name), section, config, errors);
+  }
+  for (const auto& [name, section] : settings.tenants) {
+    const TenantRule& rule = config.tenants.by_name.at(name);
+    if (weights_known) check_max_weight(rule, tenant_title(name), section, config, errors);
+    if (!settings.unread) check_class(rule.class_name, tenant_title(name), section, config, errors);
+  }
+  for (std::size_t i = 0; i < settings.matches.size() && !settings.unread; ++i) {
+    check_class(config.tenants.matches[i].class_name, match_title(i), settings.matches[i], config, errors);
+  }
+}
+
+void check_kept_sessions(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  if (config.kept_sessions.value_or(0) <= config.session_limit) return;
+  if (!settings.knows({"kept_sessions", "session_limit"})) return;
+  errors.add(*place_in(settings, "daemon", "kept_sessions"),
+             "kept_sessions in [daemon] is " + std::to_string(*config.kept_sessions) +
+                 ", larger than session_limit, " + std::to_string(config.session_limit) +
+                 ": lower the one or raise the other");
+}
+
+/// Devices are numbered as they are seen: of an earlier one it is known what it is.
+void check_same_devices(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  for (const auto& [index, rule] : config.devices.by_index) {
+    if (!rule.same_as || *rule.same_as <= index) continue;
+    const std::string other = std::to_string(*rule.same_as);
+    errors.add(settings.devices.at(index).values.at("same_as").place,
+               "same_as in " + device_title(index) + " must name an earlier device: say same_as = " +
+                   std::to_string(index) + " in [device." + other + "] instead");
+  }
+}
+
+}  // namespace
+
+void check_contradictions(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  check_default_weight(config, settings, errors);
+  check_tenants(config, settings, errors);
+  check_kept_sessions(config, settings, errors);
+  check_same_devices(config, settings, errors);
+}
+
+}  // namespace fairgv::daemon

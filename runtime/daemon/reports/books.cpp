@@ -1,0 +1,70 @@
+#include "runtime/daemon/reports/books.hpp"
+
+#include <unordered_map>
+
+namespace fairgv::daemon {
+namespace {
+
+/// A tenant that has not been let in yet, or not since the devices changed, has none.
+std::vector<DeviceBooks> device_books(const Host& host, const std::string& tenant, const TenantUsage* usage,
+                                      Books::Time now) {
+  const memquota::Ledger& ledger = host.memory.ledger();
+  const auto totals = host.memory.totals(tenant, now);
+  std::vector<DeviceBooks> list(host.devices.size());
+  for (std::uint32_t device = 0; device < list.size(); ++device) {
+    DeviceBooks& books = list[device];
+    books.elsewhere = host.hardware[device] != device;
+    if (usage != nullptr && device < usage->devices.size()) books.use = usage->devices[device];
+    if (device >= ledger.devices()) continue;
+    books.memory_used = ledger.charged(tenant, device);
+    books.memory = ledger.allowance(tenant, device);
+    books.memory_totals = totals[device];
+  }
+  return list;
+}
+
+/// Of each device, from what all tenants have used of late.
+void fill_shares(Books& books, std::size_t devices) {
+  for (std::size_t device = 0; device < devices; ++device) {
+    double sum = 0;
+    for (const TenantEntry& entry : books.tenants) {
+      sum += static_cast<double>(entry.devices[device].use.recent.count());
+    }
+    if (sum <= 0) continue;
+    for (TenantEntry& entry : books.tenants) {
+      DeviceBooks& own = entry.devices[device];
+      own.share = static_cast<double>(own.use.recent.count()) / sum;
+    }
+  }
+}
+
+}  // namespace
+
+Books read_books(Host& host, const SessionTable& sessions) {
+  Books books{std::chrono::steady_clock::now(), {}};
+  const std::vector<Tenant> tenants = host.tenants.all();
+  std::vector<TenantId> ids;
+  ids.reserve(tenants.size());
+  for (const Tenant& tenant : tenants) ids.push_back(tenant.id);
+  const auto usage = host.dispatch.usage(ids);
+  std::unordered_map<TenantId, std::uint32_t> running, paused;
+  for (const auto& [id, session] : sessions.all()) {
+    if (session->stage != Session::Stage::running) continue;
+    ++running[session->tenant];
+    if (sessions.is_suspended(*session)) ++paused[session->tenant];
+  }
+  for (const Tenant& tenant : tenants) {
+    const auto found = usage.find(tenant.id);
+    const TenantUsage* const used = found == usage.end() ? nullptr : &found->second;
+    books.tenants.push_back({.tenant = tenant,
+                             .sessions = running[tenant.id],
+                             .paused = paused[tenant.id],
+                             .entitled_share = used == nullptr ? 0 : used->share,
+                             .entitled = used == nullptr ? std::chrono::nanoseconds(0) : used->entitled,
+                             .devices = device_books(host, tenant.name, used, books.at)});
+  }
+  fill_shares(books, host.devices.size());
+  return books;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,173 @@
+#include "runtime/daemon/reports/report.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/daemon/reports/books.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using control::Report;
+
+const char* state_name(session::TurnState state) {
+  switch (state) {
+    case session::TurnState::idle:
+      return "idle";
+    case session::TurnState::wanting:
+      return "wanting";
+    case session::TurnState::held:
+      return "held";
+    case session::TurnState::busy:
+    case session::TurnState::busy_asked:
+      return "busy";
+  }
+  return "broken";
+}
+
+std::uint64_t in_ns(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(time.count());
+}
+
+double in_ms(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessions) {
+  const auto holders = host.dispatch.holders();
+  const auto rules = host.dispatch.rules();
+  const auto slices = host.dispatch.slices();
+  std::vector<Report::Device> list;
+  for (std::uint32_t index = 0; index < host.devices.size(); ++index) {
+    Report::Device device{index,        host.devices[index].platform, host.devices[index].name,
+                          std::nullopt, rules[index].policy,          in_ms(slices[index])};
+    const memquota::Ledger& ledger = host.memory.ledger();
+    device.memory = ledger.capacity(index);
+    device.memory_used = ledger.charged(index);
+    device.memory_reserved = ledger.reserved(index);
+    const auto& holder = holders[index];
+    if (host.hardware[index] != index) device.same_as = host.hardware[index];
+    if (holder && sessions.all().contains(*holder)) device.holder = sessions.all().at(*holder)->tenant_name;
+    list.push_back(std::move(device));
+  }
+  return list;
+}
+
+double held_back_s(const Session& session) {
+  if (!session.held_back_until) return 0;
+  const auto left = *session.held_back_until - std::chrono::steady_clock::now();
+  return std::max(0.0, std::chrono::duration<double>(left).count());
+}
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+std::vector<Report::Session> session_reports(Host& host, const SessionTable& sessions, TenantId tenant) {
+  std::vector<Report::Session> list;
+  for (const auto& [id, session] : sessions.all()) {
+    if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
+    list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
+                    state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
+                    session->long_commands.all(), session->paused, held_back_s(*session), session->peer.uid,
+                    seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id),
+                    host.dispatch.compiles(id)});
+  }
+  return list;
+}
+
+Report::Use use_report(const TenantEntry& entry, const DeviceBooks& books) {
+  const DeviceUse& use = books.use;
+  return {.device_time_ns = in_ns(use.device_time),
+          .outside_ns = in_ns(use.outside),
+          .entitled_ns = books.elsewhere ? 0 : in_ns(entry.entitled),
+          .share = books.share,
+          .queue = use.queue,
+          .interactive = use.interactive,
+          .waits = use.waits.count(),
+          .waited_ns = in_ns(use.waits.sum()),
+          .wait_p50_ns = in_ns(use.wait_p50),
+          .wait_p99_ns = in_ns(use.wait_p99),
+          .commands = use.work.commands,
+          .launches = use.work.launches,
+          .slices = use.work.slices,
+          .bytes = use.work.bytes,
+          .samples = use.work.samples,
+          .syncs = use.work.syncs,
+          .memory_used = books.memory_used,
+          .memory_limit = books.memory.limit,
+          .memory_byte_s = books.memory_totals.byte_seconds,
+          .memory_refusals = books.memory_totals.refusals};
+}
+
+Report::Tenant tenant_report(const TenantEntry& entry) {
+  const Tenant& tenant = entry.tenant;
+  Report::Tenant report;
+  report.tenant = tenant.name;
+  report.weight = tenant.weight;
+  report.uid = tenant.uid;
+  WorkCounters work;
+  for (const DeviceBooks& books : entry.devices) {
+    report.device_time_ns.push_back(in_ns(books.use.device_time));
+    report.share.push_back(books.share);
+    report.memory_used.push_back(books.memory_used);
+    report.memory_limit.push_back(books.memory.limit);
+    report.memory_reserve.push_back(books.memory.reserve);
+    report.use.push_back(use_report(entry, books));
+    work += books.use.work;
+  }
+  report.ideal_share = entry.entitled_share;
+  report.commands = work.commands;
+  report.launches = work.launches;
+  report.samples = work.samples;
+  report.syncs = work.syncs;
+  report.checked_ns = work.checked_ns;
+  report.by_events_ns = work.by_events_ns;
+  report.sessions_started = tenant.counts.sessions;
+  report.faults = {tenant.counts.crashes, tenant.counts.watchdog, tenant.counts.violations};
+  report.paused = tenant.paused;
+  return report;
+}
+
+std::vector<Report::Kill> kill_reports(const SessionTable& sessions) {
+  std::vector<Report::Kill> list;
+  for (const Kill& kill : sessions.kills().all()) {
+    list.push_back({kill.session.value, kill.tenant, kill.uid, kill.pid, kill.program, kill.reason,
+                    seconds_since(kill.at)});
+  }
+  return list;
+}
+
+bool is_worth_showing(const Report::Tenant& tenant) {
+  return !tenant.sessions.empty() || tenant.paused ||
+         std::any_of(tenant.share.begin(), tenant.share.end(), [](double share) { return share > 0; });
+}
+
+}  // namespace
+
+Report make_report(Host& host, const SessionTable& sessions, const std::string& socket,
+                   std::chrono::steady_clock::time_point started) {
+  using Seconds = std::chrono::duration<double>;
+  Report report;
+  const auto now = std::chrono::steady_clock::now();
+  report.daemon = {.pid = ::getpid(),
+                   .version = FAIRGV_VERSION,
+                   .socket = socket,
+                   .uptime_s = Seconds(now - started).count(),
+                   .slice_ms = in_ms(host.config.devices.common.slices.most),
+                   .restarts = host.restarts,
+                   .serving_s = Seconds(now - host.serving_since).count(),
+                   .share_window_s = Seconds(UsageWindow::kBucket * UsageWindow::kBuckets).count(),
+                   .wait_window_s = Seconds(2 * Waits::kWindow).count()};
+  report.devices = device_reports(host, sessions);
+  for (const TenantEntry& entry : read_books(host, sessions).tenants) {
+    Report::Tenant each = tenant_report(entry);
+    each.sessions = session_reports(host, sessions, entry.tenant.id);
+    if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
+  }
+  report.kills = kill_reports(sessions);
+  return report;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,69 @@
+// Keeps the books of the past: looks at all totals every flush interval while there are sessions, and gives
+// what was used since to the thread that writes the usage store.
+//
+// While the store cannot be written nothing more is sampled, and nothing is lost: the next interval is
+// longer. Nothing runs while nobody has a session. Used by the server's thread only.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/reports/usage_sampler.hpp"
+#include "runtime/daemon/reports/usage_writer.hpp"
+#include "runtime/daemon/service/event_loop.hpp"
+#include "runtime/daemon/session_table.hpp"
+
+namespace fairgv::daemon {
+
+class UsageKeeper {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  /// What the answer to a question calls, with its token and the answer's text.
+  using Reply = std::function<void(std::uint64_t, const std::string&)>;
+
+  /// All outlive it.
+  UsageKeeper(Host& host, const SessionTable& sessions, Reply reply);
+
+  /// As the configuration says: opens, closes or changes the store. Failures are in the log.
+  void configure();
+  bool on() const { return writer_ != nullptr; }
+  /// Nothing while the store is off.
+  std::optional<UsageWriter::State> state() const;
+
+  /// What was used until now is not to be stored: for a store that was off.
+  void skip() { (void)sample(); }
+
+  /// When expire() wants to be called.
+  std::optional<Time> deadline();
+  void expire(Time now);
+  /// Samples now, also while earlier rows wait: before totals are forgotten.
+  void flush();
+  /// Writes what there is and closes the store; configure() opens it again.
+  void close();
+
+  /// What the store has of now, by `reply` and later. Only that user's, if there is `uid`.
+  void ask(std::uint64_t token, const control::UsageQuery& query, std::optional<std::uint32_t> uid);
+
+  /// What a daemon after this one must not count again; and of the one before, once its sessions go on.
+  void hand_over(Handover& handover) const;
+  void resume(const Handover& handover);
+
+ private:
+  void reply_all();
+  std::vector<usage::Row> sample();
+
+  Host& host_;
+  const SessionTable& sessions_;
+  const Reply reply_;
+  UsageSampler sampler_;
+  std::unique_ptr<UsageWriter> writer_;
+  std::set<std::uint64_t> asked_;  // tokens of questions that are not answered yet
+  EventLoop::Watch watch_;         // after the writer, whose descriptor it watches: goes first
+  std::optional<Time> next_;       // there is, or was until now, a session to look at
+};
+
+}  // namespace fairgv::daemon

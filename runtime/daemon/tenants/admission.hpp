@@ -1,0 +1,39 @@
+// Under which tenant a connected process is served: what the kernel and the configuration say of it, put
+// together for the tenants' registry. Also for who only asks (`fairgv whoami`).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
+#include "runtime/control/answers.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/tenants/matching.hpp"
+#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
+
+namespace fairgv::daemon {
+
+struct Admission {
+  std::string tenant;
+  TenantRegistry::Applicant applicant;
+};
+
+/// A process that connected, and what it asks for.
+struct Guest {
+  const PeerCredentials& peer;
+  Account account;
+  int socket;                        // of the connection
+  std::optional<std::string> asked;  // the tenant; none: its own
+};
+
+/// The guest's tenant. An Error if the rules forbid it; whether the tenant takes it, only the registry knows.
+Result<Admission> find_admission(const TenantRules& rules, Owners& owners, const Guest& guest);
+
+/// All that there is to say of the guest, but for the limits on memory, which are a matter of devices.
+control::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants, Owners& owners,
+                        const Guest& guest);
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,292 @@
+#include "runtime/daemon/tenants/tenants.hpp"
+
+#include <algorithm>
+
+#include "runtime/daemon/tenants/account.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+std::string user_text(uid_t uid) {
+  return "user " + std::to_string(uid);
+}
+
+std::string applicant_text(const TenantRegistry::Applicant& who) {
+  return who.subordinate ? account_text(*who.subordinate, who.uid) : user_text(who.uid);
+}
+
+}  // namespace
+
+TenantRule TenantRegistry::rule_of(const std::string& name) const {
+  const auto found = tenants_.find(name);
+  return rules_.of(name, found == tenants_.end() ? std::string() : found->second.class_name);
+}
+
+std::uint32_t TenantRegistry::configured_weight(const TenantRule& rule,
+                                                std::optional<std::uint32_t> asked) const {
+  if (rule.weight) return *rule.weight;
+  const std::uint32_t cap = std::min(rules_.max_weight, rule.max_weight.value_or(sched::kMaxWeight));
+  return std::min(asked.value_or(rules_.default_weight), cap);
+}
+
+std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
+  if (tenant.set) return *tenant.set;
+  return configured_weight(rules_.of(tenant.name, tenant.class_name), tenant.asked);
+}
+
+/// Whether the name is for this applicant, whoever uses it now.
+Result<void> TenantRegistry::may_use(const std::string& name, const Applicant& who) const {
+  const auto refuse = [&](const std::string& why) {
+    return Error{"tenant '" + name + "' " + why + " and you are " + applicant_text(who) +
+                 ": choose another name with FAIRGV_TENANT"};
+  };
+  const auto uid = rules_.of(name).uid;
+  if (uid) {
+    if (*uid != who.uid && uid != who.subordinate) return refuse("is reserved for " + user_text(*uid));
+  } else if (!who.assigned && !who.administrator) {
+    if (who.namesake && *who.namesake != who.uid) {
+      return refuse("is named after " + user_text(*who.namesake));
+    }
+    // Names after the same user by number, by another login or by a subordinate id are second names, too.
+    if (!rules_.free_names && !who.by_default) {
+      return refuse("is not reserved for anybody (names in [tenants])");
+    }
+  }
+  const auto found = tenants_.find(name);
+  if (found == tenants_.end() || found->second.sessions == 0) return {};
+  const Tenant& tenant = found->second;
+  const bool together = tenant.assigned && who.assigned;
+  if (tenant.uid != who.uid && !together) return refuse("is in use by " + user_text(tenant.uid));
+  return {};
+}
+
+Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& who) const {
+  if (who.runs_already) return {};
+  if (auto may = may_use(name, who); !may) return may;
+  const auto found = tenants_.find(name);
+  if (found == tenants_.end() || found->second.sessions == 0) return {};
+  const std::uint32_t limit =
+      rules_.of(name, found->second.class_name).session_limit.value_or(rules_.session_limit);
+  if (found->second.sessions >= limit) {
+    return Error{"tenant '" + name + "' already has " + std::to_string(found->second.sessions) +
+                 " sessions, which is its limit: wait for one to end"};
+  }
+  return {};
+}
+
+Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
+                                    std::optional<std::uint32_t> asked_weight,
+                                    std::optional<MemorySize> asked_memory) {
+  if (auto allowed = may_join(name, who); !allowed) return allowed.error();
+  Tenant& tenant = tenants_[name];
+  if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
+  tenant.name = name;
+  // A name passes to others, who have not paused it.
+  if (tenant.uid != who.uid && tenant.paused && !tenant.paused->administrator) tenant.paused.reset();
+  tenant.uid = who.uid;
+  if (!tenant.runs() && !who.runs_already) tenant.class_name.clear();
+  if (!who.class_name.empty()) tenant.class_name = who.class_name;
+  if (!who.runs_already) tenant.assigned = who.assigned;
+  ++tenant.sessions;
+  if (!who.runs_already) ++tenant.counts.sessions;
+  if (asked_weight) tenant.asked = asked_weight;
+  if (asked_memory) tenant.asked_memory = asked_memory;
+  tenant.weight = weight_of(tenant);
+  return tenant;
+}
+
+void TenantRegistry::retire(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id || !tenant.runs()) continue;
+    ++tenant.ending;
+    if (tenant.runs()) return;
+    tenant.asked.reset();
+    tenant.set.reset();
+    tenant.asked_memory.reset();
+    tenant.set_memory.reset();
+    return;
+  }
+}
+
+void TenantRegistry::count_fault(TenantId id, Fault fault) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id) continue;
+    switch (fault) {
+      case Fault::crash:
+        ++tenant.counts.crashes;
+        return;
+      case Fault::watchdog:
+        ++tenant.counts.watchdog;
+        return;
+      case Fault::violation:
+        ++tenant.counts.violations;
+        return;
+    }
+  }
+}
+
+void TenantRegistry::note_kill(TenantId id, Probation::Time now) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.probation.killed(now);
+  }
+}
+
+void TenantRegistry::note_good_conduct(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.probation.behaved();
+  }
+}
+
+void TenantRegistry::leave(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id || tenant.ending == 0) continue;
+    --tenant.ending;
+    --tenant.sessions;
+    return;
+  }
+}
+
+Result<Tenant*> TenantRegistry::find_for_change(const std::string& name, uid_t by, bool administrator,
+                                                const char* what) {
+  const auto found = tenants_.find(name);
+  if (found == tenants_.end() || !found->second.runs()) {
+    return Error{"there is no tenant '" + name + "' with a running program: see 'fairgv ps'"};
+  }
+  Tenant& tenant = found->second;
+  if (administrator || (by == tenant.uid && !tenant.assigned)) return &tenant;
+  if (tenant.assigned) {
+    return Error{"tenant '" + name +
+                 "' is for whoever fits a rule of the configuration: only the administrator may set its " +
+                 what};
+  }
+  return Error{"tenant '" + name + "' belongs to " + user_text(tenant.uid) +
+               ": only that user or the administrator may set its " + what};
+}
+
+Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t weight, uid_t by,
+                                          bool administrator) {
+  const auto found = find_for_change(name, by, administrator, "weight");
+  if (!found) return found.error();
+  Tenant& tenant = *found.value();
+  if (administrator) {
+    tenant.set = weight;
+    tenant.weight = weight;
+    return tenant;
+  }
+  Tenant wish = tenant;
+  wish.asked = weight;
+  if (const std::uint32_t allowed = weight_of(wish); allowed != weight) {
+    return Error{"tenant '" + name + "' may not have weight " + std::to_string(weight) +
+                 ": the administrator allows " + std::to_string(allowed)};
+  }
+  wish.weight = weight;
+  tenant = wish;
+  return tenant;
+}
+
+Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize memory, uid_t by,
+                                          bool administrator, std::span<const std::uint64_t> capacities) {
+  const auto found = find_for_change(name, by, administrator, "memory");
+  if (!found) return found.error();
+  Tenant& tenant = *found.value();
+  if (administrator) {
+    tenant.set_memory = memory;
+    return tenant;
+  }
+  for (const std::uint64_t capacity : capacities) {
+    const std::uint64_t most =
+        tenant.set_memory ? tenant.set_memory->of(capacity) : configured_memory(name, capacity);
+    if (memory.of(capacity) <= most) continue;
+    return Error{"tenant '" + name + "' may not have " + to_text(memory) +
+                 " of memory: the administrator allows " + readable_bytes(most)};
+  }
+  (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
+  return tenant;
+}
+
+Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name, uid_t by,
+                                       bool administrator) const {
+  const auto found = tenants_.find(name);
+  if (found == tenants_.end()) return Error{"there is no tenant '" + name + "': see 'fairgv ps'"};
+  const Tenant& tenant = found->second;
+  if (administrator || (by == tenant.uid && !tenant.assigned)) return tenant;
+  if (tenant.assigned) {
+    return Error{"tenant '" + name +
+                 "' is for whoever fits a rule of the configuration: only the administrator may " + verb +
+                 " it"};
+  }
+  return Error{"tenant '" + name + "' belongs to " + user_text(tenant.uid) +
+               ": only that user or the administrator may " + verb + " it"};
+}
+
+void TenantRegistry::pause(TenantId id, const control::Pause& pause) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.paused = control::stronger(tenant.paused, pause);
+  }
+}
+
+void TenantRegistry::resume(TenantId id) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) tenant.paused.reset();
+  }
+}
+
+std::uint64_t TenantRegistry::configured_memory(const std::string& name, std::uint64_t capacity) const {
+  return rule_of(name).memory.value_or(rules_.default_memory).of(capacity);
+}
+
+std::uint64_t TenantRegistry::memory_limit(const std::string& name, std::uint64_t capacity) const {
+  const auto found = tenants_.find(name);
+  const Tenant* const tenant = found == tenants_.end() ? nullptr : &found->second;
+  if (tenant != nullptr && tenant->set_memory) return tenant->set_memory->of(capacity);
+  const std::uint64_t most = configured_memory(name, capacity);
+  return tenant != nullptr && tenant->asked_memory ? std::min(most, tenant->asked_memory->of(capacity))
+                                                   : most;
+}
+
+std::uint64_t TenantRegistry::memory_reserve(const std::string& name, std::uint64_t capacity) const {
+  const auto reserve = rules_.of(name).memory_reserve;
+  return reserve ? reserve->of(capacity) : 0;
+}
+
+void TenantRegistry::configure(TenantRules rules) {
+  rules_ = std::move(rules);
+  for (auto& [name, tenant] : tenants_) tenant.weight = weight_of(tenant);
+}
+
+Tenant TenantRegistry::restore(const Tenant& known) {
+  Tenant& tenant = tenants_[known.name];
+  tenant = known;
+  tenant.id = TenantId{++last_id_};
+  tenant.sessions = 0;
+  tenant.weight = weight_of(tenant);
+  return tenant;
+}
+
+const Tenant* TenantRegistry::find(TenantId id) const {
+  for (const auto& [name, tenant] : tenants_) {
+    if (tenant.id == id) return &tenant;
+  }
+  return nullptr;
+}
+
+std::vector<Tenant> TenantRegistry::all() const {
+  std::vector<Tenant> list;
+  list.reserve(tenants_.size());
+  for (const auto& [name, tenant] : tenants_) list.push_back(tenant);
+  return list;
+}
+
+std::set<std::string> TenantRegistry::names() const {
+  std::set<std::string> list;
+  for (const auto& [name, tenant] : tenants_) list.insert(name);
+  for (const auto& [name, rule] : rules_.by_name) list.insert(name);
+  return list;
+}
+
+void TenantRegistry::forget(TenantId id) {
+  std::erase_if(tenants_,
+                [&](const auto& entry) { return entry.second.id == id && entry.second.sessions == 0; });
+}
+
+}  // namespace fairgv::daemon

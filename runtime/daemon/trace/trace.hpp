@@ -1,0 +1,56 @@
+// A trace that is being recorded: turns from the dispatchers, commands from the workers' rings
+// (session/trace.hpp), memory from the ledger, for one control connection (`fairgv trace`).
+//
+// Recording begins with the object and ends with it. One at a time (Host::trace). The server's thread owns
+// it, so that dispatching does not wait for it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "runtime/control/trace_report.hpp"
+#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/trace/reader.hpp"
+
+namespace fairgv::daemon {
+
+class Trace {
+ public:
+  struct Choice {
+    std::string tenant;                   // empty: all
+    std::optional<std::uint32_t> device;  // none: all
+    std::optional<uid_t> only_of;         // sessions on this user's account; none: everybody's
+  };
+
+  /// Both outlive it; host.trace is this one meanwhile.
+  Trace(Host& host, const SessionTable& sessions, Choice choice);
+  ~Trace();
+  Trace(const Trace&) = delete;
+
+  /// What was recorded since the last call. Sessions that have begun meanwhile are recorded from now on.
+  control::TraceReport take();
+  /// The session's worker is dead, and its memory is about to go.
+  void take_last(Session& session);
+
+ private:
+  bool chosen(const Session& session) const;
+  void begin(Session& session);
+  void take_turns();
+  void take_memory();
+
+  Host& host_;
+  const SessionTable& sessions_;
+  const Choice choice_;
+  const std::uint32_t number_;
+  std::map<SessionId, TraceReader> readers_;
+  std::set<SessionId> known_;  // also those that are gone
+  std::uint64_t lost_of_gone_ = 0;
+  control::TraceReport next_;  // what take() returns next
+};
+
+/// Has the session's worker and its client record nothing.
+void stop_recording(session::TurnPage& page, ring::SegmentHeader& header);
+
+}  // namespace fairgv::daemon

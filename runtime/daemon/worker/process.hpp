@@ -1,0 +1,100 @@
+// A worker's process: starting it with the rights of its user and nothing else, and ending it for certain,
+// with all that descends from it. Three means hold a worker's processes together; each is used where it can
+// be had:
+//
+// - process numbers of their own (process_namespace.hpp): the worker's end is the end of all. Where the cage
+//   has mounts of its own.
+// - a control group (control_group.hpp), by which they are killed and their processor time is counted.
+// - the session in the sense of setsid(2) (process_session.hpp), where neither holds: all processes of the
+//   system are looked through. If the daemon dies then, what a worker has started may outlive it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/daemon/cage/cage.hpp"
+#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/worker/control_group.hpp"
+
+namespace fairgv::daemon {
+
+struct WorkerCommand {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;  // without the program
+  std::vector<int> inherited;          // descriptors from 3 on that keep their numbers; all others are closed
+  int output = -1;                     // its standard output; -1: the same as its standard error
+  int errors = -1;                     // its standard error; -1: the daemon's own
+  int channel = -1;                    // inherited socket on which it tells the daemon why it cannot start
+  std::filesystem::path vendors;       // OCL_ICD_VENDORS of the worker
+  std::optional<User> run_as;          // none: as the daemon itself
+  WorkerCage cage;
+};
+
+/// What a daemon has to know of a worker that it goes on with.
+struct HandedWorker {
+  pid_t pid = 0;
+  bool sweeps = true;        // see WorkerProcess
+  int group = -1;            // descriptor of its control group, if it has one
+  std::string group_path{};  // of the same
+};
+
+/// How a worker that calls abort() ends where the signal for that is ignored; as shells have it.
+inline constexpr int kAbortedStatus = 128 + SIGABRT;
+
+/// What this machine cannot do to end all of a worker's processes with it, as one line for the log at start.
+/// Nothing when all is well.
+std::optional<std::string> ending_weakness(const WorkerRule& rule);
+
+/// The daemon's environment as a worker gets it: no FAIRGV_*, no variables of OpenCL loaders but the vendor
+/// folder, the user's own name, and for a HOME the worker's cache, or the user's own where it has none.
+std::vector<std::string> worker_environment(char* const* environment, const WorkerCommand& command);
+
+/// A running worker, in its cage. It dies with the daemon (PR_SET_PDEATHSIG). Created and used by one thread,
+/// which must live as long as the daemon.
+class WorkerProcess {
+ public:
+  /// `group`: that it is started in, if there is one.
+  static Result<WorkerProcess> spawn(WorkerCommand command, std::optional<ControlGroup> group = {});
+  /// A child that the program before this one, in the same process, has spawned. Takes the descriptor.
+  static Result<WorkerProcess> adopt(const HandedWorker& handed);
+  WorkerProcess() = default;  // none
+  /// Kills and waits, but not for ever for what cannot be killed.
+  ~WorkerProcess();
+  WorkerProcess(WorkerProcess&& other) noexcept { *this = std::move(other); }
+  WorkerProcess& operator=(WorkerProcess&& other) noexcept;
+
+  pid_t pid() const { return pid_; }
+  HandedWorker handed() const;
+  /// Readable when the process has ended.
+  int pidfd() const { return pidfd_.get(); }
+  void kill();
+  /// How it ended, in words. Waits; call it when pidfd() is readable.
+  std::string ending() const;
+  /// When it has ended: kills what it has started and is still there. True when nothing is left, and then
+  /// nothing is to be done any more; else call it again a little later. Never waits.
+  bool clear();
+  /// ending(), and then clear() until nothing is left, or for a second. Waits.
+  std::string reap();
+
+  /// Of the worker and all that descends from it, dead or alive. Nothing without a control group.
+  std::optional<std::chrono::nanoseconds> group_processor_time() const;
+
+ private:
+  WorkerProcess(pid_t pid, UniqueFd pidfd, std::optional<ControlGroup> group, bool sweeps)
+      : pid_(pid), pidfd_(std::move(pidfd)), group_(std::move(group)), sweeps_(sweeps) {}
+
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+  std::optional<ControlGroup> group_;
+  bool sweeps_ = false;  // nothing but the session holds its processes together
+};
+
+}  // namespace fairgv::daemon
