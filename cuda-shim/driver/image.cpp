@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "cuda-shim/softcuda/fatbin/fatbin.hpp"
+#include "runtime/fatbin/fatbin.hpp"
 
 namespace fairgv::cuda {
 namespace {

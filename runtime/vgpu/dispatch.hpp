@@ -20,7 +20,7 @@
 #include <type_traits>
 
 #include "runtime/base/result.hpp"
-#include "runtime/vgpu/replies.hpp"
+#include "runtime/vgpu/ends/replies.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::vgpu {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "runtime/session/turn.hpp"
-#include "runtime/vgpu/device_command.hpp"
-#include "runtime/vgpu/slicer.hpp"
+#include "runtime/vgpu/graph/device_command.hpp"
+#include "runtime/vgpu/issue/slicer.hpp"
 
 namespace fairgv::vgpu {
 

@@ -15,8 +15,8 @@
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/dispatch.hpp"
-#include "runtime/vgpu/executor.hpp"
-#include "runtime/vgpu/replies.hpp"
+#include "runtime/vgpu/ends/replies.hpp"
+#include "runtime/vgpu/issue/executor.hpp"
 
 namespace fairgv::vgpu {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
-#include "cuda-shim/softcuda/fatbin/fatbin.hpp"
 #include "cuda-shim/softcuda/translate/translate.hpp"
+#include "runtime/fatbin/fatbin.hpp"
 #include "slicing/ptx/parser.hpp"
 #include "slicing/ptx_slicing/rewrite.hpp"
 #include "tests/fuzz/records.hpp"

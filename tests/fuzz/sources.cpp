@@ -2,7 +2,7 @@
 // prelude in front of it.
 #include <string>
 
-#include "runtime/vgpu/opencl/recipe.hpp"
+#include "runtime/vgpu/opencl/programs/recipe.hpp"
 #include "slicing/opencl_c.hpp"
 #include "slicing/program_variables.hpp"
 #include "tests/fuzz/records.hpp"

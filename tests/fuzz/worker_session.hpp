@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/session/turn.hpp"
+#include "runtime/vgpu/ends/replies.hpp"
 #include "runtime/vgpu/opencl/backend.hpp"
-#include "runtime/vgpu/replies.hpp"
 #include "tests/fuzz/records.hpp"
 
 namespace fairgv::fuzz {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/graph/device_command.hpp"
 
 namespace fairgv::harness {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/ring/spsc_ring.hpp"
-#include "runtime/vgpu/executor.hpp"
+#include "runtime/vgpu/issue/executor.hpp"
 #include "tests/unit/vgpu_fake_device.hpp"
 
 namespace fairgv::vgpu {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/session/turn.hpp"
-#include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/graph/device_command.hpp"
 
 namespace fairgv::vgpu {
 

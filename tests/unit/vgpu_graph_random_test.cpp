@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/graph/command_graph.hpp"
 
 namespace fairgv::vgpu {
 namespace {

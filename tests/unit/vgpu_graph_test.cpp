@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/vgpu/command_graph.hpp"
+#include "runtime/vgpu/graph/command_graph.hpp"
 
 namespace fairgv::vgpu {
 namespace {

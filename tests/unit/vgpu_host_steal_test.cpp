@@ -1,5 +1,5 @@
 // What a virtual machine's host has taken, as a text of /proc/stat tells it.
-#include "runtime/vgpu/host_steal.hpp"
+#include "runtime/vgpu/turn/host_steal.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/vgpu/opencl/include_files.hpp"
-#include "runtime/vgpu/opencl/recipe.hpp"
+#include "runtime/vgpu/opencl/programs/include_files.hpp"
+#include "runtime/vgpu/opencl/programs/recipe.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::vgpu::opencl {

@@ -1,7 +1,7 @@
 // Kernels' names as people know them.
 #include <gtest/gtest.h>
 
-#include "runtime/vgpu/kernel_name.hpp"
+#include "runtime/vgpu/issue/kernel_name.hpp"
 
 namespace fairgv::vgpu {
 namespace {

@@ -1,5 +1,5 @@
 // Which commands a worker tells of, and how often.
-#include "runtime/vgpu/long_commands.hpp"
+#include "runtime/vgpu/issue/long_commands.hpp"
 
 #include <gtest/gtest.h>
 

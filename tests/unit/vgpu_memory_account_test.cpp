@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/wire/calls/memory.hpp"
 #include "tests/harness/seed.hpp"
 

@@ -1,5 +1,5 @@
 // Waiting for memory that is on its way back, over an executor whose commands end when the test says so.
-#include "runtime/vgpu/memory_waits.hpp"
+#include "runtime/vgpu/memory/memory_waits.hpp"
 #include "tests/unit/vgpu_executor_fixture.hpp"
 
 namespace fairgv::vgpu {

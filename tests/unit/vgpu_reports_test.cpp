@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/vgpu/reports.hpp"
+#include "runtime/vgpu/ends/reports.hpp"
 
 namespace fairgv::vgpu {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "runtime/ring/spsc_ring.hpp"
 #include "runtime/vgpu/dispatch.hpp"
+#include "runtime/vgpu/ends/replies.hpp"
 #include "runtime/vgpu/opencl/backend.hpp"
-#include "runtime/vgpu/replies.hpp"
 
 namespace fairgv::vgpu {
 namespace {

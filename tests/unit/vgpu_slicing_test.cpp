@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/vgpu/slicing_settings.hpp"
+#include "runtime/vgpu/issue/slicing_settings.hpp"
 #include "tests/unit/vgpu_executor_fixture.hpp"
 
 namespace fairgv::vgpu {

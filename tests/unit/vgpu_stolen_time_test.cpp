@@ -1,5 +1,5 @@
 // Time stolen from a device's threads: the arithmetic, and what Linux really counts.
-#include "runtime/vgpu/stolen_time.hpp"
+#include "runtime/vgpu/turn/stolen_time.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/vgpu/turn_keeper.hpp"
+#include "runtime/vgpu/turn/turn_keeper.hpp"
 
 namespace fairgv::vgpu {
 

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "../fatbin/fatbin.hpp"
 #include "module.hpp"
+#include "runtime/fatbin/fatbin.hpp"
 
 namespace fairgv::cuda {
 

@@ -22,9 +22,9 @@
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
 #include "runtime/vgpu/cuda/worker.hpp"
-#include "runtime/vgpu/executor.hpp"
-#include "runtime/vgpu/memory_account.hpp"
-#include "runtime/vgpu/memory_waits.hpp"
+#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
+#include "runtime/vgpu/memory/memory_waits.hpp"
 #include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/slow_lane.hpp"
 #include "runtime/wire/cuda_calls.hpp"
@@ -47,7 +47,7 @@ class Backend {
     if (functions().add_callback == nullptr) ends_.emplace(functions());
   }
 
-  // context_calls.cpp
+  // calls/context.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
   Result<wire::cuda::DevicesReply> handle(const wire::cuda::GetDevices& call);
   Result<wire::cuda::ContextReply> handle(const wire::cuda::CreateContext& call);
@@ -56,7 +56,7 @@ class Backend {
   Result<void> handle(const wire::cuda::CreateStream& call);
   Result<void> handle(const wire::ReleaseObject& call);
 
-  // module_calls.cpp
+  // calls/module.cpp
   Result<void> handle(const wire::cuda::LoadModule& call);
   Result<wire::cuda::ModuleReply> handle(const wire::cuda::GetModule& call);
   Result<wire::cuda::NamesReply> handle(const wire::cuda::GetFunctionNames& call);
@@ -64,7 +64,7 @@ class Backend {
   Result<void> handle(const wire::cuda::Link& call);
   Result<wire::cuda::LinkedReply> handle(const wire::cuda::GetLinked& call);
 
-  // function_calls.cpp
+  // calls/function.cpp
   Result<wire::cuda::FunctionReply> handle(const wire::cuda::GetFunction& call);
   Result<wire::cuda::CodeReply> handle(const wire::cuda::SetFunctionAttribute& call);
   Result<wire::cuda::OccupancyReply> handle(const wire::cuda::GetOccupancy& call);
@@ -81,7 +81,7 @@ class Backend {
   Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
   Result<void> handle(const wire::AwaitMemory& call) { return memory_waits_.await(call); }
 
-  // texture_calls.cpp
+  // calls/texture.cpp
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateTexture& call);
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateSurface& call);
 

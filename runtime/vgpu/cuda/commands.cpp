@@ -3,9 +3,9 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/vgpu/command_kind.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
 #include "runtime/vgpu/cuda/end_watcher.hpp"
+#include "runtime/vgpu/graph/command_kind.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
-#include "runtime/vgpu/device_command.hpp"
-#include "runtime/vgpu/made_code.hpp"
+#include "runtime/vgpu/graph/device_command.hpp"
+#include "runtime/vgpu/issue/made_code.hpp"
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
 

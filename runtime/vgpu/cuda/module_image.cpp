@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "cuda-shim/softcuda/fatbin/fatbin.hpp"
+#include "runtime/fatbin/fatbin.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {

@@ -19,10 +19,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/vgpu/command_graph.hpp"
 #include "runtime/vgpu/cuda/driver.hpp"
-#include "runtime/vgpu/made_code.hpp"
-#include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/graph/command_graph.hpp"
+#include "runtime/vgpu/issue/made_code.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/wire/calls/cuda/contexts.hpp"
 #include "slicing/ptx_slicing/rewrite.hpp"
 

@@ -12,8 +12,8 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/dispatch.hpp"
-#include "runtime/vgpu/executor.hpp"
-#include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
 
 namespace fairgv::vgpu::cuda {

@@ -17,9 +17,9 @@
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/dispatch.hpp"
-#include "runtime/vgpu/executor.hpp"
-#include "runtime/vgpu/memory_account.hpp"
-#include "runtime/vgpu/memory_waits.hpp"
+#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
+#include "runtime/vgpu/memory/memory_waits.hpp"
 #include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
 #include "runtime/vgpu/opencl/command_kind.hpp"
@@ -60,7 +60,7 @@ class Backend {
     }
   }
 
-  // query_calls.cpp
+  // calls/query.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
   Result<wire::TopologyReply> handle(const wire::GetTopology&);
   Result<wire::InfoReply> handle(const wire::GetPlatformInfo& call);
@@ -71,12 +71,12 @@ class Backend {
   Result<wire::InfoReply> handle(const wire::GetKernelWorkGroupInfo& call);
   Result<wire::InfoReply> handle(const wire::GetKernelSubGroupInfo& call);
 
-  // device_calls.cpp
+  // calls/device.cpp
   Result<wire::SubDevicesReply> handle(const wire::CreateSubDevices& call);
   Result<void> handle(const wire::ReleaseSubDevice& call);
   Result<wire::TimersReply> handle(const wire::GetTimers& call);
 
-  // object_calls.cpp
+  // calls/object.cpp
   Result<void> handle(const wire::ReleaseObject& call);
   Result<void> handle(const wire::CreateContext& call);
   Result<void> handle(const wire::CreateQueue& call);
@@ -90,7 +90,7 @@ class Backend {
   Result<wire::MemoryReply> handle(const wire::GetMemoryLeft& call);
   Result<void> handle(const wire::AwaitMemory& call);
 
-  // program_calls.cpp
+  // calls/program.cpp
   Result<void> handle(const wire::CreateProgramWithSource& call);
   Result<wire::BinaryReply> handle(const wire::CreateProgramWithBinary& call);
   Result<wire::StatusReply> handle(const wire::CreateProgramWithIl& call);
@@ -98,13 +98,13 @@ class Backend {
   Result<wire::StatusReply> handle(const wire::SetSpecializationConstant& call);
   Result<wire::DevicesReply> handle(const wire::GetProgramDevices& call);
 
-  // build_calls.cpp
+  // calls/build.cpp
   Result<void> handle(const wire::ProvideIncludes& call);
   Result<void> handle(const wire::BuildProgram& call);
   Result<void> handle(const wire::CompileProgram& call);
   Result<void> handle(const wire::LinkProgram& call);
 
-  // kernel_calls.cpp
+  // calls/kernel.cpp
   Result<void> handle(const wire::CreateKernel& call);
   Result<wire::StatusReply> handle(const wire::CheckArgumentSize& call);
   Result<void> handle(const wire::SetKernelArguments& call);
@@ -118,7 +118,7 @@ class Backend {
   Result<void> handle(const wire::EnqueueHostWork& call);
   Result<void> handle(const wire::EndAccess& call) { return executor_.end_access(call.access); }
 
-  // transfer_calls.cpp
+  // calls/transfer.cpp
   Result<void> handle(const wire::EnqueueReadBuffer& call);
   Result<void> handle(const wire::EnqueueWriteBuffer& call);
   Result<void> handle(const wire::EnqueueReadBufferRect& call);
@@ -135,14 +135,14 @@ class Backend {
   Result<void> handle(const wire::EnqueueCopyBufferToImage& call);
   Result<void> handle(const wire::EnqueueFillImage& call);
 
-  // image_calls.cpp
+  // calls/image.cpp
   Result<wire::InfoReply> handle(const wire::GetSupportedImageFormats& call);
   Result<void> handle(const wire::CreateImage& call);
   Result<wire::StatusReply> handle(const wire::CreateImageFromMemory& call);
   Result<void> handle(const wire::CreateSampler& call);
   Result<void> handle(const wire::CreatePipe& call);
 
-  // command_buffer_calls.cpp
+  // calls/command_buffer.cpp
   Result<void> handle(const wire::CreateCommandBuffer& call);
   Result<void> handle(const wire::RecordBarrier& call);
   Result<void> handle(const wire::RecordCopyBuffer& call);
@@ -156,7 +156,7 @@ class Backend {
   Result<wire::StatusReply> handle(const wire::FinalizeCommandBuffer& call);
   Result<void> handle(const wire::EnqueueCommandBuffer& call);
 
-  // question_calls.cpp
+  // calls/question.cpp
   Result<wire::DevicesReply> handle(const wire::GetDevicesOfType& call);
   Result<wire::StatusReply> handle(const wire::CheckQueue& call);
   Result<wire::StatusReply> handle(const wire::CheckImagesOfHostMemory& call);
@@ -166,7 +166,7 @@ class Backend {
   Result<wire::StatusReply> handle(const wire::CheckLaunch& call);
   Result<void> handle(const wire::SetUserEventStatus& call);
 
-  // extension_calls.cpp
+  // calls/extension.cpp
   Result<wire::StatusReply> handle(const wire::FindExtensionFunction& call);
   Result<wire::ExtensionReply> handle(const wire::CallExtension& call);
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/vgpu/command_kind.hpp"
+#include "runtime/vgpu/graph/command_kind.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "sched/command_history.hpp"
 

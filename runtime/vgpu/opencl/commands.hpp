@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/vgpu/device_command.hpp"
+#include "runtime/vgpu/graph/device_command.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/wire/calls/kernels.hpp"

@@ -19,14 +19,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/vgpu/command_graph.hpp"
-#include "runtime/vgpu/made_code.hpp"
-#include "runtime/vgpu/memory_account.hpp"
+#include "runtime/vgpu/graph/command_graph.hpp"
+#include "runtime/vgpu/issue/made_code.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
-#include "runtime/vgpu/opencl/recipe.hpp"
-#include "runtime/vgpu/opencl/sliced_program.hpp"
+#include "runtime/vgpu/opencl/programs/recipe.hpp"
+#include "runtime/vgpu/opencl/programs/sliced_program.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "cuda-shim/softcuda/fatbin/fatbin.hpp"
+#include "runtime/fatbin/fatbin.hpp"
 
 namespace {
 

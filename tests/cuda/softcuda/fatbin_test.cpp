@@ -1,5 +1,5 @@
 // The fatbin reader on what nvcc's tool wrote, and on what somebody hostile made of it.
-#include "cuda-shim/softcuda/fatbin/fatbin.hpp"
+#include "runtime/fatbin/fatbin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,128 @@
+// What the executor knows of a back end: a command that can be handed to a driver, and where its end is
+// reported. This is the whole interface between the scheduler's side of the worker and OpenCL (or CUDA).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "runtime/vgpu/graph/command_graph.hpp"
+#include "runtime/vgpu/graph/event_table.hpp"
+#include "sched/command_history.hpp"
+#include "slicing/launch.hpp"
+
+namespace fairgv::vgpu {
+
+class DeviceCommand;
+
+/// Takes the reports of drivers.
+class CompletionSink {
+ public:
+  /// The command has ended with `status` (CL_COMPLETE or an error). Call once for every watched command, from
+  /// any thread, with no lock of the driver held that issue() takes: other commands may be issued before it
+  /// returns. While another thread has the sink, the end is left to that one, which may act on it later.
+  /// Afterwards the command may be gone.
+  virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
+
+  /// The code that DeviceCommand::compile() asked for is made, or that has failed, as issue() and watch() are
+  /// going to tell. Call once, from a thread of the driver's that then waits for issue() and runs the
+  /// command.
+  virtual void compiled(DeviceCommand& command) = 0;
+
+ protected:
+  ~CompletionSink() = default;
+};
+
+/// A launch that can be run in parts, one after the other (docs/SLICING.md).
+class SliceableLaunch {
+ public:
+  virtual const slicing::Launch& grid() const = 0;
+
+  /// Cutting takes a program of its own, which is made when it is needed for the first time.
+  enum class Readiness {
+    unprepared,
+    in_preparation,
+    ready,
+    impossible,  // it must run whole
+  };
+  /// Any thread's, with the executor's lock held.
+  virtual Readiness readiness() const = 0;
+  /// Has an unprepared launch prepared: returns at once, and calls Executor::reconsider() when it is done.
+  /// The loop thread's, as all that follows.
+  virtual void prepare() = 0;
+
+  /// The next issue() of the command runs this part. What it needed to wait for has ended.
+  virtual void take(const slicing::Box& part) = 0;
+  /// The driver did not take the first part: it is impossible from now on, and the next issue() runs the
+  /// whole.
+  virtual void give_up() = 0;
+
+ protected:
+  ~SliceableLaunch() = default;
+};
+
+/// A kernel launch, a copy, a fill. Made, issued and destroyed on the loop thread; it keeps alive what it
+/// uses.
+class DeviceCommand : public Node {
+ public:
+  DeviceCommand(std::shared_ptr<Lane> lane, std::int32_t error)
+      : Node(Work::device, std::move(lane), error) {}
+
+  /// Hands the command to the driver, to run after driver_waits() have ended, and returns at once: 0 or the
+  /// driver's error. An in-order lane's commands are issued in order.
+  virtual std::int32_t issue() = 0;
+
+  /// Whether the driver may still have to make machine code when it comes to run this, which may take
+  /// minutes, and can be stopped between the two. `in_parts`: of what runs its parts.
+  virtual bool compiles_late(bool in_parts) const {
+    (void)in_parts;
+    return false;
+  }
+
+  /// Hands the command to the driver, where it stops before it runs, and returns at once: 0, and
+  /// `sink.compiled()` comes; or the driver's error, and nothing was handed over. What it depends on has
+  /// ended. The issue() that follows lets it run.
+  virtual std::int32_t compile(CompletionSink& sink) {
+    (void)sink;
+    return 0;
+  }
+
+  /// Asks for `sink.completed()`, which may come before this returns. Only after issue() succeeded.
+  virtual void watch(CompletionSink& sink) = 0;
+
+  /// Makes sure that the driver begins with what was issued to this command's queue.
+  virtual void flush() = 0;
+
+  /// Device times, or null if the queue has none. Only once the command was reported complete.
+  virtual const CommandTimes* times() const = 0;
+
+  virtual bool is_launch() const { return false; }
+
+  /// What a read, write, copy or fill is to move; 0 for launches and replays.
+  virtual std::uint64_t bytes() const { return 0; }
+
+  /// Work-groups of a launch by dimension; zeros: unknown, or no launch.
+  virtual slicing::Extent groups() const { return {}; }
+
+  /// The command as a launch that can be run in parts, or null.
+  virtual SliceableLaunch* sliceable() { return nullptr; }
+
+  /// What people call it, and why it cannot be run in parts. They live as long as the command.
+  virtual std::string_view name() const { return "(transfer)"; }
+  virtual std::string_view why_whole() const { return "only kernel launches can be sliced"; }
+
+  /// Commands of the same kind are expected to keep the device busy for the same time.
+  virtual sched::CommandKind kind() const = 0;
+
+  /// What issue() returned; the loop thread's.
+  std::int32_t issue_error = 0;
+  // The executor's (and its lock's).
+  /// It runs in parts.
+  bool cut = false;
+  /// When it was handed to the driver.
+  std::chrono::steady_clock::time_point issued_at{};
+};
+
+}  // namespace fairgv::vgpu

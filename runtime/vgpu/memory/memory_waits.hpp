@@ -1,0 +1,49 @@
+// Waits for memory that is on its way back: a program that was refused is told when it is worth asking again
+// (wire::AwaitMemory).
+//
+// On its way is what objects hold that the program has released, as far as the commands that keep them end
+// without the program's doing. The front end's thread waits, on an event; the loop thread goes on with
+// commands, whose ends it needs. What waits for a user event that the program has not set is not waited for.
+// The loop thread's alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/base/result.hpp"
+#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
+#include "runtime/wire/calls/memory.hpp"
+
+namespace fairgv::vgpu {
+
+class MemoryWaits {
+ public:
+  /// Both outlive it. No account: memory is not counted, and nothing is on its way.
+  MemoryWaits(Executor& executor, MemoryAccount* account);
+  ~MemoryWaits();
+  MemoryWaits(const MemoryWaits&) = delete;
+  MemoryWaits& operator=(const MemoryWaits&) = delete;
+
+  /// An Error if the front end broke the protocol.
+  Result<void> await(const wire::AwaitMemory& call);
+
+ private:
+  struct Wait {
+    NodePtr answer;
+    std::uint64_t devices = 0;
+    std::uint64_t missing = 0;  // bytes
+  };
+  class Drained;
+
+  void begin(std::uint64_t bytes, bool more_is_to_come);
+  void came_back(std::uint64_t devices, std::uint64_t bytes);
+  void end(std::int32_t status);
+
+  Executor& executor_;
+  MemoryAccount* const account_;
+  std::shared_ptr<Wait> wait_;       // the one that is open, or null
+  std::uint64_t released_then_ = 0;  // MemoryAccount::released() when a wait last ended at once
+};
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,158 @@
+// Contexts, queues and buffers: made at once; what the driver refuses becomes a poisoned object.
+#include <fmt/core.h>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/bounds.hpp"
+#include "runtime/vgpu/opencl/programs/trial.hpp"
+
+namespace fairgv::vgpu::opencl {
+
+Result<void> Backend::handle(const wire::ReleaseObject& call) {
+  executor_.note_release();
+  const auto released = objects_.take(call.id);
+  if (!released) return released.error();
+  released.value()->release();
+  return {};
+}
+
+Result<void> Backend::handle(const wire::CreateContext& call) {
+  if (call.devices.size() > driver_.devices().size()) {
+    return Error{fmt::format("{} devices of {}", call.devices.size(), driver_.devices().size())};
+  }
+  const auto ids = driver_.ids(call.devices);
+  if (!ids) return ids.error();
+  if (ids.value().empty()) return Error{"a context without devices"};
+  const wire::PlatformIndex platform_index = driver_.devices()[call.devices.front()].platform;
+  for (const wire::DeviceIndex device : call.devices) {
+    if (driver_.devices()[device].platform != platform_index) return Error{"a context of several platforms"};
+  }
+  auto context = std::make_shared<Context>();
+  context->devices.assign(call.devices.begin(), call.devices.end());
+  for (const wire::DeviceIndex device : call.devices) {
+    if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
+    context->roots |= std::uint64_t{1} << driver_.devices()[device].root;
+  }
+  const Platform& platform = driver_.platforms()[platform_index];
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                              reinterpret_cast<cl_context_properties>(platform.id), 0};
+  context->handle = ContextHandle(clCreateContext(properties, static_cast<cl_uint>(ids.value().size()),
+                                                  ids.value().data(), nullptr, nullptr, &context->error));
+  return objects_.insert(call.id, std::move(context));
+}
+
+Result<void> Backend::handle(const wire::CreateQueue& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  const auto id = device(call.device);
+  if (!id) return id.error();
+  const bool in_order = (call.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+  const bool profiling = (call.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+
+  const wire::PlatformIndex platform = driver_.devices()[call.device].platform;
+  auto queue = std::make_shared<Queue>();
+  queue->context = std::move(context).value();
+  queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root,
+                                       profiling ? Clock::device : Clock::none);
+  queue->sub_device = driver_.devices()[call.device].owner;
+  queue->device = id.value();
+  queue->error = queue->context->error;
+  if (queue->error == CL_SUCCESS) {
+    queue->error = clGetDeviceInfo(queue->device, CL_DEVICE_ADDRESS_BITS, sizeof(queue->address_bits),
+                                   &queue->address_bits, nullptr);
+    cl_ulong local_bytes = 0;
+    clGetDeviceInfo(queue->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_bytes), &local_bytes, nullptr);
+    queue->is_pocl = driver_.platform_name(platform) == "Portable Computing Language";
+    // PoCL 3.1 does not look at how much a launch uses, and ends.
+    if (queue->is_pocl) queue->local_bytes = local_bytes;
+  }
+  if (queue->error == CL_SUCCESS) {
+    queue->handle = make_queue(driver_.platforms()[platform], queue->context->handle.get(), queue->device,
+                               call.properties & kQueueProperties, queue->error);
+  }
+  queue->lane->set_failed_waits(failed_waits_.at(platform));
+  if (has_failed_events_ && queue->error == CL_SUCCESS) learn_failed_waits(*queue);
+  return objects_.insert(call.id, std::move(queue));
+}
+
+Result<void> Backend::handle(const wire::FlushQueue& call) {
+  // Whatever may run is handed to the driver and flushed without being asked.
+  const auto queue = objects_.get<Queue>(call.queue);
+  if (!queue) return queue.error();
+  return {};
+}
+
+Result<void> Backend::handle(const wire::CreateBuffer& call) {
+  auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  cl_mem_flags flags = call.flags & ~kHostPointerFlags;
+  std::byte* contents = nullptr;
+  const bool is_direct = call.backing.bytes != 0;
+  if (is_direct || call.initial.bytes != 0) {
+    const auto range = arena(is_direct ? call.backing : call.initial, call.bytes);
+    if (!range) return range.error();
+    contents = range.value();
+    flags |= is_direct ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
+  }
+  auto buffer = std::make_shared<Buffer>();
+  buffer->context = std::move(context).value();
+  buffer->bytes = call.bytes;
+  buffer->error = buffer->context->error;
+  if (is_direct) buffer->backing = call.backing;
+  // Memory that is an allocation's already is charged with it.
+  if (is_direct && !call.retired) buffer->parent = owner_of(call.backing);
+  if (!buffer->parent) {
+    if (auto done = charge(*buffer, call.bytes, static_cast<bool>(call.retired)); !done) return done;
+  }
+  if (buffer->error == CL_SUCCESS) {
+    buffer->handle = MemoryHandle(
+        clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, contents, &buffer->error));
+  }
+  if (call.retired) {
+    if (auto told = tell_when_gone(*buffer, call.retired); !told) return told;
+  }
+  return objects_.insert(call.id, std::move(buffer));
+}
+
+Result<void> Backend::tell_when_gone(Buffer& buffer, wire::EventId retired) {
+  auto node = executor_.begin_host_work(retired);
+  if (!node) return node.error();
+  buffer.when_gone = [listening = std::weak_ptr(listening_),
+                      node = std::move(node).value()](bool is_headroom) {
+    const auto executor = listening.lock();
+    if (executor) (*executor)->end_host_work(*node, is_headroom ? kComplete : wire::kMemoryGivenBack);
+  };
+  return {};
+}
+
+std::shared_ptr<Buffer> Backend::owner_of(wire::ArenaRange range) const {
+  return objects_.find_if<Buffer>([range](const Buffer& buffer) {
+    const wire::ArenaRange& whole = buffer.backing;
+    return range.offset >= whole.offset && range.bytes <= whole.bytes &&
+           range.offset - whole.offset <= whole.bytes - range.bytes;
+  });
+}
+
+Result<void> Backend::handle(const wire::CreateSubBuffer& call) {
+  auto parent = objects_.get<Buffer>(call.parent);
+  if (!parent) return parent.error();
+  if (parent.value()->is_part) return Error{"a part of a part of a buffer"};
+  if (!has_range(parent.value()->bytes, call.origin, call.bytes)) {
+    return Error{
+        fmt::format("{} bytes at {} of a buffer of {}", call.bytes, call.origin, parent.value()->bytes)};
+  }
+  auto buffer = std::make_shared<Buffer>();
+  buffer->bytes = call.bytes;
+  buffer->is_part = true;
+  buffer->parent = std::move(parent).value();
+  buffer->context = buffer->parent->context;
+  buffer->error = buffer->parent->error;
+  if (buffer->error == CL_SUCCESS) {
+    const cl_buffer_region region{call.origin, call.bytes};
+    buffer->handle =
+        MemoryHandle(clCreateSubBuffer(buffer->parent->handle.get(), call.flags & ~kHostPointerFlags,
+                                       CL_BUFFER_CREATE_TYPE_REGION, &region, &buffer->error));
+  }
+  return objects_.insert(call.id, std::move(buffer));
+}
+
+}  // namespace fairgv::vgpu::opencl

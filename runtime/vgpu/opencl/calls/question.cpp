@@ -1,0 +1,208 @@
+// What the specification leaves to the driver: asked when a program comes to it, before its call returns.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/programs/trial.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+cl_int devices_of_type(cl_platform_id platform, cl_device_type type, std::vector<cl_device_id>& ids) {
+  cl_uint count = 0;
+  const cl_int error = clGetDeviceIDs(platform, type, 0, nullptr, &count);
+  if (error != CL_SUCCESS || count == 0) return error;
+  ids.resize(count);
+  return clGetDeviceIDs(platform, type, count, ids.data(), nullptr);
+}
+
+// Deprecated since OpenCL 2.2, which introduced it: what it says is asked all the same.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+cl_int set_release_callback(cl_program program) {
+  return clSetProgramReleaseCallback(
+      program, [](cl_program, void*) {}, nullptr);
+}
+#pragma GCC diagnostic pop
+
+/// An image of sixteen elements in a buffer of the driver's own memory, or in these bytes.
+cl_int make_image_of_buffer(cl_context context, void* host) {
+  constexpr std::size_t kElements = 16;
+  cl_int error = CL_SUCCESS;
+  const MemoryHandle buffer(clCreateBuffer(context, host != nullptr ? CL_MEM_USE_HOST_PTR : 0,
+                                           kElements * sizeof(cl_uint), host, &error));
+  if (error != CL_SUCCESS) return error;
+  const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  description.image_width = kElements;
+  description.mem_object = buffer.get();
+  const MemoryHandle image(clCreateImage(context, 0, &format, &description, nullptr, &error));
+  return error;
+}
+
+/// A command that moves nothing. A second buffer for a copy, which may not be one within a buffer.
+cl_int enqueue_empty(cl_command_type type, const Buffer& buffer, cl_command_queue queue, const Waits& waits) {
+  static std::uint32_t host = 0;
+  const cl_mem memory = buffer.handle.get();
+  switch (type) {
+    case CL_COMMAND_READ_BUFFER:
+      return clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, 0, &host, waits.count, waits.list, waits.event);
+    case CL_COMMAND_WRITE_BUFFER:
+      return clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, 0, &host, waits.count, waits.list, waits.event);
+    case CL_COMMAND_FILL_BUFFER:
+      return clEnqueueFillBuffer(queue, memory, &host, sizeof(host), 0, 0, waits.count, waits.list,
+                                 waits.event);
+    case CL_COMMAND_COPY_BUFFER: {
+      cl_int error = CL_SUCCESS;
+      const MemoryHandle other(
+          clCreateBuffer(buffer.context->handle.get(), 0, sizeof(host), nullptr, &error));
+      if (error != CL_SUCCESS) return error;
+      return clEnqueueCopyBuffer(queue, memory, other.get(), 0, 0, 0, waits.count, waits.list, waits.event);
+    }
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+Result<wire::DevicesReply> Backend::handle(const wire::GetDevicesOfType& call) {
+  if (call.platform >= driver_.platforms().size()) {
+    return Error{fmt::format("platform {} of {} does not exist", call.platform, driver_.platforms().size())};
+  }
+  const cl_platform_id platform = driver_.platforms()[call.platform].id;
+  std::vector<cl_device_id> ids;
+  wire::DevicesReply reply;
+  reply.error = devices_of_type(platform, call.type, ids);
+  if (reply.error != CL_SUCCESS) return reply;
+  const auto roots = driver_.root_devices();
+  for (const cl_device_id id : ids) {
+    const auto known =
+        std::find_if(roots.begin(), roots.end(), [id](const Device& device) { return device.id == id; });
+    if (known != roots.end()) reply.devices.push_back(static_cast<wire::DeviceIndex>(known - roots.begin()));
+  }
+  if (reply.devices.empty()) reply.error = CL_DEVICE_NOT_FOUND;
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckQueue& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  const auto id = device(call.device);
+  if (!id) return id.error();
+  wire::StatusReply reply{context.value()->error};
+  if (reply.error != CL_SUCCESS) return reply;
+  Platform platform = driver_.platforms()[driver_.devices()[call.device].platform];
+  platform.is_2_0 = platform.is_2_0 && call.in_a_list != 0;
+  make_queue(platform, context.value()->handle.get(), id.value(), call.properties & kQueueProperties,
+             reply.error);
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckImagesOfHostMemory& call) {
+  const auto context = objects_.get<Context>(call.context);
+  if (!context) return context.error();
+  wire::StatusReply reply{context.value()->error};
+  if (reply.error != CL_SUCCESS) return reply;
+  const cl_context handle = context.value()->handle.get();
+  alignas(4096) static std::array<std::byte, 4096> host;  // which nobody reads or writes
+  reply.error = make_image_of_buffer(handle, host.data());
+  if (make_image_of_buffer(handle, nullptr) != CL_SUCCESS) reply.error = CL_SUCCESS;
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckEmptyCommand& call) {
+  const auto queue = objects_.get<Queue>(call.queue);
+  if (!queue) return queue.error();
+  const auto buffer = objects_.get<Buffer>(call.buffer);
+  if (!buffer) return buffer.error();
+  wire::StatusReply reply{first_error(*queue.value(), *buffer.value())};
+  if (reply.error != CL_SUCCESS) return reply;
+  const auto enqueue = [&](cl_command_queue to, const Waits& waits) {
+    return enqueue_empty(call.type, *buffer.value(), to, waits);
+  };
+  // It moves nothing, so it may as well run where the driver runs what waits for a failed event.
+  reply.error = try_command(platform_of(*queue.value()), *queue.value(), false, enqueue);
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckSubBuffer& call) {
+  const auto parent = objects_.get<Buffer>(call.parent);
+  if (!parent) return parent.error();
+  wire::StatusReply reply{parent.value()->error};
+  if (reply.error != CL_SUCCESS) return reply;
+  const cl_buffer_region region{call.origin, call.bytes};
+  const MemoryHandle part(clCreateSubBuffer(parent.value()->handle.get(), call.flags & ~kHostPointerFlags,
+                                            CL_BUFFER_CREATE_TYPE_REGION, &region, &reply.error));
+  return reply;
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckReleaseCallback& call) {
+  const auto program = this->program(call.program);
+  if (!program) return program.error();
+  if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
+  const Device& device = driver_.devices()[program.value()->context->devices.front()];
+  if (!driver_.platforms()[device.platform].is_2_2) return wire::StatusReply{CL_INVALID_OPERATION};
+  return wire::StatusReply{set_release_callback(program.value()->handle.get())};
+}
+
+Result<wire::StatusReply> Backend::handle(const wire::CheckLaunch& call) {
+  const auto queue = objects_.get<Queue>(call.queue);
+  if (!queue) return queue.error();
+  const auto found = objects_.get<Kernel>(call.kernel);
+  if (!found) return found.error();
+  if (call.dimensions < 1 || call.dimensions > 3) {
+    return Error{fmt::format("a launch in {} dimensions", call.dimensions)};
+  }
+  Kernel& kernel = *found.value();
+  Launch::Range range = Launch::range_of(call);
+  // What a local size of 0 is taken for is PoCL's way; others say what they think of it.
+  const bool is_pocl = queue.value()->is_pocl;
+  const bool has_local = is_pocl ? range.has_local : call.has_local_size != 0;
+  if (!is_pocl) range.error = CL_SUCCESS;
+  wire::StatusReply reply{launch_error(*queue.value(), kernel, *kernel.arguments, range)};
+  if (reply.error == CL_SUCCESS) reply.error = kernel.on_driver.apply(kernel.handle.get(), kernel.arguments);
+  if (reply.error != CL_SUCCESS) return reply;
+  const auto enqueue = [&](cl_command_queue to, const Waits& waits) {
+    return clEnqueueNDRangeKernel(
+        to, kernel.handle.get(), range.dimensions, range.has_offset ? range.offset.data() : nullptr,
+        call.has_global_size != 0 ? range.global.data() : nullptr, has_local ? range.local.data() : nullptr,
+        waits.count, waits.list, waits.event);
+  };
+  learn_failed_waits(*queue.value());
+  const auto platform = driver_.devices()[queue.value()->lane->device()].platform;
+  const bool kept = failed_waits_.at(platform)->rule() == FailedWaits::kIgnored;
+  // Then the command's end has to tell.
+  if (kept && commands_kept_++ >= kMostKept) return reply;
+  reply.error = try_command(platform_of(*queue.value()), *queue.value(), kept, enqueue);
+  return reply;
+}
+
+const Platform& Backend::platform_of(const Queue& queue) const {
+  return driver_.platforms()[driver_.devices()[queue.lane->device()].platform];
+}
+
+Result<void> Backend::handle(const wire::SetUserEventStatus& call) {
+  // Until a program has an event fail, no driver is asked what becomes of those that wait for it.
+  if (call.status < 0 && !has_failed_events_) {
+    has_failed_events_ = true;
+    for (wire::PlatformIndex i = 0; i < driver_.platforms().size(); ++i) {
+      const auto queue = objects_.find_if<Queue>([&](const Queue& each) {
+        return each.error == CL_SUCCESS && &platform_of(each) == &driver_.platforms()[i];
+      });
+      if (queue) learn_failed_waits(*queue);
+    }
+  }
+  return executor_.set_user_event(call.event, call.status);
+}
+
+void Backend::learn_failed_waits(Queue& queue) {
+  const auto platform = driver_.devices()[queue.lane->device()].platform;
+  if (std::exchange(failed_waits_known_.at(platform), std::uint8_t{1}) != 0) return;
+  failed_waits_.at(platform)->set(failed_waits_of(driver_.platforms()[platform], queue));
+}
+
+}  // namespace fairgv::vgpu::opencl
