@@ -2,9 +2,9 @@
 // specification names, and three numbers as the application gives them.
 #pragma once
 
-#include "icd/memory.hpp"
-#include "icd/memory_flags.hpp"
-#include "icd/queue.hpp"
+#include "icd/memory/memory.hpp"
+#include "icd/memory/memory_flags.hpp"
+#include "icd/objects/queue.hpp"
 
 namespace fairgv::icd {
 

@@ -1,5 +1,5 @@
-#include "icd/api.hpp"
-#include "icd/object.hpp"
+#include "icd/api/api.hpp"
+#include "icd/objects/object.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -1,7 +1,7 @@
 // The only symbols that the library exports: what ICD loaders look up (cl_khr_icd).
 #include <string_view>
 
-#include "icd/api.hpp"
+#include "icd/api/api.hpp"
 
 #define FAIRGV_EXPORT extern "C" __attribute__((visibility("default")))
 

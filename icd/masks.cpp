@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "icd/extension_functions.hpp"
+#include "icd/extensions/extension_functions.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -1,6 +1,6 @@
 // Extension functions with plain arguments, served from one table: to serve another, add its row.
 //
-// The front end makes a function of each row's type (icd/extension_functions.hpp) that packs its arguments
+// The front end makes a function of each row's type (icd/extensions/extension_functions.hpp) that packs its arguments
 // into one CallExtension; the worker unpacks them and calls the function that the driver gives for the name.
 // Both are done with libffi from what the row says, so nothing else is written for a function.
 //

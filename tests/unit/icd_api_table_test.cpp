@@ -51,9 +51,9 @@ std::vector<std::string> dispatch_members() {
   return names;
 }
 
-/// Served entry points and the file of each, from the comments of icd/api.hpp.
+/// Served entry points and the file of each, from the comments of icd/api/api.hpp.
 std::map<std::string, std::string> served_entry_points() {
-  const std::string header = text_of(kRoot / "icd/api.hpp");
+  const std::string header = text_of(kRoot / "icd/api/api.hpp");
   std::map<std::string, std::string> files;
   std::string file;
   for (const auto& each : matches(header, std::regex("/\\* (api_\\w+\\.cpp) \\*/|\\bX\\((cl\\w+)\\)"))) {
@@ -69,7 +69,7 @@ struct Unserved {
 
 /// Entry points that end in an error, and the comment above each group of them.
 std::map<std::string, Unserved> unserved_entry_points() {
-  const std::string source = text_of(kRoot / "icd/api_unserved.cpp");
+  const std::string source = text_of(kRoot / "icd/api/unserved.cpp");
   const std::string list = source.substr(source.find("#define FAIRGV_UNSERVED"));
   std::map<std::string, Unserved> found;
   std::string why;

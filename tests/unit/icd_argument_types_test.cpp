@@ -1,8 +1,8 @@
 // Sizes of kernel argument types, and what a described argument expects.
 #include <gtest/gtest.h>
 
-#include "icd/argument_types.hpp"
 #include "icd/cl.hpp"
+#include "icd/programs/argument_types.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "icd/api.hpp"
-#include "icd/object.hpp"
+#include "icd/api/api.hpp"
+#include "icd/objects/object.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -21,7 +21,7 @@ TEST(Documentation, NamesEveryMaskWithItsReason) {
 
 TEST(Documentation, NamesEveryEntryPointThatIsNotServedWithItsError) {
   const std::string page = text_of(kRoot / "docs/OPENCL.md");
-  const std::string source = text_of(kRoot / "icd/api_unserved.cpp");
+  const std::string source = text_of(kRoot / "icd/api/unserved.cpp");
   const std::regex entry("FAIRGV_UNSERVED\\((cl\\w+), (CL_\\w+)\\)");
   int count = 0;
   for (std::sregex_iterator each(source.begin(), source.end(), entry), end; each != end; ++each, ++count) {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "icd/device.hpp"
-#include "icd/extension_call.hpp"
-#include "icd/platform.hpp"
+#include "icd/extensions/extension_call.hpp"
+#include "icd/objects/device.hpp"
+#include "icd/objects/platform.hpp"
 #include "runtime/vgpu/opencl/extension_call.hpp"
 #include "runtime/wire/extension_cif.hpp"
 

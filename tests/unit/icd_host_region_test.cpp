@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "icd/copy_bytes.hpp"
-#include "icd/host_region.hpp"
+#include "icd/memory/host_region.hpp"
+#include "icd/transfer/copy_bytes.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -1,7 +1,7 @@
 // Images: sizes of formats, shapes and their pitches, boxes, where a box lies in host memory.
 #include <gtest/gtest.h>
 
-#include "icd/image_shape.hpp"
+#include "icd/memory/image_shape.hpp"
 #include "runtime/wire/image_format.hpp"
 
 namespace fairgv::icd {

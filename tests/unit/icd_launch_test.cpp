@@ -1,7 +1,7 @@
 // Index spaces of launches, and versions.
 #include <gtest/gtest.h>
 
-#include "icd/launch.hpp"
+#include "icd/programs/launch.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -1,7 +1,7 @@
 // Which flags of memory objects go together.
 #include <gtest/gtest.h>
 
-#include "icd/memory_flags.hpp"
+#include "icd/memory/memory_flags.hpp"
 
 namespace fairgv::icd {
 namespace {

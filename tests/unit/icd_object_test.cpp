@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "icd/object.hpp"
+#include "icd/objects/object.hpp"
 
 namespace fairgv::icd {
 namespace {

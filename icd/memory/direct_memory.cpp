@@ -1,0 +1,71 @@
+#include "icd/memory/direct_memory.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "runtime/session/client/client.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+/// Pieces of a page or more begin on a page: aligned for every OpenCL type and every CPU device.
+constexpr std::uint64_t kPageBytes = 4096;
+/// Copying many MiB, glibc's memcpy is up to four times as fast in one direction as in the other, depending
+/// on how far into their pages source and destination lie. Large blocks of malloc lie 16 bytes in; with
+/// pieces that lie this far in, both directions are fast (`fairgv bench transfer`).
+constexpr std::uint64_t kLargeBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kLead = 1536;
+
+bool enabled_by_environment() {
+  const char* const value = std::getenv("FAIRGV_DIRECT_MEMORY");
+  return value == nullptr || std::string_view(value) != "off";
+}
+
+}  // namespace
+
+DirectMemoryPool::DirectMemoryPool(session::ClientSession& session, MemoryQuota& quota)
+    : session_(session), quota_(quota), enabled_(enabled_by_environment()) {}
+
+/// An arena that was cut is small: transfers and messages need some of it.
+bool DirectMemoryPool::leaves_room(std::uint64_t bytes) const {
+  if (!session_.arena_is_cut()) return true;
+  const std::uint64_t most = session_.arena().size() / 4 * 3;
+  const std::uint64_t used = session_.arena_used();
+  return used <= most && bytes <= most - used;
+}
+
+DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
+  if (!enabled_) return {};
+  reclaim();
+  if (!leaves_room(bytes)) return {};
+  const wire::EventId retired = session_.new_event();
+  if (!retired) return {};
+  const std::uint64_t lead = bytes >= kLargeBytes ? kLead : 0;
+  const auto range = session_.allocate(std::max(bytes, kPageBytes) + lead);
+  if (range) return {{range->offset + lead, range->bytes - lead}, retired, {}};
+  session_.forget_event(retired);
+  return {};
+}
+
+void DirectMemoryPool::retire(const DirectMemory& memory) {
+  {
+    const std::lock_guard lock(mutex_);
+    retired_.push_back(memory);
+  }
+  reclaim();
+}
+
+void DirectMemoryPool::reclaim() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(retired_, [this](const DirectMemory& memory) {
+    const std::int32_t status = session_.status(memory.retired);
+    if (status > session::kComplete) return false;
+    if (status == session::kComplete) quota_.credit(memory.charge);
+    session_.release_event(memory.retired);
+    session_.free({memory.range.offset / kPageBytes * kPageBytes, memory.range.bytes});
+    return true;
+  });
+}
+
+}  // namespace fairgv::icd

@@ -1,0 +1,162 @@
+#include "icd/session/connection.hpp"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "icd/extensions/extension_functions.hpp"
+#include "icd/memory/memory.hpp"
+#include "icd/objects/command_buffer.hpp"
+#include "icd/objects/context.hpp"
+#include "icd/objects/event.hpp"
+#include "icd/objects/platform.hpp"
+#include "icd/objects/queue.hpp"
+#include "icd/objects/sampler.hpp"
+#include "icd/programs/kernel.hpp"
+#include "icd/programs/program.hpp"
+
+namespace fairgv::icd {
+namespace {
+
+std::mutex connect_mutex;  // guards connecting
+std::atomic<Connection*> current{nullptr};
+bool failure_reported = false;   // with connect_mutex
+bool watches_for_forks = false;  // with connect_mutex
+
+void say(std::string_view line) {
+  const char* const log = std::getenv("FAIRGV_LOG");
+  if (log != nullptr && std::string_view(log) == "off") return;
+  std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+/// What a driver says last, for example of a program that it does not build, would come after the program's
+/// end.
+void hear_last_words() {
+  constexpr std::chrono::milliseconds kPatience{100};
+  // Acquire: pairs with the release store in get().
+  if (Connection* const connection = current.load(std::memory_order_acquire)) {
+    connection->session().hear_driver(kPatience);
+  }
+}
+
+/// Only the forking thread exists in the child, so locks that others held stay locked: nothing old is
+/// touched.
+void start_clean_in_child() {
+  if (Connection* const parents = current.exchange(nullptr, std::memory_order_relaxed))
+    parents->disown_in_child();
+  std::construct_at(&connect_mutex);
+  Platform::forget_connection();
+  Device::forget_all();
+  Context::forget_all();
+  Queue::forget_all();
+  Memory::forget_all();
+  Program::forget_all();
+  Kernel::forget_all();
+  Event::forget_all();
+  Sampler::forget_all();
+  CommandBuffer::forget_all();
+  forget_extension_functions();
+}
+
+/// FAIRGV_OPENCL_NAMES; empty counts as not set.
+Result<std::optional<session::Names>> wanted_names() {
+  const char* const text = std::getenv("FAIRGV_OPENCL_NAMES");
+  if (text == nullptr || *text == '\0') return std::optional<session::Names>();
+  const auto names = session::parse_names(text);
+  if (names) return names;
+  return Error{"FAIRGV_OPENCL_NAMES is '" + std::string(text) + "': say 'driver' or 'fairgv'"};
+}
+
+Result<std::unique_ptr<Connection>> connect() {
+  auto identity = session::identity_from_environment();
+  if (!identity) return identity.error();
+  const auto names = wanted_names();
+  if (!names) return names.error();
+  auto session = session::ClientSession::connect(identity.value());
+  if (!session) return session.error();
+  if (const auto remark = session.value()->arena_remark()) say(*remark);
+  return std::make_unique<Connection>(std::move(session).value(), names.value());
+}
+
+}  // namespace
+
+Connection* Connection::get() {
+  // Acquire: pairs with the release store below.
+  if (Connection* const connection = current.load(std::memory_order_acquire)) return connection;
+  const std::lock_guard lock(connect_mutex);
+  if (Connection* const connection = current.load(std::memory_order_acquire)) return connection;
+  if (!watches_for_forks) {
+    watches_for_forks = pthread_atfork(nullptr, nullptr, start_clean_in_child) == 0;
+    std::atexit(hear_last_words);
+  }
+  auto made = connect();
+  if (!made) {
+    if (!std::exchange(failure_reported, true)) say(made.error().message);
+    return nullptr;
+  }
+  failure_reported = false;
+  Connection* const connection = made.value().release();
+  current.store(connection, std::memory_order_release);
+  return connection;
+}
+
+Connection* Connection::get_live() {
+  Connection* const known = get();
+  if (known == nullptr || !known->session_->lost()) return known;
+  {
+    const std::lock_guard lock(connect_mutex);
+    // Whoever comes second finds another one. What is lost lives on: objects refer to it.
+    if (current.load(std::memory_order_relaxed) == known) current.store(nullptr, std::memory_order_relaxed);
+  }
+  Connection* const next = get();
+  if (next == nullptr || Platform::are_those_of(*next)) return next;
+  say("fairgvd has other devices now than when this program began: start it again");
+  return nullptr;
+}
+
+Connection::Connection(std::unique_ptr<session::ClientSession> session, std::optional<session::Names> names)
+    : session_(std::move(session)),
+      names_(names.value_or(session_->names())),
+      memory_quota_(*this),
+      direct_memory_(*session_, memory_quota_),
+      transfers_(*this),
+      callbacks_(*this) {}
+
+std::int32_t Connection::status(wire::EventId event) {
+  const std::int32_t status = session_->status(event);
+  if (status <= CL_COMPLETE) settle();
+  return status;
+}
+
+std::int32_t Connection::wait(wire::EventId event, std::uint32_t as) {
+  const std::int32_t status = session_->wait(event, as);
+  settle();
+  if (status < CL_COMPLETE && session_->lost()) report_loss();
+  return status;
+}
+
+bool Connection::shares_addresses() {
+  std::call_once(addresses_compared_, [this] {
+    if (!session_->arena_at_wanted_address()) return;
+    const auto topology = call(wire::GetTopology{});
+    shares_addresses_ = topology && topology->at_wanted_address != 0;
+  });
+  return shares_addresses_;
+}
+
+void Connection::settle() {
+  transfers_.settle();
+  session_->kernel_output().drain();
+}
+
+void Connection::report_loss() {
+  if (!session_->lost() || loss_reported_.exchange(true)) return;
+  say("the worker of this process is gone (fairgvd stopped, or the worker was killed): OpenCL calls fail, "
+      "except in contexts that are created from now on; the daemon's log has the reason");
+}
+
+}  // namespace fairgv::icd

@@ -1,0 +1,99 @@
+// The process' connection to its worker, and what belongs to it: transfers under way and callbacks to come.
+//
+// Made at the first call that needs it, one per process at a time, and never torn down: the application's
+// last calls may come from static destructors. When it is lost (its worker died, or was killed), what was
+// created on it stays lost, and the next context that the application creates begins a new one. In the child
+// of a fork everything starts anew at the child's first call; handles that the parent created are no objects
+// there.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "icd/memory/direct_memory.hpp"
+#include "icd/memory/memory_quota.hpp"
+#include "icd/objects/callbacks.hpp"
+#include "icd/transfer/transfers.hpp"
+#include "runtime/session/client/client.hpp"
+
+namespace fairgv::icd {
+
+/// Any thread may call any method.
+class Connection {
+ public:
+  /// The connection, made if need be. nullptr if there is no daemon to connect to, of which one line on
+  /// standard error has told (unless FAIRGV_LOG=off).
+  static Connection* get();
+  /// The same, but never one that is lost: then a new one has taken its place. nullptr also if the daemon has
+  /// other devices by now.
+  static Connection* get_live();
+
+  /// `names`: what the program asks for, or nothing.
+  explicit Connection(std::unique_ptr<session::ClientSession> session,
+                      std::optional<session::Names> names = std::nullopt);
+
+  session::ClientSession& session() { return *session_; }
+  Transfers& transfers() { return transfers_; }
+  MemoryQuota& memory_quota() { return memory_quota_; }
+  DirectMemoryPool& direct_memory() { return direct_memory_; }
+  Callbacks& callbacks() { return callbacks_; }
+  /// Whose names the platforms have.
+  session::Names names() const { return names_; }
+
+  /// Sends a one-way call. False if the session is lost.
+  template <class Call>
+  bool send(const Call& call) {
+    if (session_->send(call)) [[likely]]
+      return true;
+    report_loss();
+    return false;
+  }
+
+  /// Sends a call and waits for its reply. Nothing if the session is lost.
+  template <class Call>
+  std::optional<typename Call::Reply> call(const Call& call) {
+    auto reply = session_->call(call);
+    if (!reply) report_loss();
+    return reply;
+  }
+
+  /// In the child of a fork: see ClientSession.
+  void disown_in_child() { session_->disown_in_child(); }
+
+  /// Brings what ended commands have brought to where the application expects it: results of reads, output of
+  /// kernels. To be called before the application may learn that a command has ended.
+  void settle();
+
+  /// Status of an event, and the wait for its end. Once either says that the event has ended, the results of
+  /// every read that ended before it lie where the application wanted them.
+  std::int32_t status(wire::EventId event);
+  std::int32_t wait(wire::EventId event, std::uint32_t as = wire::kOwnCall);
+
+  /// Whether a pointer into the arena means the same in this process and in the worker. Asked for once.
+  bool shares_addresses();
+
+  /// While a user event is open, waiting for anything that the application did not ask to wait for may never
+  /// end.
+  bool has_open_user_events() const { return open_user_events_.load(std::memory_order_acquire) != 0; }
+  void user_event_opened() { open_user_events_.fetch_add(1, std::memory_order_acq_rel); }
+  void user_event_closed() { open_user_events_.fetch_sub(1, std::memory_order_acq_rel); }
+
+ private:
+  void report_loss();
+
+  const std::unique_ptr<session::ClientSession> session_;
+  const session::Names names_;
+  MemoryQuota memory_quota_;
+  DirectMemoryPool direct_memory_;
+  Transfers transfers_;
+  Callbacks callbacks_;
+  std::atomic<std::uint32_t> open_user_events_{0};
+  std::atomic<bool> loss_reported_{false};
+  std::once_flag addresses_compared_;
+  bool shares_addresses_ = false;  // written once, under addresses_compared_
+};
+
+}  // namespace fairgv::icd
