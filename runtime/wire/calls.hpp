@@ -3,7 +3,7 @@
 // A call is a struct with an explicit opcode, the type of its reply (`void`: one-way, nobody waits), its name
 // for logs and traces, and its fields. To add one: declare it in a header of runtime/wire/calls/ and in the
 // list at its end, send it from icd/ and give the worker a handler (runtime/vgpu/opencl/);
-// tests/unit/wire_calls_test.cpp fails until both sides exist.
+// tests/unit/wire/calls_test.cpp fails until both sides exist.
 //
 // Rules of the protocol (docs/ARCHITECTURE.md, Wire):
 //  - Messages of a session are handled in the order in which they lie in the request ring.

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "tests/containers/container.hpp"
-#include "tests/integration/system_fixture.hpp"
+#include "tests/integration/system/fixture.hpp"
 
 namespace fairgv::containers {
 namespace {

@@ -1,9 +1,9 @@
 # Sub-launches on the bare driver: nothing of the project runs here but slicing/ itself.
 add_executable(slicing_equality_test
-  ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/slicing_build_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/slicing_corpus.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/slicing_equality_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/fixture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/slicing/build_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/slicing/corpus.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/slicing/equality_test.cpp)
 target_link_libraries(slicing_equality_test PRIVATE
   fairgv_slicing OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
 # One thread of ours, on the bare driver: nothing for ThreadSanitizer, under which the driver's compiler takes minutes.

@@ -1,26 +1,26 @@
-add_executable(opencl_calls opencl_calls.cpp)
+add_executable(opencl_calls programs/opencl_calls.cpp)
 target_link_libraries(opencl_calls PRIVATE workload_support fairgv_warnings)
-add_executable(opencl_late opencl_late.cpp)
+add_executable(opencl_late programs/opencl_late.cpp)
 target_link_libraries(opencl_late PRIVATE workload_support fairgv_warnings)
-add_executable(opencl_life opencl_life.cpp)
+add_executable(opencl_life programs/opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
-add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl_fixture.cpp opencl_quota_test.cpp
-  opencl_release_test.cpp)
+add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl/fixture.cpp opencl/memory/quota_test.cpp
+  opencl/memory/release_test.cpp)
 target_include_directories(opencl_quota_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(opencl_quota_test PRIVATE harness OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
-add_executable(quota_program quota_program.cpp)
+add_executable(quota_program programs/quota_program.cpp)
 target_link_libraries(quota_program PRIVATE OpenCL::OpenCL Threads::Threads fairgv_warnings)
-add_executable(opencl_limits opencl_limits.cpp)
+add_executable(opencl_limits programs/opencl_limits.cpp)
 target_link_libraries(opencl_limits PRIVATE OpenCL::OpenCL fairgv_warnings)
-add_executable(opencl_mistake opencl_mistake.cpp)
+add_executable(opencl_mistake programs/opencl_mistake.cpp)
 target_link_libraries(opencl_mistake PRIVATE OpenCL::OpenCL fairgv_warnings)
-add_executable(opencl_unload opencl_unload.cpp)
+add_executable(opencl_unload programs/opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system_address_space_test.cpp system_bench_test.cpp system_cage_test.cpp system_kinship_test.cpp system_output_test.cpp system_doctor_test.cpp
-  system_experiments_test.cpp system_programs_test.cpp system_faults_test.cpp system_flood_test.cpp system_hostile_test.cpp system_input_test.cpp
-  system_life_test.cpp system_limits_test.cpp system_names_test.cpp system_placement_test.cpp system_quota_protocol_test.cpp system_quota_test.cpp
-  system_readme_test.cpp system_reload_test.cpp system_restart_test.cpp system_top_test.cpp system_trace_test.cpp)
+add_executable(system_test system/containment/address_space_test.cpp system/tools/bench_test.cpp system/containment/cage_test.cpp system/containment/kinship_test.cpp system/containment/output_test.cpp system/tools/doctor_test.cpp
+  system/tools/experiments_test.cpp system/programs_test.cpp system/containment/faults_test.cpp system/containment/flood_test.cpp system/containment/hostile_test.cpp system/containment/input_test.cpp
+  system/life_test.cpp system/containment/limits_test.cpp system/names_test.cpp system/placement_test.cpp system/containment/quota_protocol_test.cpp system/containment/quota_test.cpp
+  system/tools/readme_test.cpp system/reload_test.cpp system/restart_test.cpp system/tools/top_test.cpp system/tools/trace_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -30,7 +30,7 @@ target_compile_definitions(system_test PRIVATE
 add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_breakout opencl_calls opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
 if(FAIRGV_CUDA_INCLUDE)
-  target_sources(system_test PRIVATE system_cuda_worker_test.cpp)
+  target_sources(system_test PRIVATE system/cuda_worker_test.cpp)
   add_dependencies(system_test fairgv-softcuda)
 endif()
 # The tests start the programs that lie beside them. What these say does not depend on what else runs; all others count
@@ -43,29 +43,29 @@ gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial
   DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # A driver that needs a library which nobody finds.
-add_library(fairgv-test-lacked SHARED lacked_library.cpp)
-add_library(lacking_driver MODULE lacking_driver.cpp)
+add_library(fairgv-test-lacked SHARED programs/lacked_library.cpp)
+add_library(lacking_driver MODULE programs/lacking_driver.cpp)
 target_link_libraries(lacking_driver PRIVATE fairgv-test-lacked)
 set_target_properties(fairgv-test-lacked PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/elsewhere)
 set_target_properties(lacking_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} SKIP_BUILD_RPATH ON)
-add_executable(system_driver_test system_driver_test.cpp)
+add_executable(system_driver_test system/driver_test.cpp)
 target_link_libraries(system_driver_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 target_compile_definitions(system_driver_test PRIVATE FAIRGV_LACKING_DRIVER="$<TARGET_FILE:lacking_driver>")
 add_dependencies(system_driver_test lacking_driver opencl_mistake fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop scan)
 gtest_discover_tests(system_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # By itself, because it needs few of the programs above.
-add_executable(system_books_test system_books_test.cpp)
+add_executable(system_books_test system/books_test.cpp)
 target_link_libraries(system_books_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(system_books_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-add_executable(system_device_time_test system_device_time_test.cpp)
+add_executable(system_device_time_test system/device_time_test.cpp)
 target_link_libraries(system_device_time_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_device_time_test opencl_late rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
 if(FAIRGV_CUDA_INCLUDE)
-  add_executable(cuda_late cuda_late.cpp)
+  add_executable(cuda_late programs/cuda_late.cpp)
   target_include_directories(cuda_late SYSTEM PRIVATE "${FAIRGV_CUDA_INCLUDE}")
   target_link_libraries(cuda_late PRIVATE fairgv-cuda fairgv_warnings)
   add_dependencies(system_device_time_test cuda_late fairgv-softcuda)
@@ -74,13 +74,13 @@ target_compile_definitions(system_device_time_test PRIVATE FAIRGV_CUDA=$<BOOL:${
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 # What other users of the machine may have put in the daemon's place, and what people do to sessions by hand; for the
 # same reason.
-add_executable(system_peer_test system_impostor_test.cpp system_pause_test.cpp)
+add_executable(system_peer_test system/containment/impostor_test.cpp system/pause_test.cpp)
 target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # What the pages show, and the page that `fairgv bench all` writes.
-add_executable(system_docs_test system_docs_test.cpp system_report_test.cpp)
+add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
 target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_docs_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -93,7 +93,7 @@ add_executable(driver_behaviours behaviours/events.cpp behaviours/launches.cpp b
   behaviours/objects.cpp behaviours/wrong_commands.cpp behaviours/wrong_objects.cpp)
 target_include_directories(driver_behaviours PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(driver_behaviours PRIVATE OpenCL::OpenCL Threads::Threads fairgv_warnings)
-add_executable(system_drivers_test system_drivers_test.cpp)
+add_executable(system_drivers_test system/drivers_test.cpp)
 target_link_libraries(system_drivers_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_drivers_test driver_behaviours fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_drivers_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 600)

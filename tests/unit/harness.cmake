@@ -1,4 +1,4 @@
-add_executable(harness_test harness_executions_test.cpp harness_process_cpu_test.cpp harness_statistics_test.cpp
-  harness_steady_test.cpp)
+add_executable(harness_test harness/executions_test.cpp harness/process_cpu_test.cpp harness/statistics_test.cpp
+  harness/steady_test.cpp)
 target_link_libraries(harness_test PRIVATE harness fairgv_warnings GTest::gtest_main)
 gtest_discover_tests(harness_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)

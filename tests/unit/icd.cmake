@@ -1,22 +1,22 @@
 # The pure parts of the OpenCL front end, taken from its object library.
 add_executable(icd_test
-  ${CMAKE_CURRENT_LIST_DIR}/icd_api_table_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_argument_types_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_dispatch_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_documentation_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_host_region_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_image_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_includes_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_launch_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_masks_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_memory_flags_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/icd_object_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/icd/api_table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/argument_types_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/dispatch_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/documentation_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/host_region_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/image_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/includes_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/launch_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/masks_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/memory_flags_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/object_test.cpp)
 target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h")
 gtest_discover_tests(icd_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
 
 # Both halves of calls from the table of signatures: the front end's objects and the worker's library.
-add_executable(icd_extension_test ${CMAKE_CURRENT_LIST_DIR}/icd_extension_test.cpp)
+add_executable(icd_extension_test ${CMAKE_CURRENT_LIST_DIR}/icd/extension_test.cpp)
 target_link_libraries(icd_extension_test PRIVATE fairgv_icd fairgv_vgpu fairgv_warnings GTest::gtest_main)
 gtest_discover_tests(icd_extension_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)

@@ -1,6 +1,6 @@
 # Unit tests of memquota/.
 add_executable(memquota_test
-  ${CMAKE_CURRENT_LIST_DIR}/memquota_ledger_random_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/memquota_ledger_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/memquota/ledger_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/memquota/ledger_test.cpp)
 target_link_libraries(memquota_test PRIVATE fairgv_memquota harness fairgv_warnings GTest::gtest_main)
 gtest_discover_tests(memquota_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)

@@ -1,9 +1,9 @@
 # The tests of runtime/ring.
 add_executable(ring_test
-  ${CMAKE_CURRENT_LIST_DIR}/ring_arena_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ring_doorbell_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ring_process_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ring_segment_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ring_spsc_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/ring/arena_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ring/doorbell_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ring/process_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ring/segment_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ring/spsc_test.cpp)
 target_link_libraries(ring_test PRIVATE fairgv_ring fairgv_warnings GTest::gtest_main Threads::Threads)
 gtest_discover_tests(ring_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

@@ -1,16 +1,16 @@
 # Unit tests of sched/; included by tests/unit/CMakeLists.txt.
 add_executable(sched_test
-  ${CMAKE_CURRENT_LIST_DIR}/sched_command_history.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_fair_queue.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_fair_queue_random.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_interactivity.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_policies.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_probe_pace.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_sim_tenant.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_simulation.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_simulation_random.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_slice_rule.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched_turn_plan.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/command_history_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/sim_tenant_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/slice_rule_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/turn_plan_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim_tenant.cpp)
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_session fairgv_ring fairgv_warnings GTest::gtest_main)
 # The simulations are tested with many tenants.

@@ -1,8 +1,8 @@
 # Recording for `fairgv trace`: the worker's half and the daemon's.
 add_executable(trace_test
-  ${CMAKE_CURRENT_LIST_DIR}/trace_dispatcher_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/trace_reader_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/trace_recorder_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/trace_waits_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/trace/dispatcher_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace/reader_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace/recorder_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace/waits_test.cpp)
 target_link_libraries(trace_test PRIVATE fairgv_daemon fairgv_vgpu fairgv_warnings GTest::gtest_main)
 gtest_discover_tests(trace_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

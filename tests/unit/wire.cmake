@@ -1,4 +1,4 @@
-add_executable(wire_test wire_codec_test.cpp wire_calls_test.cpp)
+add_executable(wire_test wire/codec_test.cpp wire/calls_test.cpp)
 target_link_libraries(wire_test PRIVATE fairgv_wire fairgv_warnings GTest::gtest_main)
 # Where the senders and the handlers of the declared calls are looked for.
 target_compile_definitions(wire_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -1,5 +1,5 @@
 // What a driver does where the specification leaves it a choice: questions with a name, each answered in a
-// line. The program (main.cpp) runs on a bare driver and as a tenant; system_drivers_test.cpp compares.
+// line. The program (main.cpp) runs on a bare driver and as a tenant; system/drivers_test.cpp compares.
 //
 // A question is asked in a process of its own: a driver that does not survive one still answers the others.
 // Nothing but OpenCL is used, on the first device of the first platform.

@@ -1,0 +1,100 @@
+// Turns, as the dispatcher remembers them for who traces.
+#include <gtest/gtest.h>
+
+#include "tests/unit/daemon/dispatch/turns.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct TracedTurns : Turns {
+  std::vector<TracedTurn> take() { return dispatcher.take_traced(now, lost); }
+  std::uint64_t lost = 0;
+};
+
+TEST_F(TracedTurns, AreNotRememberedWhileNobodyTraces) {
+  FakeWorker& worker = add(1);
+  want(1, worker);
+  run(1, worker, 2ms, false);
+  EXPECT_TRUE(take().empty());
+}
+
+TEST_F(TracedTurns, SayWhenTheyWereWantedGrantedAndOver) {
+  dispatcher.trace(true);
+  FakeWorker& first = add(1);
+  FakeWorker& second = add(2);
+  const auto start = now;
+  want(1, first);
+  first.begin();
+  now += 1ms;
+  want(2, second);
+  now += 3ms;
+  first.use(4ms);
+  first.give_back(false);
+  look(1);
+  now += 1ms;  // the device is kept for the first one for a moment
+  dispatcher.expire(now);
+  const auto turns = take();
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].session, SessionId{1});
+  EXPECT_EQ(turns[0].wanted, start);
+  EXPECT_EQ(turns[0].granted, start);
+  EXPECT_EQ(turns[0].ended, start + 4ms);
+  EXPECT_EQ(turns[0].charged, 4ms);
+  EXPECT_TRUE(turns[0].over);
+  EXPECT_EQ(turns[1].session, SessionId{2});
+  EXPECT_EQ(turns[1].wanted, start + 1ms);
+  EXPECT_GE(turns[1].granted, turns[0].ended);
+  EXPECT_FALSE(turns[1].over);
+}
+
+TEST_F(TracedTurns, ComeAgainWhileTheyAreNotOverAndOnceWhenTheyAre) {
+  dispatcher.trace(true);
+  FakeWorker& worker = add(1);
+  want(1, worker);
+  for (int i = 0; i < 3; ++i) {
+    now += 10ms;
+    const auto turns = take();
+    ASSERT_EQ(turns.size(), 1u);
+    EXPECT_FALSE(turns[0].over);
+    EXPECT_EQ(turns[0].ended, now);
+  }
+  run(1, worker, 2ms, false);
+  const auto turns = take();
+  ASSERT_EQ(turns.size(), 1u);
+  EXPECT_TRUE(turns[0].over);
+  EXPECT_TRUE(take().empty());
+}
+
+TEST_F(TracedTurns, EndWithTheirSession) {
+  dispatcher.trace(true);
+  FakeWorker& worker = add(1);
+  want(1, worker);
+  worker.begin();
+  now += 5ms;
+  dispatcher.remove_session(SessionId{1}, now);
+  const auto turns = take();
+  ASSERT_EQ(turns.size(), 1u);
+  EXPECT_TRUE(turns[0].over);
+  EXPECT_EQ(turns[0].ended, now);
+}
+
+TEST_F(TracedTurns, BeyondTheMostAreCounted) {
+  dispatcher.trace(true);
+  FakeWorker& worker = add(1);
+  constexpr std::uint64_t kTooMany = 10;
+  for (std::uint64_t i = 0; i < Dispatcher::kMostTracedTurns + kTooMany; ++i) {
+    want(1, worker);
+    run(1, worker, 1us, false);
+    now += 1ms;
+    dispatcher.expire(now);
+  }
+  EXPECT_EQ(take().size(), Dispatcher::kMostTracedTurns);
+  EXPECT_EQ(lost, kTooMany);
+  EXPECT_TRUE(take().empty());
+  EXPECT_EQ(lost, kTooMany);
+}
+
+}  // namespace
+}  // namespace fairgv::daemon

@@ -1,0 +1,179 @@
+// Who is awake for what comes next: the loop thread or the driver's own for a program that comes back
+// quickly, and the loop for a turn that was announced.
+#include <gtest/gtest.h>
+
+#include "tests/unit/vgpu/executor_fixture.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+using namespace std::chrono_literals;
+using session::TurnState;
+
+TEST_F(ExecutorTest, WakesTheLoopWithAProgramThatComesBackQuickly) {
+  enqueue(1);
+  grant_now();
+  device.complete_one();
+  EXPECT_FALSE(executor.needs_pump()) << "nothing is known of the program's pauses yet";
+  now += 20us;
+  enqueue(2);
+  executor.pump();
+  device.complete_one();
+  EXPECT_TRUE(executor.needs_pump()) << "the next command is near";
+  executor.pump();
+  EXPECT_FALSE(executor.needs_pump());
+  now += 10ms;
+  enqueue(3);
+  executor.pump();
+  device.complete_one();
+  EXPECT_FALSE(executor.needs_pump()) << "the pause before was long";
+}
+
+/// Stands in for an instant.
+class Visitor final : public StandIn {
+ public:
+  explicit Visitor(Executor& executor) : executor_(executor) { executor.set_stand_in(this); }
+
+  void stand_in() override {
+    ++visits;
+    EXPECT_FALSE(executor_.helm().try_take()) << "it has been taken for this";
+    EXPECT_TRUE(executor_.idles_in_turn());
+    executor_.helm().let_go();
+  }
+
+  int visits = 0;
+
+ private:
+  Executor& executor_;
+};
+
+TEST_F(ExecutorTest, HasTheDriversThreadStandInForAProgramThatComesBackQuickly) {
+  Visitor visitor(executor);
+  const auto launch_after = [&](Duration pause, int name) {
+    now += pause;
+    enqueue(name);
+    executor.pump();
+    device.complete_one();
+  };
+  enqueue(1);
+  grant_now();
+  device.complete_one();
+  EXPECT_EQ(visitor.visits, 0) << "nothing is known of the program's pauses yet";
+  launch_after(20us, 2);
+  EXPECT_EQ(visitor.visits, 1);
+  EXPECT_FALSE(executor.needs_pump()) << "nobody else is needed";
+  launch_after(10ms, 3);
+  EXPECT_EQ(visitor.visits, 1) << "the pause before was long";
+  launch_after(20us, 4);
+  EXPECT_EQ(visitor.visits, 2);
+}
+
+TEST_F(ExecutorTest, WaitingForTheTurnIsNoPauseOfTheProgram) {
+  Visitor visitor(executor);
+  come_back_quickly();
+  turns[0].state = static_cast<std::uint32_t>(TurnState::busy_asked);
+  device.complete_one();
+  now += 20us;
+  enqueue(3);
+  executor.pump();
+  now += 45ms;
+  grant(6ms);
+  device.complete_one();
+  EXPECT_EQ(visitor.visits, 1);
+}
+
+TEST_F(ExecutorTest, NobodyStandsInWhileThereIsWork) {
+  Visitor visitor(executor);
+  enqueue(1);
+  grant_now();
+  device.complete_one();
+  enqueue(2);
+  enqueue(3);
+  executor.pump();
+  device.complete_one();
+  EXPECT_EQ(visitor.visits, 0);
+  device.complete_one();
+  EXPECT_EQ(visitor.visits, 1);
+}
+
+TEST_F(ExecutorTest, TheLoopIsWokenAsBeforeWhereSomebodyElseHasTheHelm) {
+  Visitor visitor(executor);
+  come_back_quickly();
+  ASSERT_TRUE(executor.helm().try_take());
+  device.complete_one();
+  EXPECT_EQ(visitor.visits, 0);
+  EXPECT_TRUE(executor.needs_pump());
+}
+
+TEST_F(ExecutorTest, NobodyStandsInWithoutTheTurn) {
+  Visitor visitor(executor);
+  come_back_quickly();
+  turns[0].state = static_cast<std::uint32_t>(TurnState::busy_asked);
+  device.complete_one();
+  EXPECT_EQ(state(), TurnState::idle);
+  EXPECT_EQ(visitor.visits, 0);
+}
+
+TEST_F(ExecutorTest, WhoStandsInHearsThatAContendedTurnLingers) {
+  Visitor visitor(executor);
+  enqueue(1);
+  executor.pump();
+  grant(6ms);
+  now += 100us;
+  device.complete_one();
+  now += 20us;
+  enqueue(2);
+  executor.pump();
+  now += 100us;
+  device.complete_one();
+  ASSERT_EQ(visitor.visits, 1);
+  EXPECT_TRUE(executor.needs_pump());
+  executor.issue();
+  EXPECT_TRUE(executor.idles_in_turn());
+  now = executor.deadline().at;
+  executor.issue();
+  EXPECT_FALSE(executor.idles_in_turn());
+  EXPECT_EQ(state(), TurnState::idle);
+}
+
+TEST_F(ExecutorTest, TheLoopThreadComesToFreeWhatHasEndedWhileOthersStandIn) {
+  Visitor visitor(executor);
+  executor.pump();
+  int launches = 0;
+  int gone = 0;
+  const auto launch = [&] {
+    const auto command = std::make_shared<FakeCommand>(device, lane, ++launches);
+    command->when_gone = [&gone] { ++gone; };
+    ASSERT_TRUE(executor.enqueue(command, {}, {}));
+    executor.issue();
+    if (launches == 1) grant();
+    device.complete_one();
+    now += 1us;
+  };
+  while (gone == 0 && launches < 10'000) {
+    launch();
+    if (executor.needs_pump()) executor.pump();  // the loop thread
+  }
+  EXPECT_GT(gone, 1);
+  EXPECT_GT(visitor.visits, 100);
+}
+
+// Who sleeps through the grant of a turn that is due wakes up too late for it.
+TEST_F(ExecutorTest, TheLoopStaysAwakeForATurnThatWasAnnouncedButNotForEver) {
+  enqueue(1);
+  executor.pump();
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  ++turns[0].due;
+  ASSERT_TRUE(executor.needs_pump());
+  executor.pump();
+  EXPECT_TRUE(executor.deadline().spin);
+  EXPECT_EQ(executor.deadline().at, now + 1200us);
+  now = executor.deadline().at;
+  executor.pump();
+  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  grant(6ms);
+  EXPECT_EQ(device.issued().size(), 1u);
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
