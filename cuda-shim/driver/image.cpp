@@ -12,11 +12,11 @@
 namespace fairgv::cuda {
 namespace {
 
-using softcuda::fatbin_bytes;
-using softcuda::kFatbinHeaderBytes;
-using softcuda::kFatbinMagic;
-using softcuda::kFatbinWrapperMagic;
-using softcuda::kLargestPayload;
+using fatbin::fatbin_bytes;
+using fatbin::kFatbinHeaderBytes;
+using fatbin::kFatbinMagic;
+using fatbin::kFatbinWrapperMagic;
+using fatbin::kLargestPayload;
 
 /// What a compiled program registers (fatbinary_section.h of the toolkit).
 struct Wrapper {
@@ -132,11 +132,11 @@ bool may_print(const std::vector<std::byte>& image) {
   const std::uint32_t magic = kFatbinMagic;
   if (!starts_with(image.data(), image.size(), text_of(magic))) return false;
   // Compressed entries hide it.
-  const auto entries = softcuda::read_fatbin(image);
+  const auto entries = fatbin::read_fatbin(image);
   if (!entries) return false;
-  return std::any_of(entries.value().begin(), entries.value().end(), [](const softcuda::FatbinEntry& entry) {
-    if (entry.compression == softcuda::FatbinCompression::none) return false;
-    const auto unpacked = softcuda::unpack(entry);
+  return std::any_of(entries.value().begin(), entries.value().end(), [](const fatbin::FatbinEntry& entry) {
+    if (entry.compression == fatbin::FatbinCompression::none) return false;
+    const auto unpacked = fatbin::unpack(entry);
     return unpacked && contains(std::as_bytes(std::span(unpacked.value())), kPrinting);
   });
 }

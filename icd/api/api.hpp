@@ -1,6 +1,6 @@
 // Every entry point that FairGV serves, declared once. Each has the type that the OpenCL headers give the
 // function of the same name, in our namespace; dispatch.cpp puts them in the loader's table. What is not
-// served, and with which error it answers, is listed in api_unserved.cpp.
+// served, and with which error it answers, is listed in api/unserved.cpp.
 #pragma once
 
 #include <string_view>
@@ -12,16 +12,16 @@
   /* api/platform.cpp */                                                                                             \
   X(clGetPlatformIDs) X(clGetPlatformInfo) X(clUnloadCompiler) X(clUnloadPlatformCompiler)                           \
   X(clGetExtensionFunctionAddress) X(clGetExtensionFunctionAddressForPlatform)                                       \
-  /* api_device.cpp */                                                                                               \
+  /* api/device.cpp */                                                                                               \
   X(clGetDeviceIDs) X(clGetDeviceInfo) X(clRetainDevice) X(clReleaseDevice)                                          \
   X(clGetDeviceAndHostTimer) X(clGetHostTimer) X(clCreateSubDevices) X(clRetainDeviceEXT) X(clReleaseDeviceEXT)     \
-  /* api_context.cpp */                                                                                              \
+  /* api/context.cpp */                                                                                              \
   X(clCreateContext) X(clCreateContextFromType) X(clRetainContext) X(clReleaseContext) X(clGetContextInfo)           \
   X(clSetContextDestructorCallback)                                                                                  \
   /* api/queue.cpp */                                                                                                \
   X(clCreateCommandQueue) X(clCreateCommandQueueWithProperties) X(clRetainCommandQueue) X(clReleaseCommandQueue)     \
   X(clGetCommandQueueInfo) X(clSetCommandQueueProperty) X(clSetDefaultDeviceCommandQueue) X(clFlush) X(clFinish)     \
-  /* api_memory.cpp */                                                                                               \
+  /* api/memory.cpp */                                                                                               \
   X(clCreateBuffer) X(clCreateBufferWithProperties) X(clCreateSubBuffer) X(clRetainMemObject) X(clReleaseMemObject)  \
   X(clGetMemObjectInfo) X(clSetMemObjectDestructorCallback)                                                          \
   /* api/transfer.cpp */                                                                                             \
@@ -85,7 +85,7 @@ cl_int icd_get_platform_ids(cl_uint num_entries, cl_platform_id* platforms, cl_u
 /// The address of a function that ICD loaders look up by name (cl_khr_icd), or nullptr (export.cpp).
 void* loader_function(std::string_view name);
 
-/// Fills the slots of the table that are not served (api_unserved.cpp).
+/// Fills the slots of the table that are not served (api/unserved.cpp).
 void add_unserved_entry_points(cl_icd_dispatch& table);
 
 }  // namespace fairgv::icd

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace fairgv::softcuda {
+namespace fairgv::fatbin {
 namespace {
 
 constexpr std::uint64_t kFlagLz4 = 0x2000;
@@ -158,4 +158,4 @@ Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container) {
   return ptx;
 }
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::fatbin

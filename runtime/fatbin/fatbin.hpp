@@ -24,7 +24,7 @@
 
 #include "runtime/base/result.hpp"
 
-namespace fairgv::softcuda {
+namespace fairgv::fatbin {
 
 inline constexpr std::uint32_t kFatbinMagic = 0xBA55ED50U;
 inline constexpr std::uint32_t kFatbinWrapperMagic = 0x466243B1U;
@@ -58,4 +58,4 @@ struct FatbinPtx {
 };
 Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container);
 
-}  // namespace fairgv::softcuda
+}  // namespace fairgv::fatbin

@@ -35,13 +35,13 @@ std::string text() {
 std::string container(std::string payload) {
   payload.resize((payload.size() + 8) / 8 * 8);
   constexpr std::uint32_t kEntryHeader = 64;
-  std::string bytes(softcuda::kFatbinHeaderBytes + kEntryHeader, '\0');
+  std::string bytes(fatbin::kFatbinHeaderBytes + kEntryHeader, '\0');
   const auto put = [&bytes](std::size_t at, auto value) {
     std::memcpy(bytes.data() + at, &value, sizeof(value));
   };
-  put(0, softcuda::kFatbinMagic);
+  put(0, fatbin::kFatbinMagic);
   put(4, std::uint16_t{1});
-  put(6, std::uint16_t{softcuda::kFatbinHeaderBytes});
+  put(6, std::uint16_t{fatbin::kFatbinHeaderBytes});
   put(8, std::uint64_t{kEntryHeader + payload.size()});
   put(16, std::uint16_t{1});
   put(18, std::uint16_t{1});
@@ -69,8 +69,8 @@ void read_text(std::string_view ptx) {
 
 void run_images(Input input) {
   const auto bytes = std::as_bytes(input);
-  if (softcuda::fatbin_bytes(bytes)) {
-    const auto ptx = softcuda::ptx_of_fatbin(bytes);
+  if (fatbin::fatbin_bytes(bytes)) {
+    const auto ptx = fatbin::ptx_of_fatbin(bytes);
     if (ptx && ptx->text) read_text(*ptx->text);
     return;
   }

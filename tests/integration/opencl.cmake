@@ -2,27 +2,27 @@
 # once on the bare driver, once as a tenant, with the same expectations.
 add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl/argument_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/buffer_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl/device_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/command_buffer_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/command_buffer_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/command_buffer_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/device_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/event_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/extension_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/fixture.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/include_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/kernel_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/link_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/buffer_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/map_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl/platform_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl/printf_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/opencl/program_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/rect_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/sampler_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/svm_error_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/svm_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/platform_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/printf_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/program_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/thread_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/torture_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/wrong_argument_test.cpp)

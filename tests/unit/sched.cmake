@@ -1,14 +1,14 @@
 # Unit tests of sched/; included by tests/unit/CMakeLists.txt.
 add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/command_history_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/sim_tenant_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/slice_rule_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/turn_plan_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim_tenant.cpp)

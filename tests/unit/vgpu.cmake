@@ -1,21 +1,21 @@
 # The tests of runtime/vgpu.
 add_executable(vgpu_test
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/awake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/device_threads_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/include_files_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/kernel_name_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/late_code_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_account_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/object_table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/kernel_name_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/long_commands_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/include_files_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/late_code_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/reports_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/sequence_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/awake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/host_steal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/stolen_time_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_contended_test.cpp

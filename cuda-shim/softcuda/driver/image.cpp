@@ -5,7 +5,8 @@
 
 namespace fairgv::cuda {
 
-using namespace softcuda;  // what reads images
+using namespace softcuda;
+using namespace fatbin;
 
 namespace {
 

@@ -70,7 +70,7 @@ class Backend {
   Result<wire::cuda::OccupancyReply> handle(const wire::cuda::GetOccupancy& call);
   Result<void> handle(const wire::cuda::Launch& call);
 
-  // memory_calls.cpp
+  // calls/memory.cpp
   Result<wire::cuda::AllocationReply> handle(const wire::cuda::AllocateMemory& call);
   Result<void> handle(const wire::cuda::FreeMemory& call);
   Result<void> handle(const wire::cuda::EnqueueFreeMemory& call);
@@ -89,7 +89,7 @@ class Backend {
   Result<void> handle(const wire::cuda::Copy& call);
   Result<void> handle(const wire::cuda::Fill& call);
 
-  // command_calls.cpp
+  // calls/command.cpp
   Result<void> handle(const wire::FlushQueue& call);
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);

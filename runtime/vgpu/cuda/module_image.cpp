@@ -20,12 +20,12 @@ std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image) 
                   "\x7f"
                   "ELF"))
     return machine_code;
-  if (!softcuda::fatbin_bytes(image)) {
+  if (!fatbin::fatbin_bytes(image)) {
     std::string text(reinterpret_cast<const char*>(image.data()), image.size());
     text.resize(std::strlen(text.c_str()));
     return text;
   }
-  auto ptx = softcuda::ptx_of_fatbin(image);
+  auto ptx = fatbin::ptx_of_fatbin(image);
   if (!ptx) return WholeImage{"its image cannot be read: " + ptx.error().message};
   if (!ptx->text) return machine_code;
   return std::move(*ptx->text);

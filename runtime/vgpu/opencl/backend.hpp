@@ -84,7 +84,7 @@ class Backend {
   Result<void> handle(const wire::CreateBuffer& call);
   Result<void> handle(const wire::CreateSubBuffer& call);
 
-  // memory_calls.cpp
+  // calls/memory.cpp
   Result<wire::MemoryReply> handle(const wire::ReserveMemory& call);
   Result<void> handle(const wire::ReturnMemory& call);
   Result<wire::MemoryReply> handle(const wire::GetMemoryLeft& call);
@@ -109,7 +109,7 @@ class Backend {
   Result<wire::StatusReply> handle(const wire::CheckArgumentSize& call);
   Result<void> handle(const wire::SetKernelArguments& call);
 
-  // command_calls.cpp
+  // calls/command.cpp
   Result<void> handle(const wire::EnqueueKernel& call);
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);

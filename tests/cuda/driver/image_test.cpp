@@ -52,11 +52,11 @@ void put_section_size(std::vector<std::byte>& file, std::uint64_t size) {
 /// A container with one stored entry of so many bytes of content.
 std::vector<std::byte> small_fatbin(const std::string& content) {
   constexpr std::uint32_t kEntryHeader = 64;
-  std::vector<std::byte> file(fairgv::softcuda::kFatbinHeaderBytes + kEntryHeader + content.size());
+  std::vector<std::byte> file(fairgv::fatbin::kFatbinHeaderBytes + kEntryHeader + content.size());
   const auto put = [&file](std::size_t at, auto value) {
     std::memcpy(file.data() + at, &value, sizeof value);
   };
-  put(0, fairgv::softcuda::kFatbinMagic);
+  put(0, fairgv::fatbin::kFatbinMagic);
   put(4, std::uint16_t{1});
   put(6, std::uint16_t{16});
   put(8, std::uint64_t{kEntryHeader + content.size()});
@@ -93,7 +93,7 @@ TEST(Images, FatbinsAreTakenFromWrappersOfBothVersions) {
     std::uint32_t magic, version;
     const void* data;
     const void* const* more;
-  } wrapper{fairgv::softcuda::kFatbinWrapperMagic, 1, first.data(), nullptr};
+  } wrapper{fairgv::fatbin::kFatbinWrapperMagic, 1, first.data(), nullptr};
   EXPECT_EQ(first, taken(&wrapper));
   EXPECT_EQ(first, taken(first.data()));
   const void* const more[] = {second.data(), nullptr};

@@ -13,11 +13,11 @@
 
 namespace {
 
-using fairgv::softcuda::fatbin_bytes;
-using fairgv::softcuda::FatbinCompression;
-using fairgv::softcuda::ptx_of_fatbin;
-using fairgv::softcuda::read_fatbin;
-using fairgv::softcuda::unpack;
+using fairgv::fatbin::fatbin_bytes;
+using fairgv::fatbin::FatbinCompression;
+using fairgv::fatbin::ptx_of_fatbin;
+using fairgv::fatbin::read_fatbin;
+using fairgv::fatbin::unpack;
 using Bytes = std::vector<std::byte>;
 
 std::span<const std::byte> span_of(const Bytes& bytes) {
@@ -32,7 +32,7 @@ void put(Bytes& bytes, std::size_t offset, Value value) {
 /// A container of one stored PTX entry.
 Bytes container_of(const std::string& text, std::uint32_t architecture) {
   Bytes bytes(16 + 64 + text.size());
-  put(bytes, 0, fairgv::softcuda::kFatbinMagic);
+  put(bytes, 0, fairgv::fatbin::kFatbinMagic);
   put(bytes, 4, std::uint16_t{1});
   put(bytes, 6, std::uint16_t{16});
   put(bytes, 8, std::uint64_t{64 + text.size()});
