@@ -2,8 +2,8 @@
 // than a pass-through.
 #include <algorithm>
 
-#include "array_format.hpp"
 #include "context.hpp"
+#include "cuda-shim/cudart/copy/array_format.hpp"
 
 namespace fairgv::cudart {
 namespace {

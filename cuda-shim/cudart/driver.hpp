@@ -14,7 +14,7 @@
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 
-#include "types.hpp"
+#include "cuda-shim/cudart/abi/types.hpp"
 
 namespace fairgv::cudart {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "refused.hpp"
+#include "cuda-shim/cudart/abi/refused.hpp"
 #include "runtime.hpp"
 
 namespace fairgv::cudart {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "copy.hpp"
+#include "cuda-shim/cudart/copy/copy.hpp"
+#include "cuda-shim/cudart/modules/registry.hpp"
+#include "cuda-shim/cudart/modules/symbol.hpp"
 #include "launch.hpp"
-#include "registry.hpp"
-#include "symbol.hpp"
 
 namespace fairgv::cudart {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "registry.hpp"
+#include "cuda-shim/cudart/modules/registry.hpp"
 
 namespace fairgv::cudart {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "array_format.hpp"
+#include "cuda-shim/cudart/copy/array_format.hpp"
 
 namespace fairgv::cudart {
 namespace {

@@ -15,13 +15,13 @@
 #include <functional>
 
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/calibrated_loop.hpp"
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/mean_kernel.hpp"
-#include "tests/bench/support/on_request.hpp"
-#include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/mean_kernel.hpp"
+#include "tests/bench/support/load/on_request.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 

@@ -9,10 +9,10 @@
 #include <array>
 
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/bars.hpp"
-#include "tests/bench/support/calibrated_loop.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/bars.hpp"
 #include "tests/harness/steady.hpp"
 
 namespace fairgv::bench::conserve_experiment {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/process_cpu.hpp"

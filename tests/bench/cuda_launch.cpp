@@ -7,8 +7,8 @@
 #include <map>
 
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 

@@ -21,14 +21,14 @@
 #include <vector>
 
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/bars.hpp"
-#include "tests/bench/support/calibrated_loop.hpp"
-#include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/company.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/rivals.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/bench/support/rivals.hpp"
-#include "tests/bench/support/share_view.hpp"
+#include "tests/bench/support/text/bars.hpp"
+#include "tests/bench/support/text/command_line.hpp"
+#include "tests/bench/support/text/share_view.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/steady.hpp"
 

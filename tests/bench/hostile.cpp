@@ -16,10 +16,10 @@
 #include <csignal>
 #include <optional>
 
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/output.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 

@@ -9,9 +9,9 @@
 #include <csignal>
 #include <thread>
 
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/on_request.hpp"
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/on_request.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"

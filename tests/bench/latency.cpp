@@ -3,8 +3,8 @@
 // so what it waits for is the turn in progress: a slice at most, and what the last kernel overruns it by.
 #include <fmt/core.h>
 
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 

@@ -2,9 +2,9 @@
 // FairGV beside the same program on the driver alone, in pairs.
 #include <fmt/core.h>
 
-#include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/command_line.hpp"
+#include "tests/bench/support/text/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"

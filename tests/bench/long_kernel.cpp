@@ -12,14 +12,14 @@
 
 #include "slicing/planner.hpp"
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/bars.hpp"
-#include "tests/bench/support/calibrated_loop.hpp"
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/rivals.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/bench/support/rivals.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/bench/support/sliced.hpp"
+#include "tests/bench/support/text/bars.hpp"
 #include "tests/harness/executions.hpp"
 #include "tests/harness/measured.hpp"
 

@@ -9,12 +9,12 @@
 #include <map>
 
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/calibrated_loop.hpp"
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/visits.hpp"
 #include "tests/bench/support/pairs.hpp"
-#include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/bench/support/visits.hpp"
+#include "tests/bench/support/text/command_line.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 #include "tests/harness/steady.hpp"
 
 namespace fairgv::bench::mixed_experiment {

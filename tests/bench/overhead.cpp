@@ -10,9 +10,9 @@
 #include <array>
 #include <cmath>
 
-#include "tests/bench/support/alternation.hpp"
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/calibrated_loop.hpp"
+#include "tests/bench/support/load/alternation.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/statistics.hpp"

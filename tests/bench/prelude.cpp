@@ -7,15 +7,15 @@
 // ones meet again and again, and what two that are never sliced differ by is shown beside.
 #include <fmt/core.h>
 
-#include "tests/bench/support/alternation.hpp"
-#include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/output.hpp"
-#include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/load/alternation.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/scratch_file.hpp"
 #include "tests/bench/support/sliced.hpp"
+#include "tests/bench/support/text/command_line.hpp"
+#include "tests/bench/support/text/output.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 
 namespace fairgv::bench::prelude_experiment {
 namespace {

@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "runtime/base/handle.hpp"
-#include "tests/bench/support/alternation.hpp"
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/output.hpp"
-#include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/load/alternation.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/scratch_file.hpp"
+#include "tests/bench/support/text/output.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 #include "tests/harness/process_cpu.hpp"
 #include "tests/harness/statistics.hpp"
 

@@ -9,12 +9,12 @@
 #include <map>
 #include <set>
 
-#include "tests/bench/support/alternation.hpp"
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/output.hpp"
+#include "tests/bench/support/load/alternation.hpp"
 #include "tests/bench/support/registration.hpp"
-#include "tests/bench/support/share_view.hpp"
+#include "tests/bench/support/text/command_line.hpp"
+#include "tests/bench/support/text/output.hpp"
+#include "tests/bench/support/text/share_view.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/tenancy.hpp"

@@ -19,8 +19,8 @@
 
 #include "slicing/planner.hpp"
 #include "tests/bench/support/api.hpp"
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/sliced.hpp"
 

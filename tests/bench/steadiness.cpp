@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/progress_line.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 #include "tests/harness/child.hpp"
 #include "tests/harness/statistics.hpp"
 

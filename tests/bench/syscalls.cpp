@@ -5,9 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/bench/support/command_line.hpp"
-#include "tests/bench/support/output.hpp"
 #include "tests/bench/support/registration.hpp"
+#include "tests/bench/support/text/command_line.hpp"
+#include "tests/bench/support/text/output.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/tenancy.hpp"
 

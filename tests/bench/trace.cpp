@@ -8,13 +8,13 @@
 #include <csignal>
 #include <thread>
 
-#include "tests/bench/support/calibrated_loop.hpp"
-#include "tests/bench/support/company.hpp"
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/output.hpp"
-#include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/scratch_file.hpp"
+#include "tests/bench/support/text/output.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 
 namespace fairgv::bench::trace_experiment {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <numeric>
 
-#include "tests/bench/support/calibrated_loop.hpp"
+#include "tests/bench/support/load/calibrated_loop.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
 

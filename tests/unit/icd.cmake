@@ -1,6 +1,6 @@
 # The pure parts of the OpenCL front end, taken from its object library.
 add_executable(icd_test
-  ${CMAKE_CURRENT_LIST_DIR}/icd/api/table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/api_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/argument_types_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/dispatch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/documentation_test.cpp

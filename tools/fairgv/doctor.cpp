@@ -7,7 +7,7 @@
 
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
-#include "tools/fairgv/doctor/checks.hpp"
+#include "tools/fairgv/doctor/checks/checks.hpp"
 #include "tools/fairgv/doctor/report.hpp"
 
 namespace fairgv::tools {

@@ -6,7 +6,7 @@
 #include "cuda-shim/softcuda/translate/flatten.hpp"
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
 #include "cuda-shim/softcuda/translate/prelude_text.hpp"
-#include "cuda-shim/softcuda/translate/write_kernel.hpp"
+#include "cuda-shim/softcuda/translate/write/kernel.hpp"
 #include "slicing/ptx/parser.hpp"
 
 namespace fairgv::softcuda {

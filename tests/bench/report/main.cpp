@@ -7,7 +7,7 @@
 #include "runtime/base/near_word.hpp"
 #include "tests/bench/report/runner.hpp"
 #include "tests/bench/report/this_machine.hpp"
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/text/command_line.hpp"
 
 namespace fairgv::bench::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "runtime/base/near_word.hpp"
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/text/command_line.hpp"
 
 namespace fairgv::bench {
 

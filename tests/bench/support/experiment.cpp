@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/text/command_line.hpp"
 
 namespace fairgv::bench {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "tests/bench/support/output.hpp"
+#include "tests/bench/support/text/output.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "tests/bench/support/command_line.hpp"
+#include "tests/bench/support/text/command_line.hpp"
 #include "tests/bench/support/time_in_use.hpp"
 
 namespace fairgv::bench {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/bench/support/experiment.hpp"
-#include "tests/bench/support/progress_line.hpp"
-#include "tests/bench/support/rivals.hpp"
+#include "tests/bench/support/load/rivals.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 
 namespace fairgv::bench {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/support/alternation.hpp"
-#include "tests/bench/support/progress_line.hpp"
+#include "tests/bench/support/load/alternation.hpp"
+#include "tests/bench/support/text/progress_line.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {

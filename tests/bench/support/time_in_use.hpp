@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "tests/bench/support/rivals.hpp"
+#include "tests/bench/support/load/rivals.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {

@@ -16,7 +16,7 @@ namespace {
 using fairgv::cudart::TableRow;
 
 constexpr const char* kMark =
-    "<!-- The rest of this page is generated from cuda-shim/cudart/calls.def. -->\n";
+    "<!-- The rest of this page is generated from cuda-shim/cudart/abi/calls.def. -->\n";
 
 std::string served(const TableRow& row) {
   switch (row.kind) {

@@ -1,5 +1,5 @@
 // What is read of programs' files, whatever lies in them.
-#include "tools/fairgv/elf_program.hpp"
+#include "tools/fairgv/run/elf_program.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

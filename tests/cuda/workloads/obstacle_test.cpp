@@ -10,7 +10,7 @@
 
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
-#include "tools/fairgv/cuda_program.hpp"
+#include "tools/fairgv/run/cuda_program.hpp"
 
 namespace fairgv::tools {
 namespace {

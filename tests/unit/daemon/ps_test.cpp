@@ -1,7 +1,7 @@
 // The lines of `fairgv ps` that name commands which held a device too long.
 #include <gtest/gtest.h>
 
-#include "tools/fairgv/long_commands.hpp"
+#include "tools/fairgv/ps/long_commands.hpp"
 
 namespace fairgv::tools {
 namespace {

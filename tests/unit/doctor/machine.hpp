@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/harness/temporary_folder.hpp"
-#include "tools/fairgv/doctor/checks.hpp"
+#include "tools/fairgv/doctor/checks/checks.hpp"
 
 namespace fairgv::tools::doctor {
 

@@ -1,7 +1,7 @@
 // The words in which tenants are described to `fairgv sim`.
 #include <gtest/gtest.h>
 
-#include "tools/fairgv/sim_tenant.hpp"
+#include "tools/fairgv/sim/sim_tenant.hpp"
 
 namespace fairgv::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/unit/top/report.hpp"
-#include "tools/fairgv/ps_table.hpp"
+#include "tools/fairgv/ps/ps_table.hpp"
 #include "tools/fairgv/top/text.hpp"
 
 namespace fairgv::tools {

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "tools/fairgv/trace_spool.hpp"
+#include "tools/fairgv/trace/trace_spool.hpp"
 
 namespace fairgv::tools {
 namespace {

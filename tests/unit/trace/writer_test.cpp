@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "tools/fairgv/trace_writer.hpp"
+#include "tools/fairgv/trace/trace_writer.hpp"
 
 namespace fairgv::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/fairgv/doctor/checks.hpp"
+#include "tools/fairgv/doctor/checks/checks.hpp"
 
 namespace fairgv::tools::doctor {
 namespace {

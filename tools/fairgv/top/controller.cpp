@@ -9,7 +9,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "sched/policies/registry.hpp"
-#include "tools/fairgv/long_commands.hpp"
+#include "tools/fairgv/ps/long_commands.hpp"
 
 namespace fairgv::tools::top {
 namespace {

@@ -1,0 +1,253 @@
+// PTX ISA, "Texture Instructions" and "Surface Instructions": tex, tld4, txq, suld.b, sust.b, suq on objects,
+// whose 64-bit handles are addresses of blocks (image_block.hpp). There are no levels but the first: what
+// chooses one (.level, .grad) chooses that.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cuda-shim/softcuda/translate/runtime_block.hpp"
+#include "cuda-shim/softcuda/translate/write/writer.hpp"
+
+namespace fairgv::softcuda {
+namespace {
+
+constexpr ScalarType kHandle = {ScalarType::Kind::kUnsigned, 64};
+constexpr ScalarType kIndex = {ScalarType::Kind::kSigned, 32};
+constexpr ScalarType kSingle = {ScalarType::Kind::kFloat, 32};
+constexpr ScalarType kBits32 = {ScalarType::Kind::kBits, 32};
+
+struct Geometry {
+  std::string_view name;
+  bool layered;
+  std::size_t coordinates;  // without the layer
+};
+constexpr std::array<Geometry, 7> kGeometries = {{{"1d", false, 1},
+                                                  {"2d", false, 2},
+                                                  {"3d", false, 3},
+                                                  {"a1d", true, 1},
+                                                  {"a2d", true, 2},
+                                                  {"cube", false, 3},
+                                                  {"acube", true, 3}}};
+
+const Geometry* geometry_of(Writer& w, const FlatInstruction& i) {
+  for (const Geometry& each : kGeometries) {
+    if (i.has(each.name)) return &each;
+  }
+  w.refuse("textures and surfaces of this geometry are not supported");
+  return nullptr;
+}
+
+/// An operand [object, {coordinates}].
+struct Place {
+  std::string handle;
+  std::string layer;  // empty: none
+  std::vector<std::string> coordinates;
+
+  /// All of it as arguments of a function.
+  std::string text() const {
+    std::string text = handle;
+    if (!layer.empty()) text += ", " + layer;
+    for (const std::string& each : coordinates) text += ", " + each;
+    return text;
+  }
+};
+
+std::string handle_of(Writer& w, const Argument& operand, std::size_t parts) {
+  if (operand.kind != Argument::Kind::kAddress || operand.parts.size() != parts ||
+      operand.parts[0].kind != Argument::Kind::kRegister || w.bits_of(operand.parts[0]) != 64) {
+    w.refuse(
+        "the 64-bit handle of a texture or surface object is expected: texture references are not "
+        "supported");
+    return "0";
+  }
+  return w.value(operand.parts[0], kHandle);
+}
+
+Place place_of(Writer& w, const Argument& operand, const Geometry& geometry, ScalarType coordinate) {
+  Place place;
+  place.handle = handle_of(w, operand, 2);
+  if (w.failed()) return place;
+  const Argument& vector = operand.parts[1];
+  const std::size_t first = geometry.layered ? 1 : 0;
+  if (vector.kind != Argument::Kind::kVector || vector.parts.size() < first + geometry.coordinates) {
+    w.refuse("coordinates are missing");
+    return place;
+  }
+  if (geometry.layered) place.layer = w.value(vector.parts[0], kWord);
+  for (std::size_t n = 0; n < geometry.coordinates; ++n)
+    place.coordinates.push_back(w.value(vector.parts[first + n], coordinate));
+  return place;
+}
+
+/// Puts the four words of the call `text` into a vector of registers, which the coordinates may be among.
+void fetch(Writer& w, const FlatInstruction& i, std::size_t operands, const std::string& text) {
+  const Argument& whole = w.argument(0);
+  const bool pair = whole.kind == Argument::Kind::kPair;
+  const Argument& vector = pair ? whole.parts[0] : whole;
+  if (vector.kind != Argument::Kind::kVector || vector.parts.size() != 4 || !i.has("v4")) {
+    return w.refuse("only results of four words are supported");
+  }
+  if (i.arguments.size() != operands) return w.refuse("offsets, comparisons and samplers are not supported");
+  w.line(fmt::format("{{ const uint4 x = {};", text));
+  for (std::size_t n = 0; n < 4; ++n) w.assign(vector.parts[n], kBits32, fmt::format("x.s{}", n));
+  // Everything is resident: nothing is sparse.
+  if (pair) w.assign(whole.parts[1], kPredicate, "true");
+  w.line("}");
+}
+
+bool result_is_word(Writer& w) {
+  const ScalarType type = w.type(1);
+  if (type.bits == 32 && !type.packed && (type.is_integer() || type.is_native_float())) return true;
+  w.refuse("only results of four words are supported");
+  return false;
+}
+
+void sample(Writer& w, const FlatInstruction& i) {
+  const Geometry* const geometry = geometry_of(w, i);
+  if (geometry == nullptr || !result_is_word(w)) return;
+  const bool whole = w.type() == kIndex;
+  if (!whole && w.type() != kSingle) return w.refuse("these coordinates are not supported");
+  const bool cube = geometry->name.ends_with("cube");
+  if (whole && cube) return w.refuse("cubemaps have coordinates of single precision");
+  const std::size_t more = i.has("level") ? 1 : i.has("grad") ? 2 : 0;
+  const Place place = place_of(w, w.argument(1), *geometry, w.type());
+  if (w.failed()) return;
+  fetch(w, i, 2 + more, fmt::format("fgv_{}_{}({})", whole ? "at" : "tex", geometry->name, place.text()));
+}
+
+void gather(Writer& w, const FlatInstruction& i) {
+  const Geometry* const geometry = geometry_of(w, i);
+  if (geometry == nullptr || !result_is_word(w)) return;
+  if (geometry->name != "2d" || w.type() != kSingle)
+    return w.refuse("texels are gathered in two dimensions only");
+  const std::string channels = "rgba";
+  std::size_t channel = channels.size();
+  for (std::size_t n = 0; n < channels.size(); ++n) {
+    if (i.has(std::string_view(channels).substr(n, 1))) channel = n;
+  }
+  if (channel == channels.size()) return w.refuse("a channel is expected");
+  const Place place = place_of(w, w.argument(1), *geometry, kSingle);
+  if (w.failed()) return;
+  fetch(w, i, 2,
+        fmt::format("fgv_tld4_2d({}, {}, {}, {})", place.handle, channel, place.coordinates[0],
+                    place.coordinates[1]));
+}
+
+// What can be asked of an object, and how the block has it.
+struct Question {
+  std::string_view name;
+  std::string_view answer;
+};
+constexpr std::array<Question, 6> kQuestions = {{{"width", "FGV_IMAGE({0})->width"},
+                                                 {"height", "FGV_IMAGE({0})->height"},
+                                                 {"depth", "FGV_IMAGE({0})->depth"},
+                                                 {"array_size", "FGV_IMAGE({0})->depth"},
+                                                 {"normalized_coords", "FGV_IMAGE({0})->flags & 1"},
+                                                 {"num_mipmap_levels", "({0}, 1u)"}}};
+
+void query(Writer& w, const FlatInstruction& i) {
+  for (const Question& each : kQuestions) {
+    if (!i.has(each.name) || i.arguments.size() != 2) continue;
+    const std::string handle = handle_of(w, w.argument(1), 1);
+    return w.result(kBits32, fmt::format(fmt::runtime(each.answer), handle));
+  }
+  w.refuse("this cannot be asked of a texture or surface");
+}
+
+/// An access to a surface. The block that it opens is the caller's to close.
+struct SurfaceAccess {
+  ScalarType element;
+  std::size_t elements = 1;
+};
+
+std::size_t elements_of(const FlatInstruction& i) {
+  return i.has("v4") ? 4 : i.has("v2") ? 2 : 1;
+}
+
+bool open_access(Writer& w, const FlatInstruction& i, std::size_t operand, const std::string& leave,
+                 SurfaceAccess& access) {
+  const Geometry* const geometry = geometry_of(w, i);
+  if (geometry == nullptr) return false;
+  if (!i.has("b") || geometry->name.ends_with("cube")) {
+    w.refuse("only unformatted accesses to surfaces in one to three dimensions are supported");
+    return false;
+  }
+  for (const std::string& word : i.words) {
+    const auto type = scalar_type(word);
+    if (type && type->kind == ScalarType::Kind::kBits && type->bits <= 64) access.element = *type;
+  }
+  access.elements = elements_of(i);
+  const Place place = place_of(w, w.argument(operand), *geometry, kIndex);
+  if (w.failed()) return false;
+  const std::string x = place.coordinates[0];
+  const std::string y = geometry->coordinates > 1 ? place.coordinates[1] : "0";
+  const std::string z = geometry->layered           ? "(int)" + place.layer
+                        : geometry->coordinates > 2 ? place.coordinates[2]
+                                                    : "0";
+  w.line(fmt::format("{{ const ulong at = fgv_surface({}, {}, {}, {}, {}, {});", place.handle,
+                     access.element.bits / 8 * access.elements, i.has("clamp"), x, y, z));
+  if (!i.has("clamp") && !i.has("zero")) {
+    w.line(fmt::format("if (at == 0) {{ fgv_trap(R, {}, TX, TY, TZ, 0, 0, 0, 0); {} }}",
+                       static_cast<std::uint32_t>(TrapKind::kSurface), leave));
+  }
+  return true;
+}
+
+std::vector<const Argument*> parts_of(const Argument& argument) {
+  if (argument.kind != Argument::Kind::kVector) return {&argument};
+  std::vector<const Argument*> parts;
+  for (const Argument& part : argument.parts) parts.push_back(&part);
+  return parts;
+}
+
+void load(Writer& w, const FlatInstruction& i, const std::string& leave) {
+  SurfaceAccess access;
+  if (!open_access(w, i, 1, leave, access)) return;
+  const auto parts = parts_of(w.argument(0));
+  if (parts.size() != access.elements) return w.refuse("the number of results is another");
+  const std::string type = unsigned_name(access.element.bits);
+  // All is read before anything is written: the handle or a coordinate may be among the results.
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    w.line(fmt::format("const {} x{} = at != 0 ? FGV_AT({}, at + {}) : 0;", type, n,
+                       memory_name(access.element), n * access.element.bits / 8));
+  }
+  for (std::size_t n = 0; n < parts.size(); ++n) w.assign(*parts[n], access.element, fmt::format("x{}", n));
+  w.line("}");
+}
+
+void store(Writer& w, const FlatInstruction& i, const std::string& leave) {
+  SurfaceAccess access;
+  if (!open_access(w, i, 0, leave, access)) return;
+  const auto parts = parts_of(w.argument(1));
+  if (parts.size() != access.elements) return w.refuse("the number of values is another");
+  w.line("if (at != 0) {");
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    w.line(fmt::format("FGV_AT({}, at + {}) = {};", memory_name(access.element), n * access.element.bits / 8,
+                       w.value(*parts[n], access.element)));
+  }
+  w.line("} }");
+}
+
+}  // namespace
+
+bool is_image_instruction(const FlatInstruction& i) {
+  constexpr std::array<std::string_view, 6> kNames = {"tex", "tld4", "txq", "suld", "sust", "suq"};
+  return std::find(kNames.begin(), kNames.end(), i.name) != kNames.end();
+}
+
+void write_image(Writer& w, const FlatInstruction& i, const std::string& leave) {
+  if (i.name == "tex") {
+    sample(w, i);
+  } else if (i.name == "tld4") {
+    gather(w, i);
+  } else if (i.name == "suld") {
+    load(w, i, leave);
+  } else if (i.name == "sust") {
+    store(w, i, leave);
+  } else {
+    query(w, i);
+  }
+}
+
+}  // namespace fairgv::softcuda

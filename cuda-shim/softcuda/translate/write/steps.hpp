@@ -1,0 +1,49 @@
+// The parts of a stepped kernel: the loop that runs the threads, the places where a thread stops and goes on,
+// and what it keeps meanwhile. See prelude/stepped.cl for who may go on.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cuda-shim/softcuda/translate/flow.hpp"
+#include "cuda-shim/softcuda/translate/write/writer.hpp"
+
+namespace fairgv::softcuda {
+
+class Steps {
+ public:
+  /// Lays out the thread's own memory: registers that outlive a stop, then .local and .param variables, whose
+  /// offsets are set in `kernel`. Completes the scratch sizes of `info`.
+  Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info);
+
+  /// A barrier or warp operation.
+  void write(Writer& writer, const FlatInstruction& instruction);
+
+  /// Jumps to where the thread stopped.
+  std::string entry_switch() const;
+  /// The whole kernel around `prologue` (declarations and switch) and `body`.
+  std::string wrap(const std::string& prologue, const std::string& body) const;
+
+ private:
+  struct Stop {
+    int number = 0;
+    std::vector<int> kept;
+    std::vector<int> computed_again;
+  };
+
+  void stop(Writer& writer, const FlatInstruction& instruction, const std::string& kind);
+  void warp(Writer& writer, const FlatInstruction& instruction);
+  void barrier(Writer& writer, const FlatInstruction& instruction);
+  void find_constants();
+  std::string slot(int id) const;
+
+  const FlatKernel& kernel_;
+  std::map<const FlatInstruction*, Stop> stops_;
+  // Registers that one instruction sets, always to the same: cheaper to compute again than to keep.
+  std::map<int, const FlatInstruction*> constants_;
+  std::map<int, std::uint64_t> slots_;  // register: its place in the thread's memory
+  std::uint64_t context_bytes_ = 0;
+};
+
+}  // namespace fairgv::softcuda

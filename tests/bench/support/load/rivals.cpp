@@ -1,0 +1,169 @@
+#include "tests/bench/support/load/rivals.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/harness/measured.hpp"
+#include "tests/harness/statistics.hpp"
+#include "tests/harness/steady.hpp"
+
+namespace fairgv::bench {
+
+using namespace harness;
+
+namespace {
+
+/// Long beside a turn on the device, short beside the machine's faster and slower seconds.
+constexpr double kTurnSeconds = 0.04;
+/// So long before a window opens everybody is at work: some turns on the device, so that it opens in the
+/// midst of them. Who gets to work later has less of that, and fails when the window is open.
+constexpr double kWorkAheadSeconds = 0.25;
+/// Until everybody has read when that is.
+constexpr double kLeadSeconds = 0.25;
+/// That many turns alone fit in ahead of that.
+constexpr double kSecondsOfTurns = 0.5;
+/// The last turn ahead of a window may take so many times as long as turns are meant to.
+constexpr double kTurnsEndAhead = 2;
+
+std::string name_of(std::size_t tenant) {
+  return fmt::format("tenant{}", tenant + 1);
+}
+
+}  // namespace
+
+Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after) {
+  return {mean_of(before.tenants, after.tenants), mean_of(before.on_driver, after.on_driver)};
+}
+
+std::vector<double> mean_of(const std::vector<double>& before, const std::vector<double>& after) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < before.size(); ++i) result.push_back((before[i] + after[i]) / 2);
+  return result;
+}
+
+bool was_steady(const std::vector<double>& before, const std::vector<double>& after) {
+  double change = 0;  // the programs' mean: their speeds differ
+  for (std::size_t i = 0; i < before.size(); ++i)
+    change += after[i] / before[i] / static_cast<double>(before.size());
+  return is_steady(1, change);
+}
+
+Result<void> Rivals::Rival::start(CommandLine command) {
+  if (auto started = program.start(std::move(command)); !started) return started.error();
+  const auto fill = program.rounds_in(kTurnSeconds);
+  if (!fill) return fill.error();
+  rounds = fill.value();
+  return {};
+}
+
+Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
+                             const std::vector<Program>& tenants, const std::vector<Program>& on_driver) {
+  Rivals rivals;
+  for (const Program& program : on_driver) {
+    Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()), false);
+    if (auto started = rival.start(bare(program, placement)); !started) return started.error();
+  }
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i), true);
+    if (auto started = rival.start(tenancy.tenant(name_of(i), 1, tenants[i])); !started)
+      return started.error();
+  }
+  return rivals;
+}
+
+Result<void> Rivals::weigh(const Tenancy& tenancy, const std::vector<std::uint32_t>& weights) const {
+  for (std::size_t i = 0; i < tenants_.size(); ++i) {
+    if (auto set = tenancy.set_weight(name_of(i), weights[i]); !set) return set.error();
+  }
+  return {};
+}
+
+Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
+  std::vector<Rival*> in_order = order(who);
+  for (int turn = 0; turn < turns; ++turn) {
+    if (auto taken = take_turn(in_order); !taken) return taken.error();
+  }
+  return speeds(who);
+}
+
+std::vector<Rivals::Rival*> Rivals::order(Who who) {
+  std::vector<Rival*> order;
+  for (std::size_t i = 0; i < std::max(tenants_.size(), on_driver_.size()); ++i) {
+    if (i < on_driver_.size()) order.push_back(&on_driver_[i]);
+    if (i < tenants_.size() && who == Who::everybody) order.push_back(&tenants_[i]);
+  }
+  for (Rival* rival : order) rival->speeds.clear();
+  return order;
+}
+
+Result<void> Rivals::take_turn(std::vector<Rival*>& order) {
+  for (Rival* rival : order) {
+    const auto seconds =
+        rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds);
+    if (!seconds) return seconds.error();
+    rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
+  }
+  // What goes first changes, so that a drift of the machine cancels.
+  std::reverse(order.begin(), order.end());
+  return {};
+}
+
+Rivals::Alone Rivals::speeds(Who who) const {
+  Alone alone;
+  for (const Rival& rival : on_driver_) alone.on_driver.push_back(harmonic_mean(rival.speeds));
+  if (who == Who::everybody) {
+    for (const Rival& rival : tenants_) alone.tenants.push_back(harmonic_mean(rival.speeds));
+  }
+  return alone;
+}
+
+Result<std::vector<double>> Rivals::together(double seconds) {
+  const double start = monotonic_seconds() + kLeadSeconds + kWorkAheadSeconds;
+  if (auto opened = open_window(start, seconds); !opened) return opened.error();
+  return close_window();
+}
+
+Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
+  const double to_work = monotonic_seconds() + kSecondsOfTurns;
+  const double start = to_work + kWorkAheadSeconds;
+  if (auto opened = open_window(start, seconds); !opened) return opened.error();
+  std::vector<Rival*> in_order = order(Who::on_driver);
+  const double last_turn = to_work - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
+  do {
+    if (auto taken = take_turn(in_order); !taken) return taken.error();
+  } while (monotonic_seconds() < last_turn);
+  auto together = close_window();
+  if (!together) return together.error();
+  return Sides{speeds(Who::on_driver), std::move(together).value()};
+}
+
+Result<void> Rivals::open_window(double start, double seconds) {
+  for (Rival& tenant : tenants_) {
+    if (auto opened = tenant.program.open_window(start, seconds, kWorkAheadSeconds); !opened)
+      return opened.error();
+  }
+  return {};
+}
+
+Result<std::vector<double>> Rivals::close_window() {
+  std::vector<double> speeds;
+  for (Rival& tenant : tenants_) {
+    const auto speed = tenant.program.close_window();
+    if (!speed) return speed.error();
+    speeds.push_back(speed.value());
+  }
+  return speeds;
+}
+
+Result<void> Rivals::end() {
+  for (std::deque<Rival>* all : {&tenants_, &on_driver_}) {
+    for (Rival& rival : *all) {
+      if (auto right = rival.program.end(); !right) return right.error();
+    }
+  }
+  return {};
+}
+
+}  // namespace fairgv::bench

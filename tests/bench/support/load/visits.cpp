@@ -1,0 +1,54 @@
+#include "tests/bench/support/load/visits.hpp"
+
+#include <cmath>
+
+namespace fairgv::bench {
+
+using namespace harness;
+
+namespace {
+
+// Ahead of a turn goes a quarter to a half of its rounds, enough for some turns of the dispatcher. Steps of
+// the golden section spread where in those the measured part begins.
+constexpr double kLeastAhead = 0.25;
+constexpr double kMostAhead = 0.5;
+constexpr double kGoldenSection = 0.618;
+
+}  // namespace
+
+Result<void> Visits::start(const Tenancy& tenancy, const Placement& placement, const Program& program,
+                           const Program& neighbour, double turn_seconds) {
+  if (auto started = twin_.start(bare(program, placement)); !started) return started.error();
+  if (auto started = tenant_.start(tenancy.tenant("tenant1", 1, program)); !started) return started.error();
+  if (auto started = neighbour_.start(tenancy.tenant("tenant2", 1, neighbour)); !started)
+    return started.error();
+  const auto fill = twin_.rounds_in(turn_seconds);
+  if (!fill) return fill.error();
+  rounds_ = fill.value();
+  if (auto warm = tenant_.run(rounds_); !warm) return warm.error();
+  return {};
+}
+
+Result<double> Visits::alone() {
+  place_ = std::fmod(place_ + kGoldenSection, 1.0);
+  const double share = std::lerp(kLeastAhead, kMostAhead, place_);
+  ahead_ = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(rounds_)));
+  return twin_.run_after(ahead_, rounds_);
+}
+
+Result<double> Visits::beside() {
+  if (auto there = neighbour_.begin(); !there) return there.error();
+  const auto seconds = tenant_.run_after(ahead_, rounds_);
+  if (!seconds) return seconds.error();
+  if (auto gone = neighbour_.halt(); !gone) return gone.error();
+  return seconds;
+}
+
+Result<void> Visits::end() {
+  for (OnRequest* each : {&twin_, &tenant_, &neighbour_}) {
+    if (auto right = each->end(); !right) return right.error();
+  }
+  return {};
+}
+
+}  // namespace fairgv::bench

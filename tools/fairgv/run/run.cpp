@@ -1,0 +1,177 @@
+// fairgv run: a program as a tenant.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/control/answers.hpp"
+#include "runtime/control/command_line.hpp"
+#include "runtime/session/identity.hpp"
+#include "runtime/session/paths.hpp"
+#include "tools/fairgv/command.hpp"
+#include "tools/fairgv/control.hpp"
+#include "tools/fairgv/platforms.hpp"
+#include "tools/fairgv/run/cuda_program.hpp"
+#include "tools/fairgv/run/environment.hpp"
+#include "tools/fairgv/run/private_daemon.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+constexpr int kCannotExecute = 126;  // as shells answer
+constexpr int kNotFound = 127;
+constexpr int kOutOfTheWay = 200;
+
+struct RunOptions {
+  TenantOptions tenant;
+  std::string config;
+  bool verbose = false;
+  std::string unknown;  // what to say if the program is no program, but an option
+  std::vector<std::string> program;
+};
+
+template <class... Arguments>
+void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  fmt::print(stderr, "fairgv run: {}\n", fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+/// Which tenant the program will be, as the daemon that serves it decides.
+void tell_tenant(const RunOptions& options) {
+  auto control = Control::connect(options.tenant.socket);
+  if (!control) return tell("tenant: {}", control.error().message);
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::whoami;
+  const auto identity = session::identity_from_environment();
+  if (identity) request.tenant = identity->tenant.value_or("");
+  const auto answer = control->ask(request);
+  const auto who = answer ? control::parse_whoami(answer.value()) : Result<control::WhoAmI>(answer.error());
+  if (!who) return tell("tenant: {}", who.error().message);
+  if (who->refusal) return tell("tenant: refused: {}", *who->refusal);
+  const char* const weight = std::getenv("FAIRGV_WEIGHT");
+  const char* const memory = std::getenv("FAIRGV_MEM");
+  tell("tenant {}, weight {}{}, memory {}, by {}", who->tenant, who->weight,
+       weight == nullptr ? "" : fmt::format(" now (asks for {})", weight),
+       memory == nullptr ? "as the configuration allows" : memory,
+       who->rule.value_or("the name it asks for"));
+}
+
+/// What was done for the program, a line each on standard error: its environment is the program's by now.
+void tell_all(const RunOptions& options, const Variables& variables, bool started) {
+  tell("daemon at {}: {}", options.tenant.socket,
+       started ? "started for you; ends half a minute after its last program" : "was there");
+  tell_tenant(options);
+  for (const auto& [name, value] : variables) {
+    if (value) {
+      tell("{}={}", name, *value);
+    } else {
+      tell("{} is not set", name);
+    }
+  }
+  for (const std::string& line : platforms_found()) tell("{}", line);
+  std::string command;
+  for (const std::string& word : options.program) command += " " + word;
+  tell("becomes{}", command);
+}
+
+/// The program inherits the connection to the daemon, though it knows nothing of it: a daemon that ends when
+/// it is idle must still be there when the program makes its first OpenCL call, however late. The number is
+/// out of the way of shell scripts.
+Result<void> keep_over_exec(UniqueFd connection) {
+  if (::fcntl(connection.get(), F_DUPFD, kOutOfTheWay) < 0) {
+    return system_error("cannot keep the connection to the daemon");
+  }
+  return {};
+}
+
+/// A CUDA program that goes past FairGV is no tenant, and one with a runtime of its own fails: its user
+/// should know why.
+void warn_of_obstacle(const std::string& program) {
+  const char* const log = std::getenv("FAIRGV_LOG");
+  if (log != nullptr && std::strcmp(log, "off") == 0) return;
+  const auto folder = cuda_folder();
+  if (!folder) return;
+  if (const auto obstacle = cuda_obstacle(program, *folder))
+    fmt::print(stderr, "fairgv run: {}\n", *obstacle);
+}
+
+/// Becomes the program: its exit code is ours. Returns only when it cannot be executed.
+int become(const std::vector<std::string>& program) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  const int code = errno;
+  return fail("run", system_error("cannot execute '" + program[0] + "'", code).message,
+              code == ENOENT ? kNotFound : kCannotExecute);
+}
+
+int run(RunOptions& options) {
+  if (options.program.empty())
+    return fail("run", "no program given: fairgv run -- program arguments", kMisused);
+  if (options.program[0].starts_with("-")) {
+    return fail("run", options.unknown, kMisused);
+  }
+  const auto variables = tenant_variables(options.tenant);
+  if (!variables) return fail("run", variables.error().message, kMisused);
+  auto daemon = ensure_daemon(options.tenant.socket, options.config);
+  if (!daemon) return fail("run", daemon.error().message);
+  const bool started = daemon->started;
+  if (auto kept = keep_over_exec(std::move(daemon->connection)); !kept)
+    return fail("run", kept.error().message);
+  for (const auto& [name, value] : variables.value()) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+  if (options.verbose) tell_all(options, variables.value(), started);
+  warn_of_obstacle(options.program[0]);
+  return become(options.program);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& after_dashes) {
+  static RunOptions options;
+  CLI::App* command =
+      app.add_subcommand("run", "Run a program as a tenant: fairgv run [options] -- program arguments");
+  command
+      ->add_option("--tenant", options.tenant.tenant,
+                   "Name of the tenant (default: FAIRGV_TENANT, else the user's name)")
+      ->type_name("TENANT");
+  command
+      ->add_option("--weight", options.tenant.weight, "Its weight, 1 to 10000 (default: the configuration's)")
+      ->type_name("W");
+  command
+      ->add_option(
+          "--mem", options.tenant.memory,
+          "The most device memory that it may hold, at most what the configuration allows: 512MiB, 25%")
+      ->type_name("SIZE");
+  command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started")
+      ->type_name("FILE");
+  command->add_flag("--verbose", options.verbose, "Say what is done for the program, on standard error");
+  add_socket_option(*command, options.tenant.socket);
+  command->prefix_command();  // without "--", the program begins at the first word that is not ours
+  command->footer(
+      "Starts a daemon of your own when none answers; it ends half a minute after its last tenant.");
+  command->callback([&action, &after_dashes, command] {
+    options.program = command->remaining();
+    options.program.insert(options.program.end(), after_dashes.begin(), after_dashes.end());
+    if (!options.program.empty())
+      options.unknown = control::unknown_option(options.program[0], *command, "fairgv run");
+    action = [] {
+      const std::string socket =
+          options.tenant.socket.empty() ? session::default_socket_path() : options.tenant.socket;
+      options.tenant.socket = std::filesystem::absolute(socket);
+      return run(options);
+    };
+  });
+}
+
+}  // namespace fairgv::tools

@@ -1,0 +1,119 @@
+// fairgv sim: the scheduling policies under a simulated clock, with synthetic tenants. Needs no device.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "runtime/base/near_word.hpp"
+#include "sched/policies/registry.hpp"
+#include "tools/fairgv/command.hpp"
+#include "tools/fairgv/sim/sim_report.hpp"
+#include "tools/fairgv/sim/sim_tenant.hpp"
+
+namespace fairgv::tools {
+namespace {
+
+constexpr std::string_view kAdaptive = "adaptive";
+
+struct SimOptions {
+  std::vector<std::string> policies{std::string(sched::kDefaultPolicy)};
+  std::vector<std::string> tenants{"weight=1", "weight=2", "weight=3"};
+  std::string slice{kAdaptive};
+  double seconds = 10;
+  std::size_t devices = 1;
+  std::uint64_t seed = 1;
+  std::string csv;
+  bool json = false;
+};
+
+Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
+  sched::SimulationSettings settings;
+  for (const std::string& text : options.tenants) {
+    const auto kind = parse_tenant(text);
+    if (!kind) return kind.error();
+    settings.kinds.push_back(kind.value());
+  }
+  if (options.slice != kAdaptive) {
+    const auto slice = parse_duration(options.slice);
+    if (!slice) return slice.error();
+    settings.slices = sched::SliceRule::constant(slice.value());
+  }
+  settings.length = std::chrono::round<sched::Duration>(std::chrono::duration<double>(options.seconds));
+  settings.devices = options.devices;
+  settings.seed = options.seed;
+  return settings;
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+int sim(const SimOptions& options) {
+  auto settings = settings_from(options);
+  if (!settings) return fail("sim", settings.error().message, kMisused);
+  std::vector<std::string> policies = options.policies;
+  if (policies == std::vector<std::string>{"all"}) {
+    policies.clear();
+    for (const sched::PolicyInfo& info : sched::all_policies()) policies.emplace_back(info.name);
+  }
+  for (const std::string& policy : policies) {
+    if (sched::find_policy(policy) != nullptr) continue;
+    return fail("sim",
+                "there is no policy '" + policy +
+                    "': " + guess_and_list(policy, sched::policy_names() + ", all"),
+                kMisused);
+  }
+  File csv(options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "we"), &std::fclose);
+  if (!options.csv.empty() && !csv) return fail("sim", system_error("cannot write " + options.csv).message);
+  if (csv) write_csv_header(csv.get());
+  nlohmann::json runs = nlohmann::json::array();
+  for (const std::string& policy : policies) {
+    settings->policy = policy;
+    const sched::SimulationResult result = simulate(settings.value());
+    if (csv) write_csv(csv.get(), settings.value(), result);
+    if (options.json) {
+      runs.push_back(to_json(settings.value(), result));
+    } else {
+      print_simulation(settings.value(), result);
+    }
+  }
+  if (options.json) fmt::print("{}\n", runs.dump(2));
+  if (csv && std::ferror(csv.get()) != 0)
+    return fail("sim", system_error("cannot write " + options.csv).message);
+  return 0;
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, Action& action) {
+  static SimOptions options;
+  CLI::App* command = app.add_subcommand("sim", "Simulate the scheduling policies with synthetic tenants");
+  command
+      ->add_option("--policy", options.policies,
+                   sched::policy_names() + ", or all; may be given several times")
+      ->type_name("POLICY")
+      ->capture_default_str()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--tenant", options.tenants,
+                   "A kind of tenant, as in weight=2,kernel=200us,jitter=0.1,sleep=0.5,burst=10,sessions=1,"
+                   "count=10; may be given several times")
+      ->type_name("KEY=VALUE,...")
+      ->capture_default_str()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--slice", options.slice,
+                   "The devices' time slice; adaptive: 1.5 to 15 ms, by how many tenants want it")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--seconds", options.seconds, "Simulated time")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1e6));
+  command->add_option("--devices", options.devices, "Every tenant runs on each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000));
+  command->add_option("--seed", options.seed, "The same seed repeats a run exactly")->capture_default_str();
+  command->add_option("--csv", options.csv, "Write a file with a line per device and tenant")
+      ->type_name("FILE");
+  command->add_flag("--json", options.json, "Everything as JSON instead of the table");
+  command->callback([&action] { action = [] { return sim(options); }; });
+}
+
+}  // namespace fairgv::tools
