@@ -46,7 +46,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/processor_clock_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/service_manager_test.cpp
-  ${PROJECT_SOURCE_DIR}/tools/fairgv/long_commands.cpp
+  ${PROJECT_SOURCE_DIR}/tools/fairgv/ps/long_commands.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon harness fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
 # What the tests put into a worker's cage.
