@@ -4,13 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "runtime/base/page.hpp"
 #include "runtime/session/client/client.hpp"
 
 namespace fairgv::icd {
 namespace {
 
-/// Pieces of a page or more begin on a page: aligned for every OpenCL type and every CPU device.
-constexpr std::uint64_t kPageBytes = 4096;
 /// Copying many MiB, glibc's memcpy is up to four times as fast in one direction as in the other, depending
 /// on how far into their pages source and destination lie. Large blocks of malloc lie 16 bytes in; with
 /// pieces that lie this far in, both directions are fast (`fairgv bench transfer`).
@@ -41,6 +40,7 @@ DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
   if (!leaves_room(bytes)) return {};
   const wire::EventId retired = session_.new_event();
   if (!retired) return {};
+  // Pieces of a page or more begin on a page: aligned for every OpenCL type and every CPU device.
   const std::uint64_t lead = bytes >= kLargeBytes ? kLead : 0;
   const auto range = session_.allocate(std::max(bytes, kPageBytes) + lead);
   if (range) return {{range->offset + lead, range->bytes - lead}, retired, {}};
@@ -63,7 +63,7 @@ void DirectMemoryPool::reclaim() {
     if (status > session::kComplete) return false;
     if (status == session::kComplete) quota_.credit(memory.charge);
     session_.release_event(memory.retired);
-    session_.free({memory.range.offset / kPageBytes * kPageBytes, memory.range.bytes});
+    session_.free({round_down_to_page(memory.range.offset), memory.range.bytes});
     return true;
   });
 }

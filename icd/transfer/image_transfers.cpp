@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
+#include "runtime/base/page.hpp"
+
 namespace fairgv::icd {
 namespace {
-
-/// Mapped pointers are aligned for any type (staging of a page or more begins at a page).
-constexpr std::uint64_t kPageBytes = 4096;
 
 /// Pitches as commands take them; 0 where the image has none.
 struct Pitches {
@@ -127,6 +126,7 @@ Outcome<void*> map_image_box(const TransferRequest& request, Memory& image, cl_m
                              const ImageBox& box) {
   const ImageShape& shape = *image.image();
   const HostRegion layout = host_box(shape, box.region, shape.layout(), nullptr);
+  // At least a page, which begins at a page: mapped pointers are aligned for any type.
   const StagingRef staging =
       request.queue.connection().transfers().allocate(std::max(layout.span(), kPageBytes));
   if (!staging) return CL_MAP_FAILURE;

@@ -1,4 +1,6 @@
 #include "icd/transfer/transfer_commands.hpp"
+#include "runtime/base/page.hpp"
+
 
 #include <algorithm>
 #include <vector>
@@ -8,8 +10,6 @@ namespace {
 
 /// Long transfers are sent in parts of this size, so that copying on the host and on the device overlap.
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
-/// Mapped pointers are aligned for any type (staging of a page or more begins at a page).
-constexpr std::uint64_t kPageBytes = 4096;
 /// From here on a copy takes longer than waiting until an idle queue grants the access.
 constexpr std::uint64_t kWorthWaitingBytes = std::uint64_t{256} << 10;
 
@@ -305,6 +305,7 @@ Outcome<void*> map_region(const TransferRequest& request, Memory& memory, cl_map
     return map_direct(request, memory, offset, bytes);
   }
   Transfers& transfers = request.queue.connection().transfers();
+  // Staging of a page or more begins at a page: mapped pointers are aligned for any type.
   const StagingRef staging = transfers.allocate(std::max(bytes, kPageBytes));
   if (!staging) return CL_MAP_FAILURE;
   std::byte* const host = memory.host_pointer() != nullptr ? memory.host_pointer() + offset : nullptr;

@@ -108,7 +108,7 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (fields.has("memory")) {
       request.memory = fields.memory_size("memory", "the memory");
     } else {
-      request.weight = static_cast<std::uint32_t>(fields.integer("weight", kMinWeight, kMaxWeight));
+      request.weight = static_cast<std::uint32_t>(fields.integer("weight", session::kMinWeight, session::kMaxWeight));
     }
     if (fields.ok() && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");

@@ -92,7 +92,7 @@ json to_json(const Report::Tenant& tenant) {
 Result<Report::Session> session_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "session");
   Report::Session session{fields.integer32("session"), fields.integer32("pid"),
-                          printable(fields.string("program", kLongestText), kLongestProgramName),
+                          printable(fields.string("program", kLongestText), session::kLongestProgramName),
                           fields.integer32("worker_pid"), fields.string("state", kLongestText)};
   // Not from an older daemon: what follows.
   if (fields.has("interactive")) session.interactive = fields.boolean("interactive");
@@ -123,7 +123,7 @@ Result<Report::Kill> kill_from(json object) {
   kill.tenant = printable(fields.string("tenant", kLongestText), session::kLongestTenantName);
   kill.uid = fields.integer32("uid");
   kill.pid = fields.integer32("pid");
-  kill.program = printable(fields.string("program", kLongestText), kLongestProgramName);
+  kill.program = printable(fields.string("program", kLongestText), session::kLongestProgramName);
   kill.reason = printable(fields.string("reason", kLongestText), kLongestText);
   kill.ago_s = fields.number("ago_s");
   if (!fields.ok()) return fields.error();

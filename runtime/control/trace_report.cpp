@@ -39,7 +39,7 @@ void read_texts(JsonFields& fields, TraceReport& report) {
     auto its = JsonFields::nested(std::move(element), "traced session");
     report.sessions.push_back({its.integer32("session"), its.string("tenant", session::kLongestTenantName),
                                its.integer32("pid"),
-                               printable(its.string("program", kLongestText), kLongestProgramName)});
+                               printable(its.string("program", kLongestText), session::kLongestProgramName)});
     if (!its.ok()) return fields.fail(its.error().message);
   }
   for (json& element : fields.list("names", kLongestTraceList)) {

@@ -54,7 +54,7 @@ json to_json(const HandedTenant& tenant) {
   if (tenant.set_memory) object["set_memory"] = to_text(*tenant.set_memory);
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
   if (tenant.assigned) object["assigned"] = true;
-  if (tenant.paused) object["paused"] = session::to_json(tenant.paused);
+  if (tenant.paused) object["paused"] = control::to_json(tenant.paused);
   if (const std::uint32_t strikes = tenant.probation.strikes(tenant.probation.last()); strikes > 0) {
     object["strikes"] = strikes;
     object["last_kill"] = number_of(tenant.probation.last().time_since_epoch());
@@ -70,7 +70,7 @@ json to_json(const HandedTenant& tenant) {
     object["memory"].push_back({{"byte_seconds", memory.byte_seconds}, {"refusals", memory.refusals}});
   }
   object["sampled"] = json::array();
-  for (const auto& amounts : tenant.sampled) object["sampled"].push_back(session::to_json(amounts));
+  for (const auto& amounts : tenant.sampled) object["sampled"].push_back(control::to_json(amounts));
   return object;
 }
 
@@ -123,7 +123,7 @@ json to_json(const HandedSession& session) {
   }
   if (session.messages >= 0) object["messages"] = session.messages;
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
-  if (session.paused) object["paused"] = session::to_json(session.paused);
+  if (session.paused) object["paused"] = control::to_json(session.paused);
   if (session.held_back_until)
     object["held_back_until"] = number_of(session.held_back_until->time_since_epoch());
   if (session.started) object["started"] = number_of(session.started->time_since_epoch());

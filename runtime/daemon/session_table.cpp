@@ -60,7 +60,7 @@ std::uint64_t arena_bytes(const SessionRule& rule) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page;
   const std::uint64_t bytes = std::min(rule.shared_memory.value_or(machine), kMostSharedMemory);
-  return bytes / ring::kPageBytes * ring::kPageBytes;
+  return round_down_to_page(bytes);
 }
 
 /// Who the worker runs as. Only root can change users, and another daemon serves its own user only.

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/base/page.hpp"
+
 namespace fairgv::ring {
 namespace {
 
 constexpr uint64_t kSmallUnit = 64;
-constexpr uint64_t kPage = 4096;
 
 constexpr uint64_t round_down(uint64_t value, uint64_t unit) {
   return value / unit * unit;
@@ -20,8 +21,8 @@ constexpr uint64_t round_up(uint64_t value, uint64_t unit) {
 
 /// Bytes in the whole pages of [begin, end).
 uint64_t whole_pages(uint64_t begin, uint64_t end) {
-  const uint64_t first = round_up(begin, kPage);
-  const uint64_t last = round_down(end, kPage);
+  const uint64_t first = round_up(begin, kPageBytes);
+  const uint64_t last = round_down(end, kPageBytes);
   return last > first ? last - first : 0;
 }
 
@@ -29,13 +30,13 @@ uint64_t whole_pages(uint64_t begin, uint64_t end) {
 
 ArenaAllocator::ArenaAllocator(std::span<std::byte> arena, uint64_t keep_bytes)
     : base_(arena.data()), keep_bytes_(keep_bytes) {
-  const uint64_t bytes = round_down(arena.size(), kPage);
+  const uint64_t bytes = round_down(arena.size(), kPageBytes);
   if (bytes != 0) add_free({0, bytes});
 }
 
 std::optional<uint64_t> ArenaAllocator::allocate(uint64_t bytes) {
-  const bool paged = bytes >= kPage;
-  const uint64_t unit = paged ? kPage : kSmallUnit;
+  const bool paged = bytes >= kPageBytes;
+  const uint64_t unit = paged ? kPageBytes : kSmallUnit;
   const uint64_t rounded = round_up(std::max<uint64_t>(bytes, 1), unit);
   if (rounded < bytes) return std::nullopt;  // overflowed: larger than any arena
 
@@ -118,8 +119,8 @@ ArenaAllocator::Range ArenaAllocator::coalesce(Range block) {
 /// The pages that `freed` touched and that are now free as a whole (`block` is the free block around it) may
 /// take memory. A page that others still use joins when the last of them is freed.
 void ArenaAllocator::mark_resident(Range freed, Range block) {
-  Range pages{std::max(round_down(freed.begin, kPage), round_up(block.begin, kPage)),
-              std::min(round_up(freed.end, kPage), round_down(block.end, kPage))};
+  Range pages{std::max(round_down(freed.begin, kPageBytes), round_up(block.begin, kPageBytes)),
+              std::min(round_up(freed.end, kPageBytes), round_down(block.end, kPageBytes))};
   if (pages.begin >= pages.end) return;
   resident_free_ += pages.end - pages.begin;
 
@@ -138,7 +139,7 @@ void ArenaAllocator::mark_resident(Range freed, Range block) {
 
 /// Pages that `taken` lies on are no longer free as a whole.
 void ArenaAllocator::unmark_resident(Range taken) {
-  const Range pages{round_down(taken.begin, kPage), round_up(taken.end, kPage)};
+  const Range pages{round_down(taken.begin, kPageBytes), round_up(taken.end, kPageBytes)};
   auto range = resident_.upper_bound(pages.begin);
   if (range != resident_.begin() && std::prev(range)->second > pages.begin) --range;
   while (range != resident_.end() && range->first < pages.end) {
@@ -153,7 +154,7 @@ void ArenaAllocator::unmark_resident(Range taken) {
 /// Gives at least `excess` bytes of free pages back to the system, highest addresses first: the lowest are
 /// allocated again soonest. The lock is held meanwhile, or a piece allocated on these pages would lose data.
 void ArenaAllocator::give_back(uint64_t excess) {
-  uint64_t left = round_up(excess, kPage);
+  uint64_t left = round_up(excess, kPageBytes);
   while (left != 0 && !resident_.empty()) {
     const auto last = std::prev(resident_.end());
     const uint64_t end = last->second;

@@ -46,18 +46,14 @@ const char* address_fault(uint64_t address) {
   return address % kPageBytes == 0 ? nullptr : "the wanted address is not a multiple of 4 KiB";
 }
 
-uint64_t page_up(uint64_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
-
 /// The one layout that sizes have. Cannot overflow for sizes without fault().
 SegmentOffsets offsets_of(const SegmentSizes& sizes) {
   SegmentOffsets at;
   at.requests = kPageBytes;
-  at.responses = at.requests + page_up(sizeof(RingHeader) + sizes.request_bytes);
-  at.notices = at.responses + page_up(sizeof(RingHeader) + sizes.response_bytes);
-  at.slots = at.notices + page_up(sizeof(RingHeader) + sizes.notice_bytes);
-  at.arena = at.slots + page_up(uint64_t{sizes.completion_slots} * sizeof(CompletionSlot));
+  at.responses = at.requests + round_up_to_page(sizeof(RingHeader) + sizes.request_bytes);
+  at.notices = at.responses + round_up_to_page(sizeof(RingHeader) + sizes.response_bytes);
+  at.slots = at.notices + round_up_to_page(sizeof(RingHeader) + sizes.notice_bytes);
+  at.arena = at.slots + round_up_to_page(uint64_t{sizes.completion_slots} * sizeof(CompletionSlot));
   at.total = at.arena + sizes.arena_bytes;
   return at;
 }

@@ -17,13 +17,12 @@
 #include <span>
 
 #include "runtime/base/handle.hpp"
+#include "runtime/base/page.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/ring/doorbell.hpp"
 #include "runtime/ring/spsc_ring.hpp"
 
 namespace fairgv::ring {
-
-inline constexpr uint64_t kPageBytes = 4096;
 
 /// How large to make the parts. Ring sizes are powers of two from 4 KiB to 1 GiB, without their indices;
 /// there are 1 to 2^28 completion slots; the arena is a multiple of 4 KiB up to 16 TiB (address space, not

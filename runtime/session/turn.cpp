@@ -7,10 +7,12 @@
 
 #include <utility>
 
+#include "runtime/base/page.hpp"
+
 namespace fairgv::session {
 namespace {
 
-constexpr std::uint64_t kTraceOffset = (sizeof(TurnPage) + 4095) / 4096 * 4096;
+constexpr std::uint64_t kTraceOffset = round_up_to_page(sizeof(TurnPage));
 constexpr std::uint64_t kFileBytes = kTraceOffset + sizeof(TraceHeader) + kTraceSlots * ring::kSlotBytes;
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;

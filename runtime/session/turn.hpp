@@ -3,7 +3,8 @@
 // One sealed memfd per session, mapped by the daemon and by the session's worker only; one DeviceTurn per
 // device, at the device's index in the worker's topology. No locks: `state` is a small state machine whose
 // every transition belongs to one side, by store where the other side cannot move and by compare-and-swap
-// where both can.
+// where both can. The transitions are the verbs of WorkerTurn and DispatcherTurn below; tests/unit/session/turn_model_test.cpp
+// goes through every order in which both sides can make them.
 //
 //                        worker: has commands            dispatcher: grants
 //               idle ───────────────────────▶ wanting ───────────────────────▶ held
@@ -33,6 +34,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -93,6 +95,86 @@ inline constexpr std::uint32_t kMaxDevices = 63;
 
 struct TurnPage {
   DeviceTurn devices[kMaxDevices];
+};
+
+namespace detail {
+
+/// Moves the state if it still is what was seen. Release: the other side's acquiring look sees what was written
+/// before. Acquire on both outcomes: pairs with the other side's release.
+inline bool move_turn(std::atomic<std::uint32_t>& state, TurnState from, TurnState to) {
+  auto expected = static_cast<std::uint32_t>(from);
+  return state.compare_exchange_strong(expected, static_cast<std::uint32_t>(to), std::memory_order_acq_rel,
+                                       std::memory_order_acquire);
+}
+
+}  // namespace detail
+
+/// The worker's moves. Only its session's worker makes them, and one thread of it at a time.
+class WorkerTurn {
+ public:
+  explicit WorkerTurn(DeviceTurn& turn) : turn_(turn) {}
+
+  TurnState look() const {
+    // Acquire: pairs with the dispatcher's releases; the terms are seen with `held`.
+    return static_cast<TurnState>(turn_.state.load(std::memory_order_acquire));
+  }
+
+  /// From idle, which only this side leaves: there are commands. Knock afterwards.
+  void want() { store(TurnState::wanting); }
+
+  /// From held: commands are about to be issued. False if the dispatcher has taken the unused turn back.
+  bool begin() { return move(TurnState::held, TurnState::busy); }
+
+  /// From busy: nothing is under way or ready, and the turn is kept. False if it has been asked for.
+  bool rest() { return move(TurnState::busy, TurnState::held); }
+
+  /// From busy or busy_asked: nothing is under way, and used_ns is final. Knock afterwards. A store is enough: from
+  /// busy the dispatcher only ever moves to busy_asked, which this overtakes.
+  void give_back(bool wants_more) { store(wants_more ? TurnState::wanting : TurnState::idle); }
+
+ private:
+  void store(TurnState to) {
+    // Release: pairs with the dispatcher's acquire; what was written before is seen with the state.
+    turn_.state.store(static_cast<std::uint32_t>(to), std::memory_order_release);
+  }
+  bool move(TurnState from, TurnState to) { return detail::move_turn(turn_.state, from, to); }
+
+  DeviceTurn& turn_;
+};
+
+/// How the device may be used in a turn; see slice_ns and depth above.
+struct TurnTerms {
+  std::chrono::nanoseconds slice{0};
+  std::uint32_t depth = 0;
+};
+
+/// The dispatcher's moves. A look may find a state that the protocol does not have: workers write to the page.
+class DispatcherTurn {
+ public:
+  explicit DispatcherTurn(DeviceTurn& turn) : turn_(turn) {}
+
+  TurnState look() const {
+    // Acquire: pairs with the worker's releases; used_ns is seen with the end of a turn.
+    return static_cast<TurnState>(turn_.state.load(std::memory_order_acquire));
+  }
+
+  /// From wanting. False if the worker has withdrawn its wish, which the protocol does not have. Ring the worker_bell
+  /// afterwards.
+  bool grant(const TurnTerms& terms) {
+    // Relaxed: ordered by the state.
+    turn_.slice_ns.store(static_cast<std::uint64_t>(terms.slice.count()), std::memory_order_relaxed);
+    turn_.depth.store(terms.depth, std::memory_order_relaxed);
+    return detail::move_turn(turn_.state, TurnState::wanting, TurnState::held);
+  }
+
+  /// From busy: somebody else is to have the device. False if the worker has just given it back, or rests.
+  bool ask() { return detail::move_turn(turn_.state, TurnState::busy, TurnState::busy_asked); }
+
+  /// From held. False if the worker has just begun to use it.
+  bool take_back() { return detail::move_turn(turn_.state, TurnState::held, TurnState::idle); }
+
+ private:
+  DeviceTurn& turn_;
 };
 
 /// A worker knocks: "look at my turn". False if it must try again. The dispatcher hears every write to the

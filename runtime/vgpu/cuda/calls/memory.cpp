@@ -113,7 +113,7 @@ Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::PinArena& 
   if (!context) return context.error();
   const auto host = arena(call.range.offset, call.range.bytes);
   if (!host) return host.error();
-  const bool is_pages = call.range.offset % ring::kPageBytes == 0 && call.range.bytes % ring::kPageBytes == 0;
+  const bool is_pages = call.range.offset % kPageBytes == 0 && call.range.bytes % kPageBytes == 0;
   if (!is_pages || call.range.bytes == 0 || pinned_.contains(call.range.offset)) {
     return Error{fmt::format("{} bytes at {} cannot be pinned", call.range.bytes, call.range.offset)};
   }
