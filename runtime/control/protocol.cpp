@@ -1,14 +1,12 @@
 #include "runtime/control/protocol.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
 
 #include "runtime/base/json_fields.hpp"
+#include "runtime/base/memory_file.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/protocol.hpp"
 
@@ -180,15 +178,9 @@ Result<void> parse_outcome(std::string_view text) {
 
 Result<void> send_answer(const Socket& socket, const std::string& answer) {
   if (answer.size() <= kMaxPacket) return socket.send(answer);
-  const UniqueFd file(::memfd_create("fairgv-answer", MFD_CLOEXEC));
-  if (!file) return system_error("cannot make a file for a long answer");
-  std::string_view left = answer;
-  while (!left.empty()) {
-    const ssize_t written = ::write(file.get(), left.data(), left.size());
-    if (written < 0) return system_error("cannot write a long answer");
-    left.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return socket.send(json_text(json{{"ok", true}, {"bytes", answer.size()}}), {file.get()});
+  const auto file = memory_file(answer, "a long answer");
+  if (!file) return file.error();
+  return socket.send(json_text(json{{"ok", true}, {"bytes", answer.size()}}), {file->get()});
 }
 
 Result<std::string> receive_answer(const Socket& socket) {
@@ -197,15 +189,10 @@ Result<std::string> receive_answer(const Socket& socket) {
   if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
   if (packet->fds.empty()) return std::move(packet->text);
   JsonFields fields(packet->text, "daemon's answer");
-  std::string answer(fields.integer("bytes", 0, kLongestAnswer), '\0');
+  const std::uint64_t bytes = fields.integer("bytes", 0, kLongestAnswer);
   if (!fields.ok()) return fields.error();
-  std::size_t done = 0;
-  while (done < answer.size()) {
-    const ssize_t length = ::pread(packet->fds.front().get(), answer.data() + done, answer.size() - done,
-                                   static_cast<off_t>(done));
-    if (length <= 0) return system_error("cannot read the daemon's answer");
-    done += static_cast<std::size_t>(length);
-  }
+  auto answer = read_memory_file(packet->fds.front().get(), kLongestAnswer, "the daemon's answer");
+  if (answer && answer->size() != bytes) return Error{"the daemon's answer is not as long as the daemon says"};
   return answer;
 }
 

@@ -113,6 +113,7 @@ struct Report {
     std::vector<std::uint64_t> device_time_ns{};  // by device, in its life
     std::vector<std::uint64_t> memory_used{};     // by device, in bytes
     bool compiles = false;                        // something is compiled for its program
+    std::string waits_for{};                      // its next command (session/turn_wait.hpp); empty: none waits
   };
   /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
   struct Kill {

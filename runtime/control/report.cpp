@@ -28,7 +28,8 @@ json to_json(const Report::Session& session) {
           {"age_s", session.age_s},
           {"device_time_ns", session.device_time_ns},
           {"memory_used", session.memory_used},
-          {"compiles", session.compiles}};
+          {"compiles", session.compiles},
+          {"waits_for", session.waits_for}};
 }
 
 json to_json(const Report::Kill& kill) {
@@ -112,6 +113,7 @@ Result<Report::Session> session_from(json object) {
     session.memory_used = fields.integers("memory_used", kLongestList);
   }
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
+  if (fields.has("waits_for")) session.waits_for = printable(fields.string("waits_for", kLongestText), kLongestText);
   if (!fields.ok()) return fields.error();
   return session;
 }

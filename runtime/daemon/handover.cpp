@@ -1,14 +1,13 @@
 #include "runtime/daemon/handover.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "runtime/base/json_fields.hpp"
+#include "runtime/base/memory_file.hpp"
 #include "runtime/control/pause_json.hpp"
 #include "runtime/session/long_command_json.hpp"
 
@@ -19,6 +18,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kMostRecords = 1'000'000;
+constexpr const char* kLeft = "what the daemon before has left";
 
 // ---- writing
 
@@ -382,28 +382,15 @@ Result<Handover> parse_handover(std::string_view text) {
 }
 
 Result<UniqueFd> store(const Handover& handover) {
-  const std::string text = to_text(handover);
-  UniqueFd file(::memfd_create("fairgv-handover", 0));  // without MFD_CLOEXEC: that is its purpose
-  if (!file) return system_error("cannot make a memory file");
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(file.get(), text.data() + done, text.size() - done);
-    if (written <= 0) return system_error("cannot write a memory file");
-    done += static_cast<std::size_t>(written);
-  }
+  auto file = memory_file(to_text(handover), kLeft);
+  if (file && ::fcntl(file->get(), F_SETFD, 0) != 0) return system_error("cannot hand over a memory file");
   return file;
 }
 
 Result<Handover> take(UniqueFd file) {
-  std::string text;
-  std::array<char, 16'384> piece{};
-  for (off_t at = 0;;) {
-    const ssize_t length = ::pread(file.get(), piece.data(), piece.size(), at);
-    if (length < 0) return system_error("cannot read what the daemon before has left");
-    if (length == 0) break;
-    text.append(piece.data(), static_cast<std::size_t>(length));
-    at += length;
-  }
-  return parse_handover(text);
+  const auto text = read_memory_file(file.get(), std::numeric_limits<std::uint32_t>::max(), kLeft);
+  if (!text) return text.error();
+  return parse_handover(text.value());
 }
 
 bool keep_over_exec(const Handover& handover, bool keep) {

@@ -13,7 +13,7 @@
 #include "runtime/daemon/tenants/admission.hpp"
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
 #include "runtime/daemon/trace/trace.hpp"
-#include "runtime/daemon/worker/arguments.hpp"
+#include "runtime/daemon/worker/options.hpp"
 #include "runtime/daemon/worker/control_group.hpp"
 #include "runtime/daemon/worker/cuda_driver.hpp"
 
@@ -237,10 +237,19 @@ Result<std::unique_ptr<Session>> SessionTable::prepare(const Tenant& tenant,
     if (cuda.empty()) return Error{kNoCudaDriver};
     drivers.insert(drivers.end(), cuda.begin(), cuda.end());
   }
-  command.arguments = worker_arguments(*session, {theirs.fd(), ledger_theirs.fd()}, host_.config, cuda);
-  if (!host_.drivers_examined) command.arguments.emplace_back("--examine-drivers");
+  session::WorkerOptions options = worker_options(host_.config);
+  options.session = id.value;
+  options.descriptors = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
+                         session->knock.get()};
+  options.slicing_wish = session->slicing;
+  options.api = session->api;
+  options.cuda_libraries = std::move(cuda);
+  options.examine_drivers = !host_.drivers_examined;
+  const auto told = write_worker_options(options);
+  if (!told) return told.error();
+  command.arguments = {"--session", std::to_string(id.value), "--options-fd", std::to_string(told->get())};
   command.inherited = {session->segment->fd(), session->turns.fd(), theirs.fd(), ledger_theirs.fd(),
-                       session->knock.get()};
+                       session->knock.get(), told->get()};
   command.output = output.writer.get();
   command.errors = messages->second.get();
   command.channel = theirs.fd();
@@ -545,7 +554,7 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .peer = session->peer,
                     .program = session->program,
                     .features = session->features,
-                    .slicing = session::to_text(session->slicing),
+                    .slicing = to_text(session->slicing),
                     .api = session->api,
                     .long_commands = session->long_commands.all(),
                     .devices = session->devices.all(),

@@ -26,12 +26,12 @@ Error protocol_error(std::uint32_t theirs) {
 }
 
 Api read_api(JsonFields& fields) {
-  const std::string api = fields.string("api", kLongestReason);
-  if (api == kCudaName) return Api::cuda;
-  if (fields.ok() && api != kOpenclName) {
-    fields.fail("speaks '" + printable(api, kLongestDeviceName) + "', which is neither OpenCL nor CUDA");
+  const std::string name = fields.string("api", kLongestReason);
+  const auto api = parse_api(name);
+  if (fields.ok() && !api) {
+    fields.fail("speaks '" + printable(name, kLongestDeviceName) + "', which is neither OpenCL nor CUDA");
   }
-  return Api::opencl;
+  return api.value_or(Api::opencl);
 }
 
 /// Optional fields may be missing: an older front end does not know them.
@@ -83,6 +83,12 @@ Error tenant_name_error(std::string_view name, const std::string& source) {
 
 std::string to_text(Api api) {
   return api == Api::cuda ? kCudaName : kOpenclName;
+}
+
+std::optional<Api> parse_api(std::string_view name) {
+  if (name == kCudaName) return Api::cuda;
+  if (name == kOpenclName) return Api::opencl;
+  return std::nullopt;
 }
 
 std::string to_text(const Hello& hello) {

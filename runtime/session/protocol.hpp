@@ -176,6 +176,8 @@ struct LongCommand {
 
 /// "opencl", "cuda": in hellos, reports and options.
 std::string to_text(Api api);
+/// Nothing if the text is no API's.
+std::optional<Api> parse_api(std::string_view name);
 std::string to_text(const Hello& hello);
 std::string to_text(const Welcome& welcome);
 std::string to_text(const Refused& refused);

@@ -44,7 +44,8 @@ struct TracedCommand {
   std::uint32_t grid[3];   // work-groups by dimension, 0: unknown
   std::uint16_t together;  // so many ends were heard of at once, and share their time evenly
   std::uint8_t device;
-  std::uint8_t kind;
+  std::uint8_t kind : 4;
+  std::uint8_t waited_for : 4;  // a TurnWait: why it was not handed to the driver before; the last reason, if any
 };
 static_assert(sizeof(TracedCommand) == 48, "with its header a record fills a slot");
 

@@ -3,8 +3,8 @@
 // One sealed memfd per session, mapped by the daemon and by the session's worker only; one DeviceTurn per
 // device, at the device's index in the worker's topology. No locks: `state` is a small state machine whose
 // every transition belongs to one side, by store where the other side cannot move and by compare-and-swap
-// where both can. The transitions are the verbs of WorkerTurn and DispatcherTurn below; tests/unit/session/turn_model_test.cpp
-// goes through every order in which both sides can make them.
+// where both can. The transitions are the verbs of WorkerTurn and DispatcherTurn below;
+// tests/unit/session/turn_model_test.cpp goes through every order in which both sides can make them.
 //
 //                        worker: has commands            dispatcher: grants
 //               idle ───────────────────────▶ wanting ───────────────────────▶ held
@@ -16,8 +16,7 @@
 //                └── from held                     dispatcher: busy ─▶ busy_asked (CAS): give it back soon
 //
 // - A worker issues commands only in busy or busy_asked. In `held` it has the turn but uses nothing: a lone
-// tenant
-//   stays held between its commands, so that it pays nothing for the scheduler (design, invariant 6).
+//   tenant stays held between its commands, so that it pays nothing for the scheduler.
 // - `slice_ns`, written before the grant: 0 = nobody else waits, or the turn ends by the clock: run freely,
 //   measure nothing. Otherwise give the turn back when that much device time is used, or when there is
 //   nothing to issue after a short spin.
@@ -26,8 +25,7 @@
 // - When the worker gives back (to idle or wanting) and when it starts wanting, it knocks on the session's
 //   eventfd (knock()). The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn, and now and then
-// while it
-//   lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
+//   while it lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
 //
 // The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read
 // once, must not go backwards, and is capped by the wall time of the turn.
@@ -41,6 +39,7 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/session/trace.hpp"
+#include "runtime/session/turn_wait.hpp"
 
 namespace fairgv::session {
 
@@ -75,6 +74,8 @@ struct alignas(64) DeviceTurn {
   // Worker writes: its CompileClock. Believed where that makes use dearer, and for one processor's worth of
   // it (daemon/processor_use.hpp). Relaxed.
   std::atomic<std::uint32_t> compile_clock{0};
+  // Worker writes: why its next command is not given to the driver (TurnWait). For people; a hint, relaxed.
+  std::atomic<std::uint32_t> waits_for{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
   // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).

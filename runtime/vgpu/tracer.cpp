@@ -11,10 +11,6 @@ namespace {
 
 using session::TracedCommand;
 
-std::uint64_t ns_of(TimePoint time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count());
-}
-
 template <class To>
 To saturated(std::uint64_t value) {
   return static_cast<To>(std::min<std::uint64_t>(value, std::numeric_limits<To>::max()));
@@ -27,7 +23,8 @@ TracedCommand describe(const DeviceCommand& command, TracedCommand::Kind kind) {
   for (std::size_t d = 0; d < groups.size(); ++d) traced.grid[d] = saturated<std::uint32_t>(groups[d]);
   traced.together = 1;
   traced.device = static_cast<std::uint8_t>(command.lane()->device());
-  traced.kind = kind;
+  traced.kind = kind & 0xF;
+  traced.waited_for = static_cast<std::uint32_t>(command.waited_for) & 0xF;
   return traced;
 }
 
@@ -67,8 +64,8 @@ void Tracer::record_part(const DeviceCommand& command, const Slicer::PartUnderWa
   begin_trace_if_new(command);
   const std::size_t device = command.lane()->device();
   TracedCommand traced = describe(command, TracedCommand::kPart);
-  traced.began_ns = ns_of(part.began);
-  traced.ended_ns = last_ended_ns_[device] = ns_of(now);
+  traced.began_ns = nanoseconds(part.began);
+  traced.ended_ns = last_ended_ns_[device] = nanoseconds(now);
   traced.amount = part.blocks;
   traced.part = saturated<std::uint32_t>(part.number);
   parts_[device] = traced.part;
@@ -87,20 +84,20 @@ void Tracer::record_end(const DeviceCommand& command, TimePoint now) {
     TracedCommand traced = describe(command, TracedCommand::kInParts);
     traced.part = parts;
     traced.began_ns = std::exchange(first_part_ns_[device], 0);
-    traced.ended_ns = ns_of(now);
+    traced.ended_ns = nanoseconds(now);
     write(traced, name);
     return;
   }
   ended_.push_back(
       {describe(command, command.is_launch() ? TracedCommand::kLaunch : TracedCommand::kTransfer),
-       ns_of(command.issued_at), name});
+       nanoseconds(command.issued_at), name});
 }
 
 /// The device does one after the other, so a command begins when it was issued or the one before it has
 /// ended. Drivers report several ends at once: nobody knows then how the time between is divided.
 void Tracer::write_batch(TimePoint now) {
   const std::size_t device = ended_.front().command.device;
-  const std::uint64_t end = ns_of(now);
+  const std::uint64_t end = nanoseconds(now);
   const std::uint64_t from = std::min(end, std::max(last_ended_ns_[device], ended_.front().issued_ns));
   const std::uint64_t each = (end - from) / ended_.size();
   std::uint64_t began = from;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <utility>
 
 namespace fairgv::vgpu {
 
@@ -13,7 +14,7 @@ Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, P
       device_first_(commands_run_on == Processors::the_devices_own),
       requests_(segment.requests()),
       replies_(
-          segment, [&executor] { executor.pump(); },
+          segment, [this] { loop_->pump(); },
           [&executor](wire::Opcode opcode, std::uint64_t began_ns) { executor.answering(opcode, began_ns); }),
       scratch_(512) {
   const bool apart = commands_run_on != Processors::our_cpus;
@@ -22,10 +23,10 @@ Worker::Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, P
 }
 
 Result<void> Worker::run() {
-  take_helm();
+  Helm::Held held = take_helm();
   while (!segment_.closed()) {
     to_loop_ = false;
-    saturated_ = executor_.saturated();
+    saturated_ = loop_->saturated();
     if (!saturated_ && !broken_) {
       if (auto read = read_calls(); !read) broken_ = read.error();
     }
@@ -33,12 +34,12 @@ Result<void> Worker::run() {
       segment_.close();
       return *broken_;
     }
-    if (executor_.needs_pump() || deadline_passed()) {
-      executor_.issue();
+    if (loop_->needs_pump() || deadline_passed()) {
+      loop_->issue();
       ++frees_due_;
     }
     if (frees_due_ > 0) free_if_there_is_time();
-    wait();
+    held = wait(std::move(held));
   }
   return {};  // with the helm: nobody stands in any more
 }
@@ -48,7 +49,7 @@ void Worker::free_if_there_is_time() {
     ++frees_due_;
     return;
   }
-  executor_.free_retired();
+  loop_->free_retired();
   frees_due_ = 0;
 }
 
@@ -62,14 +63,15 @@ bool Worker::comes_back() {
   return false;
 }
 
-void Worker::stand_in() {
+void Worker::stand_in(Helm::Held held) {
+  loop_ = &executor_.at(held);
   serve_briefly();
   ring::Doorbell& bell = segment_.header().worker_bell;
   ring::stand_down(bell);
   // Only now: from here on the loop thread is woken for what comes.
-  to_loop_ = ready() || executor_.deadline().at != TimePoint::max();
+  to_loop_ = ready() || loop_->deadline().at != TimePoint::max();
   const bool to_loop = to_loop_;
-  if (executor_.helm().let_go() || to_loop) ring::ring(bell);
+  if (executor_.helm().let_go(std::move(held)) || to_loop) ring::ring(bell);
 }
 
 void Worker::serve_briefly() {
@@ -86,9 +88,9 @@ void Worker::serve_briefly() {
       }
     }
     const bool was_idle = idle;
-    if (executor_.needs_pump() || now >= executor_.deadline().at) {
-      executor_.issue();
-      idle = executor_.idles_in_turn();
+    if (loop_->needs_pump() || now >= loop_->deadline().at) {
+      loop_->issue();
+      idle = loop_->idles_in_turn();
     }
     // What a program sends right behind a command, such as the marker to wait for, is there by now; but the
     // device is not to wait for all that it may send.
@@ -102,7 +104,7 @@ Result<void> Worker::read_calls(Reads which) {
   ring::RecordHeader header;
   std::span<const std::byte> payload;
   int handled = 0;
-  for (; handled < kCallsPerRound && !(device_first_ && executor_.feeds_first()); ++handled) {
+  for (; handled < kCallsPerRound && !(device_first_ && loop_->feeds_first()); ++handled) {
     const auto next = requests_.peek(header, payload);
     if (next == ring::RingConsumer::Next::empty) break;
     if (next == ring::RingConsumer::Next::corrupt) return Error{"the request ring is corrupt"};
@@ -124,12 +126,12 @@ bool Worker::next_is_brief() {
 }
 
 Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
-  executor_.reading({header.cpu, static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit),
+  loop_->reading({header.cpu, static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit),
                      wire::time_of(header.tag)});
   const auto copy = scratch(payload.size());
   if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
   if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);
-  return calls_.handle_call(replies_, header.opcode, copy, header.tag);
+  return calls_.handle_call(*loop_, replies_, header.opcode, copy, header.tag);
 }
 
 Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
@@ -144,7 +146,7 @@ Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
   const auto copy = scratch(bytes);
   if (bytes != 0) std::memcpy(copy.data(), arena.data() + offset, bytes);
   const auto opcode = static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit);
-  auto done = calls_.handle_call(replies_, opcode, copy, header.tag);
+  auto done = calls_.handle_call(*loop_, replies_, opcode, copy, header.tag);
   if (scratch_.size() * sizeof(std::uint64_t) > segment_.sizes().request_bytes) {
     scratch_ = std::vector<std::uint64_t>(512);
   }
@@ -152,42 +154,52 @@ Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
 }
 
 bool Worker::deadline_passed() const {
-  const TimePoint at = executor_.deadline().at;
+  const TimePoint at = loop_->deadline().at;
   return at != TimePoint::max() && std::chrono::steady_clock::now() >= at;
 }
 
 bool Worker::ready() const {
-  return (!saturated_ && requests_.has_record()) || executor_.needs_pump() || segment_.closed() || broken_ ||
+  return (!saturated_ && requests_.has_record()) || loop_->needs_pump() || segment_.closed() || broken_ ||
          to_loop_;
 }
 
-void Worker::wait() {
-  if (ready()) return;
-  const auto deadline = executor_.deadline();
-  if (deadline.spin) {
+Helm::Held Worker::wait(Helm::Held held) {
+  if (ready()) return held;
+  const auto deadline = loop_->deadline();
+  if (deadline.awake) {
     // A turn is being kept for the next command: microseconds, too short to sleep.
     const auto something = [this] { return ready(); };
     while (!ready() && std::chrono::steady_clock::now() < deadline.at) {
       if (!ring::detail::spin_briefly(something)) ring::detail::give_way();
     }
-    return;
+    return held;
   }
   std::optional<TimePoint> until;
   if (deadline.at != TimePoint::max()) until = deadline.at;
   ring::SpinBudget& budget = executor_.in_flight() ? budget_at_work_ : budget_;
   Helm& helm = executor_.helm();
-  const auto take_if_ready = [this, &helm] {
-    if (!helm.take_or_want()) return false;
+  std::optional<Helm::Held> again;
+  const auto take_if_ready = [this, &helm, &again] {
+    again = helm.take_or_want();
+    if (!again) return false;
+    loop_ = &executor_.at(*again);
     if (ready()) return true;
-    helm.let_go();  // nobody else waits for it
+    helm.let_go(std::move(*again));  // nobody else waits for it
     return false;
   };
-  helm.let_go();
-  if (!ring::wait(segment_.header().worker_bell, budget, take_if_ready, until)) take_helm();
+  helm.let_go(std::move(held));
+  if (!ring::wait(segment_.header().worker_bell, budget, take_if_ready, until)) return take_helm();
+  return std::move(*again);
 }
 
-void Worker::take_helm() {
-  ring::wait(segment_.header().worker_bell, budget_, [this] { return executor_.helm().take_or_want(); });
+Helm::Held Worker::take_helm() {
+  std::optional<Helm::Held> held;
+  ring::wait(segment_.header().worker_bell, budget_, [this, &held] {
+    held = executor_.helm().take_or_want();
+    return held.has_value();
+  });
+  loop_ = &executor_.at(*held);
+  return std::move(*held);
 }
 
 std::span<std::byte> Worker::scratch(std::size_t bytes) {

@@ -16,7 +16,8 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/helm.hpp"
+#include "runtime/vgpu/issue/loop.hpp"
 
 namespace fairgv::vgpu {
 
@@ -40,7 +41,7 @@ class Worker final : public StandIn {
   /// the program's next calls, which are to come at once, as far as they are brief, and returns as soon as
   /// the device has work. Nobody needs to be woken then, neither the loop thread to read them nor this one to
   /// run them.
-  void stand_in() override;
+  void stand_in(Helm::Held held) override;
 
  private:
   /// How many calls are handled before the device is looked after again.
@@ -64,14 +65,15 @@ class Worker final : public StandIn {
   void free_if_there_is_time();
   /// Waits awake for a moment; whether there was something to do before it was over.
   bool comes_back();
-  /// Returns with the helm, which it lets go of meanwhile.
-  void wait();
-  void take_helm();
+  /// Lets go of the helm meanwhile.
+  Helm::Held wait(Helm::Held held);
+  Helm::Held take_helm();
   /// Private memory for a message of so many bytes, aligned to 8.
   std::span<std::byte> scratch(std::size_t bytes);
 
   ring::Segment& segment_;
   Executor& executor_;
+  Executor::Loop* loop_ = nullptr;  // while this has the helm, on whatever thread
   CallHandler& calls_;
   /// A device with processors of its own is given work before anything else is done: the first commands of
   /// many are issued before all are read. On CPUs that cost 4 % with kernels of 50 us, device_cores or not

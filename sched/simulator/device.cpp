@@ -135,7 +135,7 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
 std::uint64_t SimulatedDevice::most_in_flight() const {
   if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  // As a worker bounds what a lone program keeps in flight (runtime/vgpu/turn/turn_keeper.hpp).
+  // As a worker bounds what a lone program keeps in flight (runtime/vgpu/turn/turn_meter.hpp).
   return std::clamp(static_cast<std::uint64_t>(model_.slices.alone() / kernel), TurnPlan::kLeastInFlight,
                     TurnPlan::kMostInFlight);
 }

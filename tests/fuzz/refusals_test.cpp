@@ -75,7 +75,7 @@ class Refusals : public ::testing::Test {
 
   const wire::Command command{kQueue, {}, {}};
   /// Low enough to be reached soon.
-  const vgpu::Executor::Limits limits{.waits = std::uint64_t{1} << 17, .notices = std::uint64_t{1} << 14};
+  const vgpu::IssueLimits limits{.waits = std::uint64_t{1} << 17, .notices = std::uint64_t{1} << 14};
   WorkerSession session{{}, limits};
 };
 

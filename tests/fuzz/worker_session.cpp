@@ -72,8 +72,8 @@ void scribble(std::span<std::byte> arena, const Bytes& bytes) {
 
 }  // namespace
 
-vgpu::Executor::Settings WorkerSession::settings(const Turns& turns, const vgpu::Executor::Limits& limits) {
-  vgpu::Executor::Settings settings;
+vgpu::IssueSettings WorkerSession::settings(const Turns& turns, const vgpu::IssueLimits& limits) {
+  vgpu::IssueSettings settings;
   settings.limits = limits;
   if (turns.cut) {
     settings.slicing.mode = vgpu::SlicingSettings::Mode::random;
@@ -90,19 +90,21 @@ vgpu::Executor::Settings WorkerSession::settings(const Turns& turns, const vgpu:
   return settings;
 }
 
-WorkerSession::WorkerSession(const Turns& turns, const vgpu::Executor::Limits& limits)
+WorkerSession::WorkerSession(const Turns& turns, const vgpu::IssueLimits& limits)
     : segment_(small_segment()),
       responses_(segment_.responses()),
       notices_(segment_.notices()),
       turns_{},
       executor_(segment_, std::span(turns_.devices).first(driver().root_devices().size()),
                 settings(turns, limits)),
+      held_(executor_.helm().try_take().value()),
+      loop_(executor_.at(held_)),
       backend_(driver(), segment_, executor_),
       replies_(segment_, [this] { read_replies(); }) {}
 
 WorkerSession::~WorkerSession() {
   settle();
-  executor_.pump();  // waits for the driver's thread, which may still be at the end of the last command
+  loop_.pump();  // waits for the driver's thread, which may still be at the end of the last command
   const auto roots = static_cast<wire::DeviceIndex>(driver().root_devices().size());
   for (wire::DeviceIndex device = roots; device < driver().devices().size(); ++device) {
     (void)driver().release_sub_device(device);
@@ -112,13 +114,13 @@ WorkerSession::~WorkerSession() {
 Result<void> WorkerSession::handle(wire::Opcode opcode, std::span<const std::byte> bytes) {
   const auto event = awaited(opcode, bytes);
   if (event) claim_slot(*event);
-  const auto done = vgpu::dispatch(backend_, replies_, opcode, bytes, opcode);
+  const auto done = vgpu::dispatch(backend_, loop_, replies_, opcode, bytes, opcode);
   if (!done) {
     expect(!done.error().message.empty(), "the end of a session has a reason");
     return done;
   }
   read_replies();
-  executor_.pump();
+  loop_.pump();
   Patience patience(kPatience);
   while (event && !ended(*event)) {
     expect(!patience.is_over(), "a build ends");
@@ -130,13 +132,13 @@ Result<void> WorkerSession::handle(wire::Opcode opcode, std::span<const std::byt
 void WorkerSession::settle() {
   Patience patience(kPatience);
   // What waits for a time to be issued at is work, too: a later pump would issue it.
-  const auto waits_for_a_time = [this] { return executor_.deadline().at != vgpu::TimePoint::max(); };
+  const auto waits_for_a_time = [this] { return loop_.deadline().at != vgpu::TimePoint::max(); };
   do {
-    executor_.pump();
+    loop_.pump();
     read_replies();
     std::this_thread::yield();
     expect(!patience.is_over(), "the driver ends what it was given");
-  } while (executor_.in_flight() || executor_.needs_pump() || waits_for_a_time());
+  } while (executor_.in_flight() || loop_.needs_pump() || waits_for_a_time());
 }
 
 void WorkerSession::read_replies() {

@@ -8,7 +8,7 @@
 
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "tests/fuzz/records.hpp"
 
 namespace fairgv::fuzz {
@@ -22,7 +22,7 @@ class WorkerSession {
     bool cut = false;
   };
 
-  explicit WorkerSession(const Turns& turns, const vgpu::Executor::Limits& limits = {});
+  explicit WorkerSession(const Turns& turns, const vgpu::IssueLimits& limits = {});
   /// Waits for what the driver has; commands that wait for the client never begin.
   ~WorkerSession();
 
@@ -42,14 +42,16 @@ class WorkerSession {
  private:
   void read_replies();
   bool ended(wire::EventId event) const;
-  vgpu::Executor::Settings settings(const Turns& turns, const vgpu::Executor::Limits& limits);
+  vgpu::IssueSettings settings(const Turns& turns, const vgpu::IssueLimits& limits);
 
   ring::Segment segment_;
   ring::RingConsumer responses_;
   ring::RingConsumer notices_;
   session::TurnPage turns_;
   vgpu::Executor executor_;
-  vgpu::opencl::Backend backend_;
+  const vgpu::Helm::Held held_;
+  vgpu::Executor::Loop& loop_;
+  vgpu::opencl::Handlers backend_;
   vgpu::Replies replies_;
   std::vector<std::byte> reply_;  // as much of it as has come
 };

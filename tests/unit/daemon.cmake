@@ -39,8 +39,8 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/trace_slot_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/arguments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/descendants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/options_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/output_lines_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/output_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/process_test.cpp

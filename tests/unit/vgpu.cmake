@@ -23,6 +23,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_lone_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_stolen_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_wait_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/worker_test.cpp)
 target_link_libraries(vgpu_test PRIVATE fairgv_vgpu harness fairgv_warnings GTest::gtest_main)
 gtest_discover_tests(vgpu_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)

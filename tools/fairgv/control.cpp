@@ -17,7 +17,7 @@ Result<Control> Control::connect(const std::string& socket_path, int* code) {
   session::Hello hello;
   hello.role = session::Hello::Role::control;
   // If it has hung up already, there may still be an answer; if there is none, receiving says so.
-  static_cast<void>(socket->send(session::to_text(hello)));
+  static_cast<void>(socket->send(to_text(hello)));
   auto packet = socket->receive();
   if (!packet) return packet.error();
   if (packet->kind != Packet::Kind::message) {
@@ -31,7 +31,7 @@ Result<Control> Control::connect(const std::string& socket_path, int* code) {
 }
 
 Result<std::string> Control::ask(const control::ControlRequest& request) {
-  const auto sent = socket_.send(session::to_text(request));
+  const auto sent = socket_.send(to_text(request));
   // A daemon that has hung up has said why, and that is still there to be read.
   auto answer = control::receive_answer(socket_);
   return sent || answer ? answer : Result<std::string>(sent.error());

@@ -19,6 +19,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/worker_options.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
@@ -87,11 +88,11 @@ struct DeviceRules {
   const DeviceRule& of(std::uint32_t device) const;
 };
 
-/// How launches that outlast a slice are cut (docs/SLICING.md). Workers have the defaults.
+/// How launches that outlast a slice are cut (docs/SLICING.md).
 struct SlicingRule {
-  std::string mode = "time";       // one of kSlicingModes
-  std::uint64_t floor = 1'500;     // work-groups of the smallest part
-  std::vector<std::string> never;  // functions that run whole
+  std::string mode = session::WorkerTuning{}.slicing;           // one of kSlicingModes
+  std::uint64_t floor = session::WorkerTuning{}.slicing_floor;  // work-groups of the smallest part
+  std::vector<std::string> never;                               // functions that run whole
 };
 
 /// How workers are confined (docs/SECURITY.md).
@@ -109,8 +110,8 @@ inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
 
 /// What one session may have at a time.
 struct SessionRule {
-  std::uint32_t objects = 1 << 20;
-  std::uint32_t commands = 1 << 18;  // pending, while only the program can make progress possible
+  std::uint32_t objects = session::WorkerTuning{}.objects;
+  std::uint32_t commands = session::WorkerTuning{}.commands;  // pending, while only the program can end that
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
   bool driver_messages = true;                      // the program gets what its driver says
 };
@@ -143,10 +144,10 @@ struct Config {
   std::optional<gid_t> admin_group;  // who may do what root may by `fairgv`
   // [device]
   DeviceRules devices;
-  std::uint32_t samples = 5;    // commands measured one by one after a switch
+  std::uint32_t samples = session::WorkerTuning{}.samples;  // commands measured one by one after a switch
   std::string device_cores;     // where a CPU device's threads run, and workers' own do not; empty: anywhere
-  bool core_per_thread = true;  // of a CPU device's threads, each on its own
-  bool coscheduling = true;     // interactive programs are woken with their turns, on devices apart
+  bool core_per_thread = session::WorkerTuning{}.core_per_thread;  // of a CPU device's threads, each on its own
+  bool coscheduling = session::WorkerTuning{}.coscheduling;  // interactive programs are woken with their turns
   SlicingRule slicing;
   // [session]
   SessionRule session;

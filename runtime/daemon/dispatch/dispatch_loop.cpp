@@ -419,6 +419,15 @@ bool DispatchLoop::compiles(SessionId id) {
   return any;
 }
 
+std::string DispatchLoop::waits_for(SessionId id) {
+  const std::lock_guard lock(mutex_);
+  std::string first;
+  at_places(id, [&first](const Dispatcher& dispatcher, PlaceId place) {
+    if (first.empty()) first = dispatcher.waits_for(place);
+  });
+  return first;
+}
+
 bool DispatchLoop::interactive(SessionId id) {
   const std::lock_guard lock(mutex_);
   bool any = false;

@@ -149,6 +149,8 @@ class DispatchLoop {
   /// On any device; see Dispatcher.
   bool interactive(SessionId id);
   bool compiles(SessionId id);
+  /// See Dispatcher; of the first of its devices for which a command waits.
+  std::string waits_for(SessionId id);
   bool has_used_a_device(SessionId id);
   /// By device: what its worker has counted and was charged, in its life.
   std::vector<std::uint64_t> used_ns(SessionId id);

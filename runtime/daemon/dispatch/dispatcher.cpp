@@ -8,24 +8,10 @@
 #include "sched/turn_plan.hpp"
 
 namespace fairgv::daemon {
-namespace {
 
 using session::DeviceTurn;
+using session::DispatcherTurn;
 using session::TurnState;
-
-constexpr std::uint32_t raw(TurnState state) {
-  return static_cast<std::uint32_t>(state);
-}
-
-/// Moves the state if it still is what was seen. Release: the worker's acquiring look sees what was written
-/// before. Acquire on both outcomes: pairs with the worker's release, so that its used_ns is up to date.
-bool move(DeviceTurn& turn, TurnState from, TurnState to) {
-  std::uint32_t expected = raw(from);
-  return turn.state.compare_exchange_strong(expected, raw(to), std::memory_order_acq_rel,
-                                            std::memory_order_acquire);
-}
-
-}  // namespace
 
 // -- policy
 
@@ -277,6 +263,12 @@ session::CompileClock Dispatcher::compile_clock(PlaceId id) const {
   return session::CompileClock(found->second.turn->compile_clock.load(std::memory_order_relaxed));
 }
 
+const char* Dispatcher::waits_for(PlaceId id) const {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return "";
+  return session::name_of_wait(found->second.turn->waits_for.load(std::memory_order_relaxed));
+}
+
 bool Dispatcher::interactive(PlaceId id) const {
   const auto found = sessions_.find(id);
   return found != sessions_.end() && found->second.turn->interactive_cpu.load(std::memory_order_relaxed) != 0;
@@ -320,8 +312,7 @@ void Dispatcher::charge_holder(Time now) {
 // -- inside
 
 TurnState Dispatcher::load(const Session& session) {
-  // Acquire: pairs with the worker's release on every transition.
-  return static_cast<State>(session.turn->state.load(std::memory_order_acquire));
+  return DispatcherTurn(*session.turn).look();
 }
 
 Dispatcher::Session* Dispatcher::find(PlaceId id) {
@@ -447,12 +438,12 @@ void Dispatcher::reclaim_turn(Time now) {
         deadline_ = turn_->granted + (turn_->ends ? Duration(kFreshGrant) : Duration(kPatience));
         return;
       }
-      if (move(*session.turn, State::held, State::idle)) {
+      if (DispatcherTurn(*session.turn).take_back()) {
         turn_->taken_back = true;
         return end_turn(session, State::idle, now);
       }
     } else if (state == State::busy && turn_->ends) {
-      turn_->asked = move(*session.turn, State::busy, State::busy_asked);
+      turn_->asked = DispatcherTurn(*session.turn).ask();
       if (turn_->asked) return;
     } else {
       return look_at_holder(session, now);
@@ -549,11 +540,8 @@ bool Dispatcher::grant(PlaceId id, Session& session, const sched::Turn& next, Ti
   // Read before the grant: afterwards the worker may count on.
   const std::uint64_t commands = turn.commands.load(std::memory_order_relaxed);
   const Duration slice = alone || by_clock ? Duration(0) : next.slice;
-  // Relaxed: ordered by the state becoming held.
-  turn.slice_ns.store(static_cast<std::uint64_t>(slice.count()), std::memory_order_relaxed);
-  turn.depth.store(by_clock ? sched::kDriverQueue : 0, std::memory_order_relaxed);
   tell_company(session);
-  if (!move(turn, State::wanting, State::held)) {
+  if (!DispatcherTurn(turn).grant({slice, by_clock ? sched::kDriverQueue : 0})) {
     report_broken(id, session, "withdrew its wish for the device", now);
     return false;
   }

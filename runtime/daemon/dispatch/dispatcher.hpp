@@ -199,6 +199,8 @@ class Dispatcher {
   session::TurnState state(PlaceId id) const;
   /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
   bool interactive(PlaceId id) const;
+  /// Why its next command waits, as its worker says (session/turn_wait.hpp); empty: none does.
+  const char* waits_for(PlaceId id) const;
   /// Its worker's, if it is to be believed.
   session::CompileClock compile_clock(PlaceId id) const;
   /// Device time charged to the tenant in its life. Call charge_holder() before for a value of this moment.

@@ -4,7 +4,7 @@
 // process and can write anything into the turn page, so the report alone must not decide what a turn costs.
 // The daemon knows for how long the turn kept the device from others. Between that and an honest report lie
 // only the ways in and out of a turn: the worker wakes up after the grant, waits in vain for more to do at
-// the end (at most TurnKeeper::kLongestLinger), and the dispatcher wakes up. These are left to the report;
+// the end (at most vgpu::Linger::kLongest), and the dispatcher wakes up. These are left to the report;
 // what goes beyond them is charged.
 //
 // On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker

@@ -72,7 +72,7 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
                     state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
                     session->long_commands.all(), session->paused, held_back_s(*session), session->peer.uid,
                     seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id),
-                    host.dispatch.compiles(id)});
+                    host.dispatch.compiles(id), host.dispatch.waits_for(id)});
   }
   return list;
 }

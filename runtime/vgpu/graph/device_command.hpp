@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/session/turn_wait.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
 #include "runtime/vgpu/graph/event_table.hpp"
 #include "sched/command_history.hpp"
@@ -123,6 +124,8 @@ class DeviceCommand : public Node {
   bool cut = false;
   /// When it was handed to the driver.
   std::chrono::steady_clock::time_point issued_at{};
+  /// Why it was not handed to the driver before: the last reason, if any.
+  session::TurnWait waited_for = session::TurnWait::nothing;
 };
 
 }  // namespace fairgv::vgpu

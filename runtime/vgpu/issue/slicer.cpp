@@ -53,15 +53,15 @@ bool Slicer::stays_whole(const slicing::Launch& grid, std::optional<Duration> ex
 
 /// What the configuration says of the floor, which may change while the worker runs. Where the program says
 /// what its parts are, nothing.
-void Slicer::take_floor(const TurnKeeper& turn) {
+void Slicer::take_floor(const TurnClient& turn) {
   using Mode = SlicingSettings::Mode;
   if (settings_.mode != Mode::shared && settings_.mode != Mode::always) return;
   settings_.planner.floor = turn.slicing_floor().value_or(settings_.planner.floor);
 }
 
-Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration slice) {
+Slicer::Way Slicer::way(DeviceCommand& first, const TurnClient& turn, Duration slice) {
   forget_to_prepare();
-  const auto room = slice_for(turn.room(), slice);
+  const auto room = slice_for(turn.meter().room(), slice);
   if (is_under_way(first)) {
     if (planner_->done() || failed_with_ != 0) return Way::not_yet;
     // Begun in parts, ended in parts: without another tenant in parts of whole slices.
@@ -71,7 +71,7 @@ Slicer::Way Slicer::way(DeviceCommand& first, const TurnKeeper& turn, Duration s
   if (!room) return Way::whole;
   take_floor(turn);
   room_ = *room;
-  expected_ = turn.expected(first.kind());
+  expected_ = turn.meter().expected(first.kind());
   // Nearly all commands: known, and short.
   const bool by_time = room_.length > Duration(0) && !settings_.planner.static_grid;
   if (by_time && expected_ && *expected_ <= room_.length) return Way::whole;

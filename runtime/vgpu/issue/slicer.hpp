@@ -18,7 +18,7 @@
 
 #include "runtime/vgpu/graph/device_command.hpp"
 #include "runtime/vgpu/issue/slicing_settings.hpp"
-#include "runtime/vgpu/turn/turn_keeper.hpp"
+#include "runtime/vgpu/turn/turn_client.hpp"
 #include "slicing/planner.hpp"
 
 namespace fairgv::vgpu {
@@ -34,7 +34,7 @@ class Slicer {
   };
 
   /// How to run the first of the device's commands, now. `slice`: what counts where the tenant is alone.
-  Way way(DeviceCommand& first, const TurnKeeper& turn, slicing::Duration slice);
+  Way way(DeviceCommand& first, const TurnClient& turn, slicing::Duration slice);
 
   /// The launch of which way() said last that its preparation must be begun; asking takes it.
   SliceableLaunch* take_to_prepare() { return std::exchange(to_prepare_, nullptr); }
@@ -79,7 +79,7 @@ class Slicer {
                    const slicing::Slice& slice) const;
   slicing::Box next_box();
 
-  void take_floor(const TurnKeeper& turn);
+  void take_floor(const TurnClient& turn);
 
   SlicingSettings settings_;
   std::uint64_t random_;

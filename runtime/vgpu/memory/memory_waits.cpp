@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/vgpu/issue/loop.hpp"
+
 namespace fairgv::vgpu {
 
 /// Ends after all that was on its way when it was queued. The executor destroys nodes in the order in which
@@ -31,7 +33,7 @@ MemoryWaits::~MemoryWaits() {
   if (account_ != nullptr) account_->on_release({});
 }
 
-Result<void> MemoryWaits::await(const wire::AwaitMemory& call) {
+Result<void> MemoryWaits::await(Executor::Loop& loop, const wire::AwaitMemory& call) {
   if (wait_) return Error{"the session waits for memory already"};
   if (account_ != nullptr && !account_->exist(call.devices)) return Error{"devices that there are not"};
   auto answer = executor_.begin_host_work(call.answer);
@@ -40,15 +42,15 @@ Result<void> MemoryWaits::await(const wire::AwaitMemory& call) {
   if (account_ == nullptr) {
     end(wire::kNothingOnItsWay);
   } else {
-    begin(call.bytes, call.more != 0);
+    begin(loop, call.bytes, call.more != 0);
   }
   return {};
 }
 
-void MemoryWaits::begin(std::uint64_t bytes, bool more_is_to_come) {
+void MemoryWaits::begin(Executor::Loop& loop, std::uint64_t bytes, bool more_is_to_come) {
   executor_.free_promptly(true);  // first: of what ends from here on, came_back() hears
   wait_->missing = bytes;
-  executor_.pump();
+  loop.pump();
   if (!wait_) return;  // that was enough
   const std::uint64_t left = account_->least_left(wait_->devices);
   const std::uint64_t missing = left < bytes ? bytes - left : 1;
@@ -63,7 +65,7 @@ void MemoryWaits::begin(std::uint64_t bytes, bool more_is_to_come) {
     const auto drained = std::make_shared<Drained>(*this, wait_);
     // What has ended since the look above may have been the last that moved. A node that is not queued ends
     // the wait as it is destroyed.
-    if (!executor_.enqueue_behind_moving(drained)) executor_.free_retired();
+    if (!executor_.enqueue_behind_moving(drained)) loop.free_retired();
   }
 }
 

@@ -26,7 +26,7 @@ class MemoryWaits {
   MemoryWaits& operator=(const MemoryWaits&) = delete;
 
   /// An Error if the front end broke the protocol.
-  Result<void> await(const wire::AwaitMemory& call);
+  Result<void> await(Executor::Loop& loop, const wire::AwaitMemory& call);
 
  private:
   struct Wait {
@@ -36,7 +36,7 @@ class MemoryWaits {
   };
   class Drained;
 
-  void begin(std::uint64_t bytes, bool more_is_to_come);
+  void begin(Executor::Loop& loop, std::uint64_t bytes, bool more_is_to_come);
   void came_back(std::uint64_t devices, std::uint64_t bytes);
   void end(std::int32_t status);
 

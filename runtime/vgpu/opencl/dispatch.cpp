@@ -1,14 +1,14 @@
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
-namespace fairgv::vgpu {
+namespace fairgv::vgpu::opencl {
 
-template Result<void> dispatch(opencl::Backend&, Replies&, wire::Opcode, std::span<const std::byte>,
-                               std::uint64_t);
-
-namespace opencl {
+Result<void> Handlers::handle_call(Executor::Loop& loop, Replies& replies, wire::Opcode opcode,
+                                   std::span<const std::byte> bytes, std::uint64_t tag) {
+  return dispatch(*this, loop, replies, opcode, bytes, tag);
+}
 
 // Commands are only handed over: the specification lets callbacks enqueue what does not block.
-bool Backend::is_brief(wire::Opcode opcode) {
+bool Handlers::is_brief(wire::Opcode opcode) const {
   switch (opcode) {
     case wire::EnqueueKernel::opcode:
     case wire::SetKernelArguments::opcode:
@@ -27,5 +27,4 @@ bool Backend::is_brief(wire::Opcode opcode) {
   }
 }
 
-}  // namespace opencl
-}  // namespace fairgv::vgpu
+}  // namespace fairgv::vgpu::opencl

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "address_table.hpp"
+#include "cuda-shim/cudart/modules/address_table.hpp"
 #include "array_format.hpp"
 #include "launch.hpp"
 #include "registry.hpp"

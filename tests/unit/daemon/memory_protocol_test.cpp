@@ -66,27 +66,27 @@ TEST(MemoryInReady, OfAnOldWorkerIsUnknown) {
 }
 
 TEST(MemoryInSet, ReplacesTheWeight) {
-  ControlRequest request;
-  request.command = ControlRequest::Command::set;
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::set;
   request.tenant = "a";
   request.memory = MemorySize{kGiB};
-  const auto read = parse_control_request(to_text(request));
+  const auto read = control::parse_control_request(to_text(request));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->memory, request.memory);
-  EXPECT_FALSE(parse_control_request(R"({"command":"set","tenant":"a","memory":"much"})"));
-  EXPECT_FALSE(parse_control_request(R"({"command":"set","tenant":"a"})"));
+  EXPECT_FALSE(control::parse_control_request(R"({"command":"set","tenant":"a","memory":"much"})"));
+  EXPECT_FALSE(control::parse_control_request(R"({"command":"set","tenant":"a"})"));
 }
 
 TEST(MemoryInReports, IsReadAsItWasWritten) {
-  Report report;
+  control::Report report;
   report.devices.push_back({0, "p", "d", {}, "fair", 6, 8 * kGiB, 3 * kGiB, kGiB});
-  Report::Tenant tenant;
+  control::Report::Tenant tenant;
   tenant.tenant = "a";
   tenant.memory_used = {1, ~std::uint64_t{0}};
   tenant.memory_limit = {2, 3};
   tenant.memory_reserve = {4, 5};
   report.tenants.push_back(tenant);
-  const auto read = parse_report(to_text(report));
+  const auto read = control::parse_report(to_text(report));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->devices[0].memory, 8 * kGiB);
   EXPECT_EQ(read->devices[0].memory_used, 3 * kGiB);

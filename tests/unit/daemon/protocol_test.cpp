@@ -227,11 +227,11 @@ TEST(Protocol, NoMutilatedMessageIsFatal) {
                                    to_text(Welcome{}),
                                    to_text(WorkerReady{{{"p", "n", 1}}}),
                                    to_text(LongCommand{0, "n", "r", 1, 1, 1}),
-                                   to_text(ControlRequest{ControlRequest::Command::set, "a", 1}),
-                                   to_text(Report{}),
-                                   to_text(ReloadReport{"/f", {"a"}, {"b"}, {"c"}, {"d"}}),
-                                   refusal_text({"f:1:1: a", "f:2:1: b"}),
-                                   to_text(WhoAmI{})};
+                                   to_text(control::ControlRequest{control::ControlRequest::Command::set, "a", 1}),
+                                   to_text(control::Report{}),
+                                   to_text(control::ReloadReport{"/f", {"a"}, {"b"}, {"c"}, {"d"}}),
+                                   control::refusal_text({"f:1:1: a", "f:2:1: b"}),
+                                   to_text(control::WhoAmI{})};
   constexpr int kRounds = harness::rounds(4'000);
   int refused = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -251,45 +251,45 @@ TEST(Protocol, NoMutilatedMessageIsFatal) {
       if (text.empty()) text = "x";
     }
     refused += !parse_hello(text) + !parse_hello_answer(text) + !parse_worker_message(text) +
-               !parse_control_request(text) + !parse_report(text);
-    (void)parse_reload_report(text);
-    (void)parse_whoami(text);
-    (void)parse_config_answer(text);
+               !control::parse_control_request(text) + !control::parse_report(text);
+    (void)control::parse_reload_report(text);
+    (void)control::parse_whoami(text);
+    (void)control::parse_config_answer(text);
   }
   EXPECT_GT(refused, 4 * kRounds);  // each text is meant for one parser of five
 }
 
 TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
-  const auto set = parse_control_request(to_text(ControlRequest{ControlRequest::Command::set, "bob", 4}));
+  const auto set = control::parse_control_request(to_text(control::ControlRequest{control::ControlRequest::Command::set, "bob", 4}));
   ASSERT_TRUE(set) << set.error().message;
-  EXPECT_EQ(set->command, ControlRequest::Command::set);
+  EXPECT_EQ(set->command, control::ControlRequest::Command::set);
   EXPECT_EQ(set->tenant, "bob");
   EXPECT_EQ(set->weight, 4u);
-  EXPECT_EQ(parse_control_request(to_text(ControlRequest{ControlRequest::Command::stop, {}, 0}))->command,
-            ControlRequest::Command::stop);
-  EXPECT_EQ(parse_control_request(to_text(ControlRequest{}))->command, ControlRequest::Command::ps);
-  ControlRequest policy;
-  policy.command = ControlRequest::Command::set_policy;
+  EXPECT_EQ(control::parse_control_request(to_text(control::ControlRequest{control::ControlRequest::Command::stop, {}, 0}))->command,
+            control::ControlRequest::Command::stop);
+  EXPECT_EQ(control::parse_control_request(to_text(control::ControlRequest{}))->command, control::ControlRequest::Command::ps);
+  control::ControlRequest policy;
+  policy.command = control::ControlRequest::Command::set_policy;
   policy.policy = "fifo";
-  EXPECT_EQ(parse_control_request(to_text(policy))->policy, "fifo");
-  EXPECT_EQ(parse_control_request(to_text(policy))->device, std::nullopt);
+  EXPECT_EQ(control::parse_control_request(to_text(policy))->policy, "fifo");
+  EXPECT_EQ(control::parse_control_request(to_text(policy))->device, std::nullopt);
   policy.device = 3;
-  EXPECT_EQ(parse_control_request(to_text(policy))->device, 3u);
+  EXPECT_EQ(control::parse_control_request(to_text(policy))->device, 3u);
 }
 
 TEST(ControlProtocol, WhatIsToHappenToASessionOrATenantArrives) {
   for (const auto command :
-       {ControlRequest::Command::kill, ControlRequest::Command::pause, ControlRequest::Command::resume}) {
-    ControlRequest request;
+       {control::ControlRequest::Command::kill, control::ControlRequest::Command::pause, control::ControlRequest::Command::resume}) {
+    control::ControlRequest request;
     request.command = command;
     request.session = 7;
-    const auto session = parse_control_request(to_text(request));
+    const auto session = control::parse_control_request(to_text(request));
     ASSERT_TRUE(session) << session.error().message;
     EXPECT_EQ(session->command, command);
     EXPECT_EQ(session->session, 7u);
     request.session.reset();
     request.tenant = "7";
-    const auto tenant = parse_control_request(to_text(request));
+    const auto tenant = control::parse_control_request(to_text(request));
     ASSERT_TRUE(tenant) << tenant.error().message;
     EXPECT_EQ(tenant->command, command);
     EXPECT_EQ(tenant->tenant, "7");
@@ -298,41 +298,41 @@ TEST(ControlProtocol, WhatIsToHappenToASessionOrATenantArrives) {
   for (const char* text : {R"({"command":"kill"})", R"({"command":"pause","session":1,"tenant":"a"})",
                            R"({"command":"resume","tenant":""})", R"({"command":"kill","session":"1"})",
                            R"({"command":"kill","session":-1})", R"({"command":"pause","tenant":"a b"})"}) {
-    EXPECT_FALSE(parse_control_request(text)) << text;
+    EXPECT_FALSE(control::parse_control_request(text)) << text;
   }
 }
 
 TEST(ControlProtocol, WhatIsPausedIsReported) {
-  Report report;
+  control::Report report;
   report.tenants.resize(2);
   report.tenants[0].tenant = "a";
-  report.tenants[0].paused = Pause{1000, false};
+  report.tenants[0].paused = control::Pause{1000, false};
   report.tenants[1].tenant = "b";
   report.tenants[1].sessions.resize(1);
-  report.tenants[1].sessions[0].paused = Pause{0, true};
-  const auto read = parse_report(to_text(report));
+  report.tenants[1].sessions[0].paused = control::Pause{0, true};
+  const auto read = control::parse_report(to_text(report));
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->tenants[0].paused, (Pause{1000, false}));
+  EXPECT_EQ(read->tenants[0].paused, (control::Pause{1000, false}));
   EXPECT_EQ(read->tenants[1].paused, std::nullopt);
-  EXPECT_EQ(read->tenants[1].sessions[0].paused, (Pause{0, true}));
+  EXPECT_EQ(read->tenants[1].sessions[0].paused, (control::Pause{0, true}));
 }
 
 TEST(ControlProtocol, WhatAReloadHasDoneArrives) {
-  const auto report = parse_reload_report(to_text(ReloadReport{"/f", {"a", "b"}, {"c"}, {"d"}, {"e"}}));
+  const auto report = control::parse_reload_report(to_text(control::ReloadReport{"/f", {"a", "b"}, {"c"}, {"d"}, {"e"}}));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->file, "/f");
   EXPECT_EQ(report->at_once, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(report->new_programs, std::vector<std::string>{"c"});
   EXPECT_EQ(report->restart, std::vector<std::string>{"d"});
   EXPECT_EQ(report->warnings, std::vector<std::string>{"e"});
-  const auto refused = parse_reload_report(refusal_text({"f:1:1: x", "f:2:1: y\x1b"}));
+  const auto refused = control::parse_reload_report(control::refusal_text({"f:1:1: x", "f:2:1: y\x1b"}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "the configuration stays as it was\nf:1:1: x\nf:2:1: y?");
-  EXPECT_EQ(parse_reload_report(failure_text("no")).error().message, "no");
+  EXPECT_EQ(control::parse_reload_report(control::failure_text("no")).error().message, "no");
 }
 
 TEST(ControlProtocol, WhoSomebodyIsArrives) {
-  WhoAmI who;
+  control::WhoAmI who;
   who.uid = 1000;
   who.user = "alice";
   who.groups = {1000, 44};
@@ -344,18 +344,18 @@ TEST(ControlProtocol, WhoSomebodyIsArrives) {
   who.weight = 3;
   who.memory_limits = {7};
   who.administrator = true;
-  const auto read = parse_whoami(to_text(who));
+  const auto read = control::parse_whoami(to_text(who));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_text(read.value()), to_text(who));
   EXPECT_FALSE(read->refusal);
-  EXPECT_EQ(parse_config_answer(config_text("[device]\n")).value(), "[device]\n");
-  ControlRequest request;
-  request.command = ControlRequest::Command::whoami;
+  EXPECT_EQ(control::parse_config_answer(control::config_text("[device]\n")).value(), "[device]\n");
+  control::ControlRequest request;
+  request.command = control::ControlRequest::Command::whoami;
   request.tenant = "a";
-  EXPECT_EQ(parse_control_request(to_text(request))->tenant, "a");
-  for (const auto command : {ControlRequest::Command::reload, ControlRequest::Command::config}) {
+  EXPECT_EQ(control::parse_control_request(to_text(request))->tenant, "a");
+  for (const auto command : {control::ControlRequest::Command::reload, control::ControlRequest::Command::config}) {
     request.command = command;
-    EXPECT_EQ(parse_control_request(to_text(request))->command, command);
+    EXPECT_EQ(control::parse_control_request(to_text(request))->command, command);
   }
 }
 
@@ -365,16 +365,16 @@ TEST(ControlProtocol, BadRequestsAreRefused) {
         R"({"command":"set","tenant":"a b","weight":1})", R"({"command":"set","tenant":"a","weight":0})",
         R"({"command":"set","tenant":"a","weight":"abc"})", R"({"command":"policy"})",
         R"({"command":"policy","policy":"fair","device":-1})", R"({"command":"whoami","tenant":"a b"})"}) {
-    EXPECT_FALSE(parse_control_request(text)) << text;
+    EXPECT_FALSE(control::parse_control_request(text)) << text;
   }
 }
 
-Report full_report(std::size_t tenants) {
-  Report report;
+control::Report full_report(std::size_t tenants) {
+  control::Report report;
   report.daemon = {42, "0.1.0", "/run/fairgv/fairgvd.sock", 1.5, 6.0};
   report.devices = {{0, "PoCL", "cpu", "tenant0"}, {1, "PoCL", "other", std::nullopt}};
   for (std::size_t i = 0; i < tenants; ++i) {
-    Report::Tenant tenant;
+    control::Report::Tenant tenant;
     tenant.tenant = "tenant" + std::to_string(i);
     tenant.weight = 2;
     tenant.uid = 1'000;
@@ -385,11 +385,12 @@ Report full_report(std::size_t tenants) {
     tenant.sessions[0].device_time_ns = {7, UINT64_MAX};
     tenant.sessions[0].memory_used = {8, 9};
     tenant.sessions[0].compiles = true;
+    tenant.sessions[0].waits_for = "asked back";
     tenant.device_time_ns = {UINT64_MAX, 0};
     tenant.share = {0.25, 0};
     tenant.ideal_share = 0.5;
     tenant.commands = 9;
-    Report::Use use;
+    control::Report::Use use;
     use.entitled_ns = 3;
     use.wait_p99_ns = 17'000;
     use.queue = 2;
@@ -405,7 +406,7 @@ Report full_report(std::size_t tenants) {
 }
 
 TEST(ControlProtocol, AReportArrivesAsItWasSent) {
-  const auto read = parse_report(to_text(full_report(2)));
+  const auto read = control::parse_report(to_text(full_report(2)));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->daemon.pid, 42);
   EXPECT_EQ(read->daemon.slice_ms, 6.0);
@@ -413,7 +414,7 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(read->devices[0].holder, "tenant0");
   EXPECT_FALSE(read->devices[1].holder);
   ASSERT_EQ(read->tenants.size(), 2u);
-  const Report::Tenant& tenant = read->tenants[1];
+  const control::Report::Tenant& tenant = read->tenants[1];
   EXPECT_EQ(tenant.tenant, "tenant1");
   EXPECT_EQ(tenant.device_time_ns, (std::vector<std::uint64_t>{UINT64_MAX, 0}));
   EXPECT_EQ(tenant.share, (std::vector<double>{0.25, 0}));
@@ -432,6 +433,7 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.sessions[0].device_time_ns, (std::vector<std::uint64_t>{7, UINT64_MAX}));
   EXPECT_EQ(tenant.sessions[0].memory_used, (std::vector<std::uint64_t>{8, 9}));
   EXPECT_TRUE(tenant.sessions[0].compiles);
+  EXPECT_EQ(tenant.sessions[0].waits_for, "asked back");
   ASSERT_EQ(read->kills.size(), 1u);
   EXPECT_EQ(read->kills[0].tenant, "tenant0");
   EXPECT_EQ(read->kills[0].pid, 4711);
@@ -445,13 +447,14 @@ TEST(ControlProtocol, AnOlderDaemonsReportLacksWhatItDoesNotKnow) {
   auto& session = json["tenants"][0]["sessions"][0];
   ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
   ASSERT_EQ(session.erase("uid") + session.erase("age_s") + json.erase("kills"), 3u);
-  ASSERT_EQ(session.erase("compiles"), 1u);
+  ASSERT_EQ(session.erase("compiles") + session.erase("waits_for"), 2u);
   ASSERT_EQ(json["tenants"][0].erase("use") + json["daemon"].erase("restarts"), 2u);
-  const auto read = parse_report(json.dump());
+  const auto read = control::parse_report(json.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());
   EXPECT_FALSE(read->tenants[0].sessions[0].uid);
   EXPECT_FALSE(read->tenants[0].sessions[0].compiles);
+  EXPECT_EQ(read->tenants[0].sessions[0].waits_for, "");
   EXPECT_TRUE(read->kills.empty());
 }
 
@@ -476,19 +479,19 @@ TEST(ControlProtocol, AnswersOfAnyLengthArriveWhole) {
   for (const std::size_t tenants : {1UL, 600UL}) {
     const std::string sent = to_text(full_report(tenants));
     ASSERT_EQ(sent.size() > kMaxPacket, tenants > 1);
-    ASSERT_TRUE(send_answer(pair->first, sent));
-    const auto received = receive_answer(pair->second);
+    ASSERT_TRUE(control::send_answer(pair->first, sent));
+    const auto received = control::receive_answer(pair->second);
     ASSERT_TRUE(received) << received.error().message;
     EXPECT_TRUE(received.value() == sent) << tenants;
   }
 }
 
 TEST(ControlProtocol, AFailureCarriesItsReason) {
-  EXPECT_TRUE(parse_outcome(success_text()));
-  const auto outcome = parse_outcome(failure_text("there is no tenant 'x'"));
+  EXPECT_TRUE(control::parse_outcome(control::success_text()));
+  const auto outcome = control::parse_outcome(control::failure_text("there is no tenant 'x'"));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().message, "there is no tenant 'x'");
-  EXPECT_FALSE(parse_outcome("{\"ok\":3}"));
+  EXPECT_FALSE(control::parse_outcome("{\"ok\":3}"));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST_F(TopKeys, ChangeAWeightAfterYes) {
   EXPECT_EQ(screen().mode, Mode::confirm);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"set","tenant":"bob","weight":7})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"set","tenant":"bob","weight":7})");
   controller.answered(*step.change, {});
   EXPECT_EQ(screen().message, "bob: weight 7");
   EXPECT_FALSE(screen().message_warns);
@@ -66,7 +66,7 @@ TEST_F(TopKeys, ChangeAQuota) {
   press(Key::Kind::enter);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(session::to_text(step.change->request),
+  EXPECT_EQ(to_text(step.change->request),
             R"({"command":"set","memory":"512MiB","tenant":"alice"})");
 }
 
@@ -81,7 +81,7 @@ TEST_F(TopKeys, ChangeAPolicyFromTheListThatThereIs) {
   press(Key::Kind::enter);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(session::to_text(step.change->request),
+  EXPECT_EQ(to_text(step.change->request),
             R"({"command":"policy","device":0,"policy":"strict-cosched"})");
 }
 
@@ -91,7 +91,7 @@ TEST_F(TopKeys, EndAllSessionsOfATenantAfterYes) {
   EXPECT_EQ(screen().question, "end all sessions of bob? y or n");
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"kill","tenant":"bob"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"kill","tenant":"bob"})");
   type("x");
   EXPECT_FALSE(type("n").change);
 }
@@ -101,7 +101,7 @@ TEST_F(TopKeys, PauseATenantAndLetItGoOn) {
   EXPECT_EQ(screen().question, "pause alice? y or n");
   Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"pause","tenant":"alice"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"pause","tenant":"alice"})");
   control::Report report = top_report();
   report.tenants[0].paused = control::Pause{1000, false};
   controller.arrived(report);
@@ -113,7 +113,7 @@ TEST_F(TopKeys, PauseATenantAndLetItGoOn) {
   EXPECT_EQ(screen().question, "resume alice? y or n");
   step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(session::to_text(step.change->request), R"({"command":"resume","tenant":"alice"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"resume","tenant":"alice"})");
 }
 
 TEST_F(TopKeys, ChangeNothingWhereNobodyIs) {

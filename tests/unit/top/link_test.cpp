@@ -37,7 +37,7 @@ struct TopLink : ::testing::Test {
     ASSERT_TRUE(accepted && accepted.value());
     peer = std::move(accepted).value();
     ASSERT_TRUE(session::parse_hello(heard()));
-    ASSERT_TRUE(peer.send(session::to_text(session::Welcome{})));
+    ASSERT_TRUE(peer.send(to_text(session::Welcome{})));
     link->readable(now);
   }
   /// What the link has sent, empty if nothing.
@@ -66,7 +66,7 @@ TEST_F(TopLink, BringsReports) {
   accept();
   link->ask_report(now);
   EXPECT_EQ(heard(), R"({"command":"ps"})");
-  answer(session::to_text(top_report()));
+  answer(to_text(top_report()));
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(reports[0].tenants.size(), 3u);
   EXPECT_EQ(link->deadline(), DaemonLink::Time::max());
@@ -79,7 +79,7 @@ TEST_F(TopLink, BringsReportsThatAreTooLongForAPacket) {
   control::Report report = top_report();
   for (std::uint32_t i = 0; i < 300; ++i)
     report.tenants.push_back(top_tenant("t" + std::to_string(i), 1, 0, 0));
-  const std::string text = session::to_text(report);
+  const std::string text = to_text(report);
   ASSERT_GT(text.size(), kMaxPacket);
   answer(text);
   ASSERT_EQ(reports.size(), 1u);
@@ -94,7 +94,7 @@ TEST_F(TopLink, AsksOneThingAtATimeInOrder) {
   link->ask_report(now);  // one look is asked for already
   EXPECT_EQ(heard(), R"({"command":"ps"})");
   EXPECT_EQ(heard(), "");
-  answer(session::to_text(top_report()));
+  answer(to_text(top_report()));
   EXPECT_EQ(heard(), R"({"command":"set","tenant":"bob","weight":7})");
   answer(control::success_text());
   EXPECT_EQ(answers, std::vector<std::string>{"bob: weight 7"});
@@ -179,7 +179,7 @@ TEST_F(TopLink, TellsWhyADaemonDoesNotLetItIn) {
   begin_daemon();
   link->tick(now);
   peer = std::move(listener->accept()).value();
-  ASSERT_TRUE(peer.send(session::to_text(session::Refused{"not you"})));
+  ASSERT_TRUE(peer.send(to_text(session::Refused{"not you"})));
   link->readable(now);
   EXPECT_EQ(losses, std::vector<std::string>{"not you"});
 }

@@ -43,7 +43,7 @@ struct TraceReading : ::testing::Test {
   ring::RingProducer producer{place.ring};
 };
 
-constexpr TracedCommand kGood{100, 200, 64, 0, 0, {8, 8, 1}, 1, 0, TracedCommand::kLaunch};
+constexpr TracedCommand kGood{100, 200, 64, 0, 0, {8, 8, 1}, 1, 0, TracedCommand::kLaunch, 0};
 
 TEST_F(TraceReading, BringsCommandsWithTheirNames) {
   TraceReader reader(SessionId{7}, place, DeviceView::first(session::kMaxDevices));

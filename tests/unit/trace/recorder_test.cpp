@@ -110,12 +110,14 @@ TEST_F(Recorder, WritesPartsAndThenTheLaunchThatTheyWere) {
   turns[0].tracing = 1;
   RecordedCommand command(lane, "a", start);
   command.cut = true;
+  command.waited_for = session::TurnWait::slice;
   tracer.part_ended(command, {1, 20, start}, start + 1ms);
   tracer.part_ended(command, {2, 12, start + 3ms}, start + 4ms);
   tracer.ended(command, start + 4ms);
   const auto records = read();
   ASSERT_EQ(records.size(), 4u);
   EXPECT_EQ(records[1].command().kind, TracedCommand::kPart);
+  EXPECT_EQ(records[1].command().waited_for, static_cast<std::uint32_t>(session::TurnWait::slice));
   EXPECT_EQ(records[2].command().part, 2u);
   EXPECT_EQ(records[2].command().amount, 12u);
   EXPECT_EQ(records[3].command().kind, TracedCommand::kInParts);

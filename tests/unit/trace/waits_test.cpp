@@ -56,10 +56,10 @@ class WaitsTest : protected WithTracer, public ExecutorTest {
 };
 
 TEST_F(WaitsTest, AWaitLastsUntilTheCommandEndsAndHasTheNameOfTheCallThatWaits) {
-  executor.reading({0, wire::EnqueueMarker::opcode, 0});
+  loop.reading({0, wire::EnqueueMarker::opcode, 0});
   enqueue(1);
   for (const std::uint32_t index : {1U, 2U, 3U}) finish(event(index));
-  executor.reading({0, wire::EnqueueReadBuffer::opcode, 0});
+  loop.reading({0, wire::EnqueueReadBuffer::opcode, 0});
   enqueue(2, event(4));
   enqueue(3, event(5));
   const std::uint64_t from = ns(now);
@@ -92,7 +92,7 @@ TEST_F(WaitsTest, ABlockingTransferOfTheProgramsOwnLastsUntilTheProgramSaysSo) {
   wait_for(event(1), 1);  // the slot is another event's by now
   const std::uint64_t ended = ns(now + 2ms);
   now += 5ms;
-  executor.reading({0, wire::EndAccess::opcode, ended});
+  loop.reading({0, wire::EndAccess::opcode, ended});
   ASSERT_TRUE(executor.end_access(event(1)));
   const auto recorded = calls();
   ASSERT_EQ(recorded.size(), 1u);
@@ -108,7 +108,7 @@ TEST_F(WaitsTest, ATimeThatTheProgramCannotHaveSeenIsNotBelieved) {
     wait_for(event(own), ns(now));
     access(event(own));
     now += 1ms;
-    executor.reading({0, wire::EndAccess::opcode, told});
+    loop.reading({0, wire::EndAccess::opcode, told});
     ASSERT_TRUE(executor.end_access(event(own)));
     const auto recorded = calls();
     ASSERT_EQ(recorded.size(), 1u) << told;

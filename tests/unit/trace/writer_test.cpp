@@ -10,14 +10,14 @@ namespace fairgv::tools {
 namespace {
 
 using nlohmann::json;
+using control::TraceReport;
 using session::TracedCall;
 using session::TracedCommand;
-using control::TraceReport;
 
 struct TraceWriterTest : ::testing::Test {
   TraceReport::Command command(TracedCommand::Kind kind, std::uint64_t began, std::uint64_t ended,
                                std::uint32_t part = 0) {
-    return {7, 1, {began, ended, 64, 3, part, {8, 8, 1}, 1, 0, kind}};
+    return {7, 1, {began, ended, 64, 3, part, {8, 8, 1}, 1, 0, static_cast<std::uint8_t>(kind & 0xF), 0}};
   }
   TraceReport base() {
     TraceReport report;
@@ -87,6 +87,20 @@ TEST_F(TraceWriterTest, WritesATurnThatIsNotOverOnce) {
   ASSERT_EQ(grants.size(), 1u);
   EXPECT_EQ(grants[0]["name"], "alice");
   EXPECT_EQ(grants[0]["dur"], 3.0);
+}
+
+TEST_F(TraceWriterTest, SaysWhyACommandWaitedBeforeItWentToTheDriver) {
+  TraceReport report = base();
+  report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200), command(TracedCommand::kLaunch, 2'300, 2'400)};
+  report.commands[1].command.waited_for = static_cast<std::uint32_t>(session::TurnWait::sample) & 0xF;
+  writer.add(report);
+  writer.finish();
+  std::vector<std::string> reasons;
+  const json written = json::parse(out.str());
+  for (const json& event : written["traceEvents"]) {
+    if (event["ph"] == "X") reasons.push_back(event["args"].value("waited_for", ""));
+  }
+  EXPECT_EQ(reasons, (std::vector<std::string>{"", "sample"}));
 }
 
 TEST_F(TraceWriterTest, NamesTheTracksOfDevicesAndTenants) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/ring/spsc_ring.hpp"
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/issue/loop.hpp"
 #include "tests/unit/vgpu/fake_device.hpp"
 
 namespace fairgv::vgpu {
@@ -35,13 +35,21 @@ inline wire::EventId event(std::uint32_t index) {
   return wire::EventId::make(index, 1);
 }
 
+/// For a test whose only thread is the loop thread: the helm stays free, for who stands in.
+inline Executor::Loop& loop_of(Executor& executor) {
+  auto held = executor.helm().try_take();
+  Executor::Loop& loop = executor.at(held.value());
+  executor.helm().let_go(std::move(*held));
+  return loop;
+}
+
 class ExecutorTest : public ::testing::Test {
  protected:
   explicit ExecutorTest(const SlicingSettings& slicing = {}, Tracer* tracer = nullptr)
       : slicing_(slicing), tracer_(tracer) {}
 
-  Executor::Settings settings() {
-    Executor::Settings settings;
+  IssueSettings settings() {
+    IssueSettings settings;
     settings.turn = {std::chrono::milliseconds(6), 5};
     settings.slicing = slicing_;
     settings.held_long = [this](const DeviceCommand& command, std::string_view why, Duration, TimePoint) {
@@ -66,11 +74,11 @@ class ExecutorTest : public ::testing::Test {
     ASSERT_EQ(state(), session::TurnState::wanting);
     turns[0].slice_ns = static_cast<std::uint64_t>(slice.count());
     turns[0].state = static_cast<std::uint32_t>(session::TurnState::held);
-    EXPECT_TRUE(executor.needs_pump());
-    executor.pump();
+    EXPECT_TRUE(loop.needs_pump());
+    loop.pump();
   }
   void grant_now() {
-    executor.pump();
+    loop.pump();
     grant();
   }
 
@@ -91,7 +99,7 @@ class ExecutorTest : public ::testing::Test {
     device.complete_one();
     now += std::chrono::microseconds(10);
     enqueue(2);
-    executor.pump();
+    loop.pump();
   }
   void finish(wire::EventId completion) {
     ASSERT_TRUE(executor.enqueue_marker(Work::marker, lane, 0, completion, {}));
@@ -131,6 +139,7 @@ class ExecutorTest : public ::testing::Test {
   FakeDevice other_device{turns[1]};
   std::shared_ptr<Lane> lane = std::make_shared<Lane>(true, 0);
   Executor executor{segment, turns, settings()};
+  Executor::Loop& loop = loop_of(executor);
 };
 
 }  // namespace fairgv::vgpu

@@ -17,7 +17,7 @@ using session::TurnState;
 
 TEST_F(ExecutorTest, NothingIsIssuedWithoutTheTurn) {
   enqueue(1);
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(state(), TurnState::wanting);
   EXPECT_EQ(device.in_flight(), 0U);
   grant();
@@ -27,14 +27,14 @@ TEST_F(ExecutorTest, NothingIsIssuedWithoutTheTurn) {
 TEST_F(ExecutorTest, WhatATurnIssuesIsNotDatedBackToBeforeItsGrant) {
   const auto command = std::make_shared<FakeCommand>(device, lane, 1, 0);
   ASSERT_TRUE(executor.enqueue(command, {}, {}));
-  executor.pump();
+  loop.pump();
   ASSERT_EQ(state(), TurnState::wanting);
   after_next_look_at_clock = [this] {
     now += 1ms;
     turns[0].slice_ns = std::uint64_t{6'000'000};
     turns[0].state = static_cast<std::uint32_t>(TurnState::held);
   };
-  executor.pump();
+  loop.pump();
   ASSERT_EQ(device.in_flight(), 1U);
   EXPECT_EQ(command->issued_at, now);
   now += 100us;
@@ -121,8 +121,8 @@ TEST_F(ExecutorTest, AGrantShowsRunningRingsTheBellAndNeedsNoTurn) {
   EXPECT_NE(rings(), before) << "the front end sleeps on it";
   ASSERT_TRUE(executor.end_access(event(0)));
   EXPECT_EQ(status(event(0)), kComplete);
-  EXPECT_TRUE(executor.needs_pump());
-  executor.pump();
+  EXPECT_TRUE(loop.needs_pump());
+  loop.pump();
   EXPECT_EQ(device.issued(), (std::vector{1, 2}));
 }
 
@@ -151,7 +151,7 @@ TEST_F(ExecutorTest, ALoneTenantIsNeverSampledAndKeepsTheDeviceFed) {
   while (device.in_flight() > 0) {
     now += 20us;
     device.complete_one();
-    if (executor.needs_pump()) executor.pump();
+    if (loop.needs_pump()) loop.pump();
   }
   std::vector<int> all(1000);
   std::iota(all.begin(), all.end(), 0);
@@ -164,20 +164,20 @@ TEST_F(ExecutorTest, ALoneTenantIsNeverSampledAndKeepsTheDeviceFed) {
 
 TEST_F(ExecutorTest, AContendedTurnIssuesFiveSamplesThenAFreeRunThenGivesBack) {
   for (int i = 0; i < 200; ++i) enqueue(i);
-  executor.pump();
+  loop.pump();
   grant(6ms);
   for (int sample = 0; sample < 5; ++sample) {
     EXPECT_EQ(device.in_flight(), 1U);
     now += 100us;
     device.complete_one();
-    EXPECT_TRUE(executor.needs_pump());
-    executor.pump();
+    EXPECT_TRUE(loop.needs_pump());
+    loop.pump();
   }
   EXPECT_EQ(device.in_flight(), 55U);
   while (device.in_flight() > 0) {
     now += 100us;
     device.complete_one();
-    if (device.in_flight() > 0 && executor.needs_pump()) executor.pump();
+    if (device.in_flight() > 0 && loop.needs_pump()) loop.pump();
   }
   EXPECT_EQ(device.issued().size(), 60U);
   EXPECT_EQ(state(), TurnState::wanting) << "given back by the driver's callback";
@@ -188,31 +188,31 @@ TEST_F(ExecutorTest, AContendedTurnIssuesFiveSamplesThenAFreeRunThenGivesBack) {
 
 TEST_F(ExecutorTest, AsksForTheLoopThreadWhileATurnLingers) {
   enqueue(1);
-  executor.pump();
+  loop.pump();
   grant(6ms);
   now += 100us;
   device.complete_one();
-  EXPECT_TRUE(executor.needs_pump());
-  executor.pump();
-  EXPECT_NE(executor.deadline().at, TimePoint::max());
-  now = executor.deadline().at;
-  executor.pump();
+  EXPECT_TRUE(loop.needs_pump());
+  loop.pump();
+  EXPECT_NE(loop.deadline().at, TimePoint::max());
+  now = loop.deadline().at;
+  loop.pump();
   EXPECT_EQ(state(), TurnState::idle);
-  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  EXPECT_EQ(loop.deadline().at, TimePoint::max());
 }
 
 TEST_F(ExecutorTest, AKnockThatFailedIsTriedAgain) {
   knocking_works = false;
   enqueue(1);
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(knocks, 1);
-  EXPECT_NE(executor.deadline().at, TimePoint::max());
-  EXPECT_FALSE(executor.deadline().spin);
+  EXPECT_NE(loop.deadline().at, TimePoint::max());
+  EXPECT_FALSE(loop.deadline().awake);
   knocking_works = true;
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(knocks, 2);
-  EXPECT_EQ(executor.deadline().at, TimePoint::max());
-  executor.pump();
+  EXPECT_EQ(loop.deadline().at, TimePoint::max());
+  loop.pump();
   EXPECT_EQ(knocks, 2);
 }
 
@@ -224,18 +224,18 @@ TEST_F(ExecutorTest, EachDeviceHasItsOwnTurn) {
   grant_now();
   EXPECT_EQ(turns[1].state, static_cast<std::uint32_t>(TurnState::idle));
   device.complete_one();
-  EXPECT_TRUE(executor.needs_pump()) << "the other device's command became ready in a callback";
-  executor.pump();
+  EXPECT_TRUE(loop.needs_pump()) << "the other device's command became ready in a callback";
+  loop.pump();
   EXPECT_EQ(turns[1].state, static_cast<std::uint32_t>(TurnState::wanting));
   turns[1].state = static_cast<std::uint32_t>(TurnState::held);
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(other_device.issued(), std::vector{2});
 }
 
 TEST_F(ExecutorTest, UserEventsHoldBackWhatWaitsForThemAndTheirSlotsAreNotOurs) {
   ASSERT_TRUE(executor.create_user_event(event(0)));
   enqueue(1, {}, {event(0)});
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(state(), TurnState::idle);
   ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
   grant_now();
@@ -274,17 +274,17 @@ TEST_F(ExecutorTest, NoticesBeyondTheRingWaitForRoom) {
   ASSERT_TRUE(executor.create_user_event(event(0)));
   for (std::uint32_t i = 0; i < kWatches; ++i) ASSERT_TRUE(executor.watch_event(event(0), kComplete));
   ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
-  executor.pump();
+  loop.pump();
   std::size_t read = notices().size();
   EXPECT_LT(read, kWatches);
-  EXPECT_NE(executor.deadline().at, TimePoint::max());
+  EXPECT_NE(loop.deadline().at, TimePoint::max());
   for (int round = 0; round < 100 && read < kWatches; ++round) {
-    executor.pump();
+    loop.pump();
     read += notices().size();
   }
   EXPECT_EQ(read, kWatches);
-  executor.pump();
-  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  loop.pump();
+  EXPECT_EQ(loop.deadline().at, TimePoint::max());
 }
 
 TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {
@@ -306,14 +306,14 @@ TEST_F(ExecutorTest, WhatWasReleasedWhileItWaitedIsLetGoOfWhenItHasEnded) {
     ASSERT_TRUE(executor.enqueue(command, event(0), std::vector{event(9)}));
   }
   executor.note_release();  // of what the command uses
-  executor.pump();
+  loop.pump();
   ASSERT_TRUE(executor.set_user_event(event(9), kComplete));
   grant_now();
   device.complete_one();
-  EXPECT_TRUE(executor.needs_pump()) << "nobody else would come soon";
-  executor.pump();
+  EXPECT_TRUE(loop.needs_pump()) << "nobody else would come soon";
+  loop.pump();
   EXPECT_TRUE(gone);
-  EXPECT_FALSE(executor.needs_pump());
+  EXPECT_FALSE(loop.needs_pump());
 }
 
 TEST_F(ExecutorTest, ACommandMayTellTheExecutorOfItsEndWhereverItsLastHolderIs) {
@@ -328,11 +328,11 @@ TEST_F(ExecutorTest, ACommandMayTellTheExecutorOfItsEndWhereverItsLastHolderIs) 
   enqueue_on(unordered, 2, event(1), {event(0)});
   grant_now();
   device.complete_one();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(status(event(9)), kQueued)
       << "the second command still names the first in its driver's wait list";
   device.complete_one();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(status(event(9)), kComplete);
 }
 
@@ -374,7 +374,7 @@ TEST_F(ExecutorTest, WhatEndedIsSeenToHaveEndedBeforeTheAccessBehindItIsGranted)
     if (at == 1) {
       grant_now();
     }
-    executor.pump();
+    loop.pump();
     device.complete_one();
     while (seen != at) std::this_thread::yield();
     ASSERT_TRUE(executor.end_access(access));
@@ -402,7 +402,7 @@ TEST_F(ExecutorTest, AnEndThatNobodyWaitsForRingsNobody) {
   EXPECT_EQ(rings(), before);
   device.complete_one();
   EXPECT_EQ(rings(), before + 1);
-  executor.pump();
+  loop.pump();
   device.complete_one();
   EXPECT_EQ(status(event(2)), kComplete);
   EXPECT_EQ(rings(), before + 1);
@@ -463,12 +463,12 @@ TEST_F(ExecutorTest, BrokenIdsAreProtocolErrors) {
 
 TEST_F(ExecutorTest, StopsReadingWhileTooMuchIsPendingAndTheDeviceWorks) {
   for (int i = 0; i < 40'000; ++i) enqueue(i);
-  EXPECT_TRUE(executor.saturated());
+  EXPECT_TRUE(loop.saturated());
   grant_now();
-  while (executor.saturated()) {
+  while (loop.saturated()) {
     now += 1us;
     ASSERT_TRUE(device.complete_one());
-    if (executor.needs_pump()) executor.pump();
+    if (loop.needs_pump()) loop.pump();
   }
   EXPECT_LE(40'000 - device.issued().size(), 32'768U);
 }
@@ -476,12 +476,12 @@ TEST_F(ExecutorTest, StopsReadingWhileTooMuchIsPendingAndTheDeviceWorks) {
 TEST_F(ExecutorTest, ReadsOnWhenOnlyTheClientCanMakeProgress) {
   ASSERT_TRUE(executor.create_user_event(event(0)));
   for (int i = 0; i < 40'000; ++i) enqueue(i, {}, {event(0)});
-  executor.pump();
-  EXPECT_FALSE(executor.saturated()) << "the call that sets the event may be the next one";
+  loop.pump();
+  EXPECT_FALSE(loop.saturated()) << "the call that sets the event may be the next one";
 }
 
 TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndEndsOneThatDoesNotCare) {
-  Executor::Settings strict = settings();
+  IssueSettings strict = settings();
   strict.limits.commands = 20'000;
   Executor limited{segment, turns, strict};
   const auto backlogged = [&] { return segment.header().limits.backlogged.load() != 0; };
@@ -498,9 +498,24 @@ TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndEndsOneThatDoesNotCare) {
   for (; taken; ++sent) taken = send();
   EXPECT_GT(sent, strict.limits.commands + (segment.sizes().request_bytes >> 6));
   EXPECT_LT(sent, strict.limits.commands + (segment.sizes().request_bytes >> 5));
-  EXPECT_FALSE(limited.saturated());
+  EXPECT_FALSE(loop_of(limited).saturated());
   ASSERT_TRUE(limited.set_user_event(event(0), -1));
   EXPECT_FALSE(backlogged());
+}
+
+TEST_F(ExecutorTest, SaysWhyItsNextCommandWaits) {
+  const auto waits_for = [&] { return std::string(session::name_of_wait(turns[0].waits_for)); };
+  ASSERT_TRUE(executor.create_user_event(event(0)));
+  enqueue(1, {}, {event(0)});
+  EXPECT_EQ(waits_for(), "program");
+  ASSERT_TRUE(executor.set_user_event(event(0), kComplete));
+  loop.pump();
+  EXPECT_EQ(waits_for(), "turn");
+  grant();
+  EXPECT_EQ(waits_for(), "") << "it is under way, and nothing is behind it";
+  device.complete_one();
+  loop.pump();
+  EXPECT_EQ(waits_for(), "");
 }
 
 // Threads of their own for the loop, the driver and the dispatcher; the fake device checks the invariant that
@@ -512,9 +527,10 @@ TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
   std::array<session::DeviceTurn, 1> turns{};
   FakeDevice device{turns[0]};
   std::atomic<bool> over{false};
-  Executor::Settings settings;
+  IssueSettings settings;
   settings.turn.slice = 200us;
   Executor executor{segment, turns, settings};
+  Executor::Loop& loop = loop_of(executor);
 
   std::thread driver([&] {
     while (!over.load()) device.complete_one(kComplete, 1ms);
@@ -544,16 +560,16 @@ TEST(ExecutorThreads, EveryCommandEndsUnderGrantsThatComeAndGo) {
   ring::SpinBudget budget;
   const auto step = [&] {
     ring::wait(
-        segment.header().worker_bell, budget, [&] { return executor.needs_pump(); },
-        std::min(executor.deadline().at, std::chrono::steady_clock::now() + 1ms));
-    executor.pump();
+        segment.header().worker_bell, budget, [&] { return loop.needs_pump(); },
+        std::min(loop.deadline().at, std::chrono::steady_clock::now() + 1ms));
+    loop.pump();
   };
   for (std::uint32_t i = 0; i < kCommands; ++i) {
     std::vector<wire::EventId> waits;
     if (i % 3 == 2) waits.push_back(event(i - 1));
     ASSERT_TRUE(executor.enqueue(std::make_shared<FakeCommand>(device, lanes[i % 2], static_cast<int>(i)),
                                  event(i), waits));
-    if (i % 7 == 0) executor.pump();
+    if (i % 7 == 0) loop.pump();
     if (i % 500 == 0) step();
   }
   const wire::EventId last = event(kCommands);

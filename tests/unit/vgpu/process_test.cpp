@@ -10,11 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/memory_file.hpp"
 #include "runtime/base/socket.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/client/client.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/session/worker_options.hpp"
 
 namespace fairgv::vgpu {
 namespace {
@@ -27,16 +29,21 @@ class WorkerProcess : public ::testing::Test {
     argv.push_back(nullptr);
     pid = ::fork();
     if (pid != 0) return;
-    for (const int fd : {segment_fd.get(), turns.fd(), workers_end.fd(), knock_write.get()}) {
+    for (const int fd : {segment_fd.get(), turns.fd(), workers_end.fd(), knock_write.get(), options.get()}) {
       ::fcntl(fd, F_SETFD, 0);
     }
     ::execv(FAIRGV_VGPU, argv.data());
     ::_exit(127);
   }
+  void start_with(const session::WorkerOptions& told) {
+    options = std::move(session::write_worker_options(told)).value();
+    start({"--session", "1", "--options-fd", std::to_string(options.get())});
+  }
   void start_as_the_daemon_does() {
-    start({"--session", "1", "--segment-fd", std::to_string(segment_fd.get()), "--turn-fd",
-           std::to_string(turns.fd()), "--daemon-fd", std::to_string(workers_end.fd()), "--knock-fd",
-           std::to_string(knock_write.get())});
+    session::WorkerOptions told;
+    told.session = 1;
+    told.descriptors = {segment_fd.get(), turns.fd(), workers_end.fd(), -1, knock_write.get()};
+    start_with(told);
     workers_end.close();
   }
   /// What the worker says first.
@@ -70,7 +77,7 @@ class WorkerProcess : public ::testing::Test {
   UniqueFd segment_fd{::fcntl(segment.fd(), F_DUPFD_CLOEXEC, 0)};
   session::TurnMemory turns = std::move(session::TurnMemory::create()).value();
   Socket daemons_end, workers_end;
-  UniqueFd knock_read, knock_write;
+  UniqueFd knock_read, knock_write, options;
   pid_t pid = -1;
 };
 
@@ -164,7 +171,10 @@ TEST_F(WorkerProcess, RefusesASegmentThatIsNoneAndSaysWhy) {
 TEST_F(WorkerProcess, RefusesBadArgumentsWithStatus2) {
   start({"--session", "1"});
   EXPECT_EQ(exit_status(), 2);
-  start({"--session", "x", "--segment-fd", "3", "--turn-fd", "4", "--daemon-fd", "5", "--knock-fd", "6"});
+  start({"--session", "x", "--options-fd", "3"});
+  EXPECT_EQ(exit_status(), 2);
+  options = std::move(memory_file("{}", "no options")).value();
+  start({"--session", "1", "--options-fd", std::to_string(options.get())});
   EXPECT_EQ(exit_status(), 2);
 }
 

@@ -7,7 +7,7 @@
 #include "runtime/ring/spsc_ring.hpp"
 #include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu {
 namespace {
@@ -66,20 +66,21 @@ TEST(Replies, AClosedSessionEndsTheWaitForRoom) {
 class DispatchTest : public ::testing::Test {
  protected:
   Result<void> dispatch_bytes(wire::Opcode opcode, std::size_t count) {
-    return dispatch(backend, replies, opcode, std::as_bytes(std::span(words)).first(count), 0);
+    return dispatch(backend, loop, replies, opcode, std::as_bytes(std::span(words)).first(count), 0);
   }
   template <class Call>
   Result<void> dispatch_call(const Call& call) {
     std::vector<std::uint64_t> memory(wire::encoded_size(call) / 8 + 1);
     wire::encode(call, reinterpret_cast<std::byte*>(memory.data()));
-    return dispatch(backend, replies, Call::opcode,
+    return dispatch(backend, loop, replies, Call::opcode,
                     std::as_bytes(std::span(memory)).first(wire::encoded_size(call)), 0);
   }
 
   ring::Segment segment = small_segment();
   opencl::Driver driver;  // without devices: no call below gets as far as one
   Executor executor{segment, {}, {}};
-  opencl::Backend backend{driver, segment, executor};
+  Executor::Loop& loop = loop_of(executor);
+  opencl::Handlers backend{driver, segment, executor};
   Replies replies{segment, [] {}};
   std::array<std::uint64_t, 64> words{};
 };

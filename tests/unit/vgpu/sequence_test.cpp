@@ -7,7 +7,7 @@ namespace fairgv::vgpu {
 namespace {
 
 struct Sequence : ExecutorTest {
-  static Executor::Settings with_limit(Executor::Settings settings, std::uint64_t commands) {
+  static IssueSettings with_limit(IssueSettings settings, std::uint64_t commands) {
     settings.limits.commands = commands;
     return settings;
   }
@@ -28,12 +28,12 @@ TEST_F(Sequence, RunsInItsOrderAndEndsWithItsLastCommand) {
   for (const auto& on : {lane, unordered}) {
     const wire::EventId done = event(on == lane ? 0 : 1);
     ASSERT_TRUE(executor.enqueue_sequence(commands(on, 3), done, {}).value());
-    executor.pump();
+    loop.pump();
     if (state() == session::TurnState::wanting) grant();
     for (int ended = 0; ended < 3; ++ended) {
       EXPECT_NE(status(done), kComplete);
       EXPECT_TRUE(device.complete_one());
-      executor.pump();
+      loop.pump();
     }
     EXPECT_EQ(status(done), kComplete);
   }
@@ -44,7 +44,7 @@ TEST_F(Sequence, FailsWithTheCommandThatTheDriverRefuses) {
   ASSERT_TRUE(executor.enqueue_sequence(commands(unordered, 3, 2), event(0), {}).value());
   grant_now();
   device.complete_all();
-  executor.pump();
+  loop.pump();
   device.complete_all();
   EXPECT_EQ(status(event(0)), kWaitListFailed);
   EXPECT_EQ(device.issued(), std::vector{1});
@@ -57,7 +57,7 @@ TEST_F(Sequence, OfWhichAnEventBeforeHasFailedDoesNotBegin) {
     ASSERT_TRUE(executor.set_user_event(event(index), -7));
     const std::vector<wire::EventId> waits{event(index)};
     ASSERT_TRUE(executor.enqueue_sequence(commands(on, 3), event(index + 1), waits).value());
-    executor.pump();
+    loop.pump();
     EXPECT_EQ(status(event(index + 1)), kWaitListFailed);
   }
   EXPECT_TRUE(device.issued().empty());

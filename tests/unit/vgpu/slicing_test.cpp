@@ -39,7 +39,7 @@ class SlicingTest : public ExecutorTest {
   void run_for(Duration time, std::int32_t status = kComplete) {
     now += time;
     ASSERT_TRUE(device.complete_one(status));
-    executor.pump();
+    loop.pump();
   }
   /// The device does a work-group in a microsecond.
   void run_part(const FakeLaunch& launch) {
@@ -104,7 +104,7 @@ TEST_F(SlicingTest, WhatTheDaemonNowWantsNoSmallerRunsWhole) {
 
 TEST_F(SlicingTest, AContendedTurnEndsBetweenPartsAndTheNextGoesOn) {
   const auto made = launch(1, event(0));
-  executor.pump();
+  loop.pump();
   const int grants = run_to_end(*made, event(0), 6ms);
   EXPECT_EQ(status(event(0)), kComplete);
   EXPECT_GE(grants, 16) << "100 ms of work in turns of 6 ms";
@@ -135,7 +135,7 @@ TEST_F(SlicingTest, WhatComesAfterItWaitsForTheLastPart) {
   }
   while (device.in_flight() > 0) {
     device.complete_all();
-    executor.pump();
+    loop.pump();
   }
   EXPECT_EQ(status(event(1)), kComplete);
   EXPECT_EQ(status(event(2)), kComplete);
@@ -181,7 +181,7 @@ TEST_F(SlicingTest, WhatTheDriverRefusesLaterIsTheLaunchsError) {
   EXPECT_EQ(made->wholes, 0);
   EXPECT_FALSE(executor.in_flight());
   enqueue(2, event(1));
-  executor.pump();
+  loop.pump();
   device.complete_all();
   EXPECT_EQ(status(event(1)), kComplete) << "the next command runs";
 }
@@ -190,18 +190,18 @@ TEST_F(SlicingTest, TheDeviceIsNotHeldWhileALaunchIsPrepared) {
   auto made = std::make_shared<FakeLaunch>(device, lane, 1, row(kBlocks));
   made->readiness_now = Readiness::unprepared;
   ASSERT_TRUE(executor.enqueue(made, event(0), {}));
-  executor.pump();
+  loop.pump();
   grant(6ms);
   EXPECT_EQ(made->prepared, 1);
   EXPECT_EQ(device.in_flight(), 0U);
-  now += TurnKeeper::kLongestLinger;
-  executor.pump();
+  now += Linger::kLongest;
+  loop.pump();
   EXPECT_EQ(state(), TurnState::idle) << "neither held nor wanted";
 
   made->readiness_now = Readiness::ready;
   executor.reconsider();
-  ASSERT_TRUE(executor.needs_pump());
-  executor.pump();
+  ASSERT_TRUE(loop.needs_pump());
+  loop.pump();
   grant(6ms);
   EXPECT_EQ(made->parts.size(), 1U);
   EXPECT_EQ(made->prepared, 1);
@@ -222,8 +222,8 @@ TEST_F(SlicingTest, ALaunchThatAnErrorReachesBeforeItIsPreparedIsForgotten) {
   device.complete_one(-5);  // and then what it waits for fails
   EXPECT_EQ(status(event(1)), kWaitListFailed);
   executor.note_release();
-  executor.pump();
-  executor.pump();
+  loop.pump();
+  loop.pump();
   EXPECT_EQ(doomed->prepared, 0);
   EXPECT_EQ(device.in_flight(), 0U);
 }
@@ -231,7 +231,7 @@ TEST_F(SlicingTest, ALaunchThatAnErrorReachesBeforeItIsPreparedIsForgotten) {
 TEST_F(SlicingTest, WhatCannotBePreparedRunsWholeAndIsNamed) {
   const auto made = launch(1, event(0));
   made->readiness_now = Readiness::impossible;
-  executor.pump();
+  loop.pump();
   grant(6ms);
   EXPECT_EQ(made->wholes, 1);
   run_for(3s);
@@ -240,12 +240,12 @@ TEST_F(SlicingTest, WhatCannotBePreparedRunsWholeAndIsNamed) {
 
 TEST_F(SlicingTest, WhatFitsItsOwnTurnIsNotNamedHoweverShortOtherTurnsAre) {
   enqueue(1);
-  executor.pump();
+  loop.pump();
   grant(15ms);
   run_for(14ms);
   EXPECT_EQ(held_long, std::vector<std::string>{});
   enqueue(2);
-  executor.pump();
+  loop.pump();
   grant(15ms);
   run_for(16ms);
   EXPECT_EQ(held_long, std::vector<std::string>{"fake: only kernel launches can be sliced"});
@@ -253,7 +253,7 @@ TEST_F(SlicingTest, WhatFitsItsOwnTurnIsNotNamedHoweverShortOtherTurnsAre) {
 
 TEST_F(SlicingTest, TooFewWorkGroupsAreNamedAsTheReason) {
   const auto made = launch(1, event(0), 2 * slicing::kDefaultFloor - 1);
-  executor.pump();
+  loop.pump();
   grant(6ms);
   EXPECT_EQ(made->wholes, 1);
   run_for(3s);
@@ -275,7 +275,7 @@ TEST_F(SlicingTest, AShortKernelIsMeasuredInPartsOnceAndRunsWholeFromThenOn) {
   while (status(event(0)) != kComplete) run_part(*first);
   EXPECT_GE(first->parts.size(), 2U);
   const auto second = launch(2, event(1), 4'000);
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(second->wholes, 1);
 }
 
@@ -285,7 +285,7 @@ TEST_F(SlicingTest, WhatWasShortAloneIsNotMeasuredInPartsWhenOthersCome) {
   run_for(100us);
   have_company();
   const auto second = launch(2, event(1));
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(second->wholes, 1);
 }
 
@@ -295,7 +295,7 @@ TEST_F(SlicingTest, WhatWasLongAloneIsCutWhenOthersCome) {
   run_for(100ms);
   have_company();
   const auto second = launch(2, event(1));
-  executor.pump();
+  loop.pump();
   ASSERT_EQ(second->parts.size(), 1U);
   EXPECT_GT(blocks_of(second->parts[0]), 5'000U) << "by the time that is known";
 }
@@ -339,7 +339,7 @@ class SlicingAhead : public SlicingTest {
   }
   void wait_for(Duration time) {
     now += time;
-    executor.pump();
+    loop.pump();
   }
 };
 
@@ -347,14 +347,14 @@ TEST_F(SlicingAhead, ThePartBehindIsIssuedShortlyBeforeTheOneInFrontEnds) {
   const TimePoint alone_since = now;
   const auto made = begin(lane);
   const TimePoint began = now;
-  EXPECT_GT(executor.deadline().at, began + 4500us);
-  EXPECT_LT(executor.deadline().at, began + 5500us);
+  EXPECT_GT(loop.deadline().at, began + 4500us);
+  EXPECT_LT(loop.deadline().at, began + 5500us);
   wait_for(4500us);
   EXPECT_EQ(device.in_flight(), 1U) << "too soon";
-  EXPECT_FALSE(executor.needs_pump()) << "but for the deadline";
+  EXPECT_FALSE(loop.needs_pump()) << "but for the deadline";
   wait_for(1ms);
   EXPECT_EQ(device.in_flight(), 2U);
-  EXPECT_EQ(executor.deadline().at, TimePoint::max()) << "no third";
+  EXPECT_EQ(loop.deadline().at, TimePoint::max()) << "no third";
   run_for(500us);
   EXPECT_EQ(device.in_flight(), 1U);
   run_for(6ms);
@@ -368,7 +368,7 @@ TEST_F(SlicingAhead, NothingGoesAheadOnceSomebodyWaits) {
   turns[0].state = static_cast<std::uint32_t>(TurnState::busy_asked);
   wait_for(5500us);
   EXPECT_EQ(device.in_flight(), 1U);
-  EXPECT_EQ(executor.deadline().at, TimePoint::max()) << "no use in looking again";
+  EXPECT_EQ(loop.deadline().at, TimePoint::max()) << "no use in looking again";
   run_for(500us);
   EXPECT_EQ(state(), TurnState::wanting);
 }
@@ -428,7 +428,7 @@ TEST_F(SlicingAtRandom, EveryLaunchOfMoreThanOneGroupIsCutAndNothingIsLeftOut) {
   std::uint64_t parts = 0;
   for (std::uint64_t blocks = 1; blocks <= 200; ++blocks) {
     const auto made = launch(static_cast<int>(blocks), event(static_cast<std::uint32_t>(blocks)), blocks);
-    executor.pump();
+    loop.pump();
     if (state() == TurnState::wanting) grant();
     while (status(event(static_cast<std::uint32_t>(blocks))) != kComplete) run_for(1us);
     std::uint64_t done = 0;
@@ -448,7 +448,7 @@ class SlicingOff : public SlicingTest {
 TEST_F(SlicingOff, NothingIsCut) {
   have_company();
   const auto made = launch(1, event(0));
-  executor.pump();
+  loop.pump();
   grant(6ms);
   EXPECT_EQ(made->wholes, 1);
   run_for(3s);
@@ -467,7 +467,7 @@ TEST_F(SlicingByThePapersRule, GridsOfMoreThan600SquaredAreCutIntoTheFloor) {
   EXPECT_EQ(small->wholes, 1);
   run_for(1us);
   const auto large = launch(2, event(1), 360'001);
-  executor.pump();
+  loop.pump();
   while (status(event(1)) != kComplete) {
     EXPECT_LE(blocks_of(large->parts.back()), 1'501U);
     run_part(*large);

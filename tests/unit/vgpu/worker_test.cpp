@@ -24,7 +24,7 @@ constexpr wire::Opcode kBroken = 4;   // brief, and against the protocol
 /// Does what `on_launch` does, and remembers what came, and on which thread.
 class Calls final : public CallHandler {
  public:
-  Result<void> handle_call(Replies&, wire::Opcode opcode, std::span<const std::byte>,
+  Result<void> handle_call(Executor::Loop&, Replies&, wire::Opcode opcode, std::span<const std::byte>,
                            std::uint64_t) override {
     if (opcode == kBroken) return Error{"that is no call"};
     if (opcode == kLaunch) on_launch();
@@ -106,11 +106,11 @@ class BatchTest : public WorkerTest {
 
   /// By a loop thread for a device that runs commands on these.
   std::vector<std::size_t> seen_on(Processors processors) {
-    Worker loop{segment, executor, calls, processors};
-    executor.set_stand_in(&loop);
+    Worker other{segment, executor, calls, processors};
+    executor.set_stand_in(&other);
     device.complete_one();
     for (int i = 0; i < 12; ++i) send(kLaunch);
-    EXPECT_TRUE(loop.run());
+    EXPECT_TRUE(other.run());
     executor.set_stand_in(nullptr);
     return seen;
   }
@@ -161,7 +161,7 @@ class FreeingTest : public WorkerTest {
     const auto command = std::make_shared<FakeCommand>(device, lane, 3);
     ended = command;
     EXPECT_TRUE(executor.enqueue(command, {}, {}));
-    executor.pump();
+    loop.pump();
   }
 
   std::weak_ptr<FakeCommand> ended;
@@ -183,19 +183,19 @@ TEST_F(FreeingTest, NothingIsFreedBeforeTheNextCallOfAProgramThatComesBack) {
 
 TEST_F(FreeingTest, WhatHasEndedIsFreedWhenNobodyComesBack) {
   device.complete_one();
-  std::thread loop([this] { EXPECT_TRUE(beside_us.run()); });
+  std::thread thread([this] { EXPECT_TRUE(beside_us.run()); });
   while (!ended.expired()) std::this_thread::yield();
   segment.close();
-  loop.join();
+  thread.join();
 }
 
 TEST_F(FreeingTest, WhatHasEndedIsFreedWhenWhoComesBackWantsNothingOfTheDevice) {
   device.complete_one();
   after_next_look_at_clock = [this] { send(kMark); };
-  std::thread loop([this] { EXPECT_TRUE(beside_us.run()); });
+  std::thread thread([this] { EXPECT_TRUE(beside_us.run()); });
   while (!ended.expired()) std::this_thread::yield();
   segment.close();
-  loop.join();
+  thread.join();
   EXPECT_EQ(calls.handled, 1);
 }
 
@@ -227,11 +227,11 @@ TEST_F(WorkerTest, WhatIsNotBriefIsLeftToTheLoopThread) {
   device.complete_one();
   EXPECT_EQ(calls.handled, 1);
   EXPECT_TRUE(is_rung_for_loop());
-  std::thread loop([this] { EXPECT_TRUE(worker.run()); });
+  std::thread thread([this] { EXPECT_TRUE(worker.run()); });
   while (calls.handled < 3) std::this_thread::yield();
   EXPECT_EQ(calls.on_test_thread, 1);
   segment.close();
-  loop.join();
+  thread.join();
 }
 
 TEST_F(WorkerTest, WhoStandsInInVainGoesAndWakesNobody) {
@@ -257,7 +257,7 @@ class QuickProgramTest : public WorkerTest {
       send(kLaunch);
     };
     ASSERT_TRUE(executor.enqueue(command, {}, {}));
-    executor.pump();
+    loop.pump();
     device.complete_one();  // the one before
     before_ending();
     device.complete_one();
@@ -310,7 +310,7 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
   ring::Segment segment = small_segment();
   std::array<session::DeviceTurn, 1> turns{};
   FakeDevice device{turns[0]};
-  Executor::Settings settings;
+  IssueSettings settings;
   settings.turn = {6ms, 5};
   settings.knock = [&](wire::DeviceIndex) {
     std::uint32_t wanting = static_cast<std::uint32_t>(session::TurnState::wanting);
@@ -344,7 +344,7 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
       EXPECT_TRUE(device.complete_one());
     }
   });
-  std::thread loop([&] { EXPECT_TRUE(worker.run()); });
+  std::thread thread([&] { EXPECT_TRUE(worker.run()); });
   ring::RingProducer requests{segment.requests()};
   for (int round = 1; round <= kRounds; ++round) {
     for (const wire::Opcode opcode : {kLaunch, round % 7 == 0 ? kLengthy : kMark}) {
@@ -357,7 +357,7 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
   driver.join();
   while (calls.handled < 2 * kRounds) std::this_thread::yield();
   segment.close();
-  loop.join();
+  thread.join();
   EXPECT_EQ(launched, kRounds);
   EXPECT_EQ(calls.handled, 2 * kRounds);
   EXPECT_GT(by_driver, 0);

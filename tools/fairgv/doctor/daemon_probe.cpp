@@ -12,7 +12,7 @@ namespace {
 Result<void> greet(const Socket& socket) {
   session::Hello hello;
   hello.role = session::Hello::Role::control;
-  if (auto sent = socket.send(session::to_text(hello)); !sent) return sent.error();
+  if (auto sent = socket.send(to_text(hello)); !sent) return sent.error();
   const auto packet = socket.receive();
   if (!packet) return packet.error();
   if (packet->kind == Packet::Kind::nothing) return Error{"no answer in time"};
@@ -25,7 +25,7 @@ Result<void> greet(const Socket& socket) {
 
 Result<control::Report> ask_report(const Socket& socket) {
   if (auto greeted = greet(socket); !greeted) return greeted.error();
-  if (auto sent = socket.send(session::to_text(control::ControlRequest{})); !sent) return sent.error();
+  if (auto sent = socket.send(to_text(control::ControlRequest{})); !sent) return sent.error();
   const auto answer = control::receive_answer(socket);
   if (!answer) return answer.error();
   return control::parse_report(answer.value());

@@ -45,7 +45,7 @@ void DaemonLink::connect(Time now) {
   socket_ = std::move(socket).value();
   session::Hello hello;
   hello.role = session::Hello::Role::control;
-  if (auto sent = socket_.send(session::to_text(hello)); !sent) return hang_up(sent.error().message, now);
+  if (auto sent = socket_.send(to_text(hello)); !sent) return hang_up(sent.error().message, now);
   state_ = State::greeting;
   deadline_ = now + kPatience;
 }
@@ -80,7 +80,7 @@ void DaemonLink::send_next(Time now) {
   if (state_ != State::ready || requests_.empty()) return;
   const auto* change = std::get_if<Change>(&requests_.front());
   const auto sent =
-      socket_.send(session::to_text(change != nullptr ? change->request : control::ControlRequest{}));
+      socket_.send(to_text(change != nullptr ? change->request : control::ControlRequest{}));
   if (!sent) return hang_up(sent.error().message, now);
   state_ = State::asked;
   deadline_ = now + kPatience;

@@ -24,7 +24,7 @@ std::string in_us(std::uint64_t ns) {
 }
 
 std::string quoted(const std::string& text) {
-  return session::to_text(json(text));
+  return json_text(json(text));
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void TraceWriter::finish() {
 }
 
 void TraceWriter::write(const json& event) {
-  out_ << (std::exchange(first_, false) ? "\n" : ",\n") << session::to_text(event);
+  out_ << (std::exchange(first_, false) ? "\n" : ",\n") << json_text(event);
 }
 
 /// There are tens of thousands of them a second, and a tree of values for each would cost ten times as much.
@@ -193,6 +193,7 @@ void TraceWriter::write_command(const Report::Command& command, std::uint32_t pa
     fmt::format_to(add, R"(,"queued_in_driver_us":{})", its.delay_us);
     if (its.together > 1) fmt::format_to(add, R"(,"ended_together":{})", its.together);
   }
+  if (its.waited_for != 0) fmt::format_to(add, R"(,"waited_for":"{}")", session::name_of_wait(its.waited_for));
   write_span(place_of(command.session, its.device, Track::commands), name_of(command.session, command.name),
              category, its.began_ns, its.ended_ns, arguments);
 }

@@ -1,16 +1,16 @@
 // What never reaches the driver: markers, barriers, the program's own work on the host.
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/stream_order.hpp"
 
 namespace fairgv::vgpu::cuda {
 
-Result<void> Backend::enqueue(Stream& stream, const NodePtr& node, const wire::Command& command) {
+Result<void> Handlers::enqueue(Stream& stream, const NodePtr& node, const wire::Command& command) {
   auto queued = executor_.enqueue_after(node, command.completion, command.wait_list, order_of(stream));
   if (queued) stream.last = node;
   return queued;
 }
 
-Result<void> Backend::enqueue_marker(Work work, const wire::Command& command) {
+Result<void> Handlers::enqueue_marker(Work work, const wire::Command& command) {
   const auto found = stream(command.queue);
   if (!found) return found.error();
   Stream& stream = *found.value();
@@ -18,20 +18,20 @@ Result<void> Backend::enqueue_marker(Work work, const wire::Command& command) {
 }
 
 /// The driver begins with whatever it is given.
-Result<void> Backend::handle(const wire::FlushQueue& call) {
+Result<void> Handlers::handle(const wire::FlushQueue& call) {
   const auto found = stream(call.queue);
   return found ? Result<void>() : found.error();
 }
 
-Result<void> Backend::handle(const wire::EnqueueMarker& call) {
+Result<void> Handlers::handle(const wire::EnqueueMarker& call) {
   return enqueue_marker(Work::marker, call.command);
 }
 
-Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
+Result<void> Handlers::handle(const wire::EnqueueBarrier& call) {
   return enqueue_marker(Work::barrier, call.command);
 }
 
-Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
+Result<void> Handlers::handle(const wire::EnqueueHostWork& call) {
   const auto found = stream(call.command.queue);
   if (!found) return found.error();
   const auto node = std::make_shared<Node>(Work::access, found.value()->lane);

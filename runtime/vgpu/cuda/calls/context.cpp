@@ -1,7 +1,7 @@
 // Devices, contexts and streams.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
 
 namespace fairgv::vgpu::cuda {
@@ -23,7 +23,7 @@ CUresult make_handle(Context& context, unsigned flags) {
 
 }  // namespace
 
-Result<wire::cuda::DevicesReply> Backend::handle(const wire::cuda::GetDevices&) {
+Result<wire::cuda::DevicesReply> Handlers::handle(const wire::cuda::GetDevices&) {
   wire::cuda::DevicesReply reply;
   if (driver_.devices().empty()) reply.code = CUDA_ERROR_NO_DEVICE;
   reply.driver_version = driver_.version();
@@ -32,7 +32,7 @@ Result<wire::cuda::DevicesReply> Backend::handle(const wire::cuda::GetDevices&) 
   return reply;
 }
 
-Result<wire::cuda::ContextReply> Backend::handle(const wire::cuda::CreateContext& call) {
+Result<wire::cuda::ContextReply> Handlers::handle(const wire::cuda::CreateContext& call) {
   if (call.ordinal >= driver_.devices().size()) return Error{fmt::format("no device {}", call.ordinal)};
   const Device& device = driver_.devices()[call.ordinal];
   wire::cuda::ContextReply reply;
@@ -59,7 +59,7 @@ Result<wire::cuda::ContextReply> Backend::handle(const wire::cuda::CreateContext
   return reply;
 }
 
-Result<wire::cuda::LimitReply> Backend::handle(const wire::cuda::GetLimit& call) {
+Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::GetLimit& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   std::size_t value = 0;
@@ -68,7 +68,7 @@ Result<wire::cuda::LimitReply> Backend::handle(const wire::cuda::GetLimit& call)
   return wire::cuda::LimitReply{code, value};
 }
 
-Result<wire::cuda::LimitReply> Backend::handle(const wire::cuda::SetLimit& call) {
+Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::SetLimit& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   std::size_t value = call.value;
@@ -78,7 +78,7 @@ Result<wire::cuda::LimitReply> Backend::handle(const wire::cuda::SetLimit& call)
   return wire::cuda::LimitReply{code, value};
 }
 
-Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
+Result<void> Handlers::handle(const wire::cuda::CreateStream& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   if (call.kind > wire::cuda::StreamKind::non_blocking) return Error{"a stream of no known kind"};
@@ -110,7 +110,7 @@ Result<void> Backend::handle(const wire::cuda::CreateStream& call) {
   return objects_.insert(call.id, std::move(stream));
 }
 
-Result<void> Backend::handle(const wire::ReleaseObject& call) {
+Result<void> Handlers::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
   const auto released = objects_.take(call.id);
   if (!released) return released.error();

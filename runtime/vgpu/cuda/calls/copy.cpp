@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/graph/command_kind.hpp"
 
 namespace fairgv::vgpu::cuda {
@@ -54,7 +54,7 @@ struct Side {
 
 }  // namespace
 
-Result<std::byte*> Backend::arena(std::uint64_t offset, std::uint64_t bytes) const {
+Result<std::byte*> Handlers::arena(std::uint64_t offset, std::uint64_t bytes) const {
   const auto arena = segment_.arena();
   if (offset > arena.size() || bytes > arena.size() - offset) {
     return Error{fmt::format("{} bytes at {} do not lie in the arena of {}", bytes, offset, arena.size())};
@@ -63,7 +63,7 @@ Result<std::byte*> Backend::arena(std::uint64_t offset, std::uint64_t bytes) con
 }
 
 template <class Send>
-Result<void> Backend::enqueue_transfer(const wire::Command& command, std::uint64_t number,
+Result<void> Handlers::enqueue_transfer(const wire::Command& command, std::uint64_t number,
                                        std::uint64_t bytes, Send send,
                                        std::vector<std::shared_ptr<const Object>> keeps) {
   const auto found = stream(command.queue);
@@ -74,7 +74,7 @@ Result<void> Backend::enqueue_transfer(const wire::Command& command, std::uint64
   return enqueue(*found.value(), transfer, command);
 }
 
-Result<void> Backend::handle(const wire::cuda::Copy& call) {
+Result<void> Handlers::handle(const wire::cuda::Copy& call) {
   std::vector<std::shared_ptr<const Object>> keeps;
   const auto side_of = [&](const Place& place) -> Result<Side> {
     Side side;
@@ -159,7 +159,7 @@ Result<void> Backend::handle(const wire::cuda::Copy& call) {
   return enqueue_transfer(call.command, number, bytes, send, std::move(keeps));
 }
 
-Result<void> Backend::handle(const wire::cuda::Fill& call) {
+Result<void> Handlers::handle(const wire::cuda::Fill& call) {
   if (call.element_bytes != 1 && call.element_bytes != 2 && call.element_bytes != 4) {
     return Error{fmt::format("a fill with elements of {} bytes", call.element_bytes)};
   }

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
 #include "runtime/vgpu/graph/command_kind.hpp"
 #include "runtime/vgpu/issue/kernel_name.hpp"
@@ -54,7 +54,7 @@ void apply_slicing(const Functions& driver, Function& function, const Loaded& mo
 
 }  // namespace
 
-Result<wire::cuda::FunctionReply> Backend::handle(const wire::cuda::GetFunction& call) {
+Result<wire::cuda::FunctionReply> Handlers::handle(const wire::cuda::GetFunction& call) {
   const auto module = objects_.get<Module>(call.module);
   if (!module) return module.error();
   wire::cuda::FunctionReply reply;
@@ -86,7 +86,7 @@ Result<wire::cuda::FunctionReply> Backend::handle(const wire::cuda::GetFunction&
   return reply;
 }
 
-Result<wire::cuda::CodeReply> Backend::handle(const wire::cuda::SetFunctionAttribute& call) {
+Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::SetFunctionAttribute& call) {
   const auto function = objects_.get<Function>(call.function);
   if (!function) return function.error();
   CUresult code = use(functions(), function.value()->module->context->handle);
@@ -100,7 +100,7 @@ Result<wire::cuda::CodeReply> Backend::handle(const wire::cuda::SetFunctionAttri
   return wire::cuda::CodeReply{code};
 }
 
-Result<wire::cuda::OccupancyReply> Backend::handle(const wire::cuda::GetOccupancy& call) {
+Result<wire::cuda::OccupancyReply> Handlers::handle(const wire::cuda::GetOccupancy& call) {
   const auto function = objects_.get<Function>(call.function);
   if (!function) return function.error();
   wire::cuda::OccupancyReply reply;
@@ -120,7 +120,7 @@ Result<wire::cuda::OccupancyReply> Backend::handle(const wire::cuda::GetOccupanc
   return reply;
 }
 
-Result<void> Backend::handle(const wire::cuda::Launch& call) {
+Result<void> Handlers::handle(const wire::cuda::Launch& call) {
   const auto found = stream(call.command.queue);
   if (!found) return found.error();
   const auto function = objects_.get<Function>(call.function);

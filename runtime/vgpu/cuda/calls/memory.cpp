@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
 #include "runtime/wire/calls/cuda/facts.hpp"
 
@@ -36,7 +36,7 @@ std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
 
 }  // namespace
 
-Result<std::optional<MemoryCharge>> Backend::charge(const Context& context, std::uint64_t bytes) {
+Result<std::optional<MemoryCharge>> Handlers::charge(const Context& context, std::uint64_t bytes) {
   if (settings_.memory == nullptr) return std::optional<MemoryCharge>(MemoryCharge());
   MemoryAccount& memory = *settings_.memory;
   const std::uint64_t device = std::uint64_t{1} << context.device.facts.device;
@@ -44,11 +44,11 @@ Result<std::optional<MemoryCharge>> Backend::charge(const Context& context, std:
   auto charged = memory.charge(device, bytes, false);
   if (!charged || charged.value()) return charged;
   // Frees that have ended may only have to be looked at to be done.
-  executor_.pump();
+  loop().pump();
   return memory.released() != released ? memory.charge(device, bytes, false) : std::move(charged);
 }
 
-Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::AllocateMemory& call) {
+Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::AllocateMemory& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   wire::cuda::AllocationReply reply{CUDA_ERROR_OUT_OF_MEMORY};
@@ -71,13 +71,13 @@ Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::AllocateMe
   return reply;
 }
 
-Result<void> Backend::handle(const wire::cuda::FreeMemory& call) {
+Result<void> Handlers::handle(const wire::cuda::FreeMemory& call) {
   if (!allocations_->contains(call.address)) return Error{fmt::format("no memory at {:#x}", call.address)};
   allocations_->free(call.address);
   return {};
 }
 
-Result<void> Backend::handle(const wire::cuda::EnqueueFreeMemory& call) {
+Result<void> Handlers::handle(const wire::cuda::EnqueueFreeMemory& call) {
   const auto found = stream(call.command.queue);
   if (!found) return found.error();
   Stream& stream = *found.value();
@@ -85,17 +85,17 @@ Result<void> Backend::handle(const wire::cuda::EnqueueFreeMemory& call) {
   return enqueue(stream, std::make_shared<FreeNode>(stream.lane, allocations_, call.address), call.command);
 }
 
-Result<wire::cuda::SettledReply> Backend::handle(const wire::cuda::SettleFrees&) {
-  executor_.pump();
+Result<wire::cuda::SettledReply> Handlers::handle(const wire::cuda::SettleFrees&) {
+  loop().pump();
   // What is given back is a message to the daemon, which has taken it when it answers the next.
   if (settings_.memory != nullptr) settings_.memory->least_left(1);
   return wire::cuda::SettledReply{allocations_->freed_in_order()};
 }
 
-Result<wire::cuda::MemoryInfoReply> Backend::handle(const wire::cuda::GetMemoryInfo& call) {
+Result<wire::cuda::MemoryInfoReply> Handlers::handle(const wire::cuda::GetMemoryInfo& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
-  executor_.pump();  // what commands that have ended freed is free
+  loop().pump();  // what commands that have ended freed is free
   std::size_t free = 0;
   std::size_t total = 0;
   CUresult code = use(functions(), context.value()->handle);
@@ -108,7 +108,7 @@ Result<wire::cuda::MemoryInfoReply> Backend::handle(const wire::cuda::GetMemoryI
   return reply;
 }
 
-Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::PinArena& call) {
+Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::PinArena& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   const auto host = arena(call.range.offset, call.range.bytes);
@@ -134,7 +134,7 @@ Result<wire::cuda::AllocationReply> Backend::handle(const wire::cuda::PinArena& 
   return reply;
 }
 
-Result<void> Backend::handle(const wire::cuda::UnpinArena& call) {
+Result<void> Handlers::handle(const wire::cuda::UnpinArena& call) {
   const auto found = pinned_.find(call.offset);
   if (found == pinned_.end()) return Error{fmt::format("nothing is pinned at {}", call.offset)};
   if (use(functions(), found->second->handle) == CUDA_SUCCESS) {
@@ -144,7 +144,7 @@ Result<void> Backend::handle(const wire::cuda::UnpinArena& call) {
   return {};
 }
 
-Result<wire::cuda::CodeReply> Backend::handle(const wire::cuda::CreateArray& call) {
+Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateArray& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto charged = charge(*context.value(), array_bytes(call));

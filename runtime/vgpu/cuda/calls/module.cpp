@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
 #include "runtime/vgpu/cuda/module_image.hpp"
 
@@ -154,7 +154,7 @@ struct LinkJob {
 }  // namespace
 
 template <class Job>
-Result<void> Backend::run_slowly(wire::EventId completion, Job job) {
+Result<void> Handlers::run_slowly(wire::EventId completion, Job job) {
   auto node = executor_.begin_host_work(completion);
   if (!node) return node.error();
   slow_lane_.run([this, node = std::move(node).value(), job = std::move(job)]() mutable {
@@ -164,7 +164,7 @@ Result<void> Backend::run_slowly(wire::EventId completion, Job job) {
   return {};
 }
 
-Result<void> Backend::handle(const wire::cuda::LoadModule& call) {
+Result<void> Handlers::handle(const wire::cuda::LoadModule& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto module = std::make_shared<Module>();
@@ -189,7 +189,7 @@ Result<void> Backend::handle(const wire::cuda::LoadModule& call) {
                                           settings_.slicing});
 }
 
-Result<wire::cuda::ModuleReply> Backend::handle(const wire::cuda::GetModule& call) {
+Result<wire::cuda::ModuleReply> Handlers::handle(const wire::cuda::GetModule& call) {
   const auto module = objects_.get<Module>(call.module);
   if (!module) return module.error();
   wire::cuda::ModuleReply reply;
@@ -200,7 +200,7 @@ Result<wire::cuda::ModuleReply> Backend::handle(const wire::cuda::GetModule& cal
   return reply;
 }
 
-Result<wire::cuda::NamesReply> Backend::handle(const wire::cuda::GetFunctionNames& call) {
+Result<wire::cuda::NamesReply> Handlers::handle(const wire::cuda::GetFunctionNames& call) {
   const auto module = objects_.get<Module>(call.module);
   if (!module) return module.error();
   wire::cuda::NamesReply reply;
@@ -225,7 +225,7 @@ Result<wire::cuda::NamesReply> Backend::handle(const wire::cuda::GetFunctionName
   return reply;
 }
 
-Result<wire::cuda::AddressReply> Backend::handle(const wire::cuda::GetGlobal& call) {
+Result<wire::cuda::AddressReply> Handlers::handle(const wire::cuda::GetGlobal& call) {
   const auto module = objects_.get<Module>(call.module);
   if (!module) return module.error();
   CUdeviceptr address = 0;
@@ -239,7 +239,7 @@ Result<wire::cuda::AddressReply> Backend::handle(const wire::cuda::GetGlobal& ca
   return wire::cuda::AddressReply{code, address, bytes};
 }
 
-Result<void> Backend::handle(const wire::cuda::Link& call) {
+Result<void> Handlers::handle(const wire::cuda::Link& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto linked = std::make_shared<Linked>();
@@ -251,7 +251,7 @@ Result<void> Backend::handle(const wire::cuda::Link& call) {
       LinkJob{context.value(), std::move(outcome), call.inputs, {call.options.begin(), call.options.end()}});
 }
 
-Result<wire::cuda::LinkedReply> Backend::handle(const wire::cuda::GetLinked& call) {
+Result<wire::cuda::LinkedReply> Handlers::handle(const wire::cuda::GetLinked& call) {
   const auto linked = objects_.get<Linked>(call.id);
   if (!linked) return linked.error();
   wire::cuda::LinkedReply reply;

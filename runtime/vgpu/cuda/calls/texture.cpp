@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/vgpu/cuda/backend.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
 
 namespace fairgv::vgpu::cuda {
@@ -69,7 +69,7 @@ CUDA_RESOURCE_VIEW_DESC view_of(const wire::cuda::TextureView& said) {
 
 }  // namespace
 
-Result<wire::cuda::TextureReply> Backend::handle(const wire::cuda::CreateTexture& call) {
+Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateTexture& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto texture = std::make_shared<Texture>();
@@ -99,7 +99,7 @@ Result<wire::cuda::TextureReply> Backend::handle(const wire::cuda::CreateTexture
   return wire::cuda::TextureReply{CUDA_SUCCESS, handle};
 }
 
-Result<wire::cuda::TextureReply> Backend::handle(const wire::cuda::CreateSurface& call) {
+Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateSurface& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto array = objects_.get<Array>(call.array);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -129,7 +129,7 @@ struct Link : Job {
 }  // namespace
 
 template <class Job>
-Result<void> Backend::run_build(wire::EventId completion, Job job) {
+Result<void> Handlers::run_build(wire::EventId completion, Job job) {
   auto node = executor_.begin_host_work(completion);
   if (!node) return node.error();
   slow_lane_.run([this, node = std::move(node).value(), job = std::move(job)] {
@@ -138,7 +138,7 @@ Result<void> Backend::run_build(wire::EventId completion, Job job) {
   return {};
 }
 
-std::shared_ptr<SlicedProgram> Backend::sliced_program(const Program& program) {
+std::shared_ptr<SlicedProgram> Handlers::sliced_program(const Program& program) {
   if (!program.recipe) return nullptr;
   return std::make_shared<SlicedProgram>(program.context, program.recipe, [this](std::function<void()> job) {
     slow_lane_.run([this, job = std::move(job)] {
@@ -148,7 +148,7 @@ std::shared_ptr<SlicedProgram> Backend::sliced_program(const Program& program) {
   });
 }
 
-Result<void> Backend::handle(const wire::ProvideIncludes& call) {
+Result<void> Handlers::handle(const wire::ProvideIncludes& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   auto& includes = program.value()->includes;
@@ -156,7 +156,7 @@ Result<void> Backend::handle(const wire::ProvideIncludes& call) {
   return includes->add(call);
 }
 
-Result<void> Backend::handle(const wire::BuildProgram& call) {
+Result<void> Handlers::handle(const wire::BuildProgram& call) {
   auto program = this->program(call.program);
   if (!program) return program.error();
   auto ids = driver_.ids(call.devices);
@@ -177,7 +177,7 @@ Result<void> Backend::handle(const wire::BuildProgram& call) {
   return run_build(call.completion, std::move(build));
 }
 
-Result<void> Backend::handle(const wire::CompileProgram& call) {
+Result<void> Handlers::handle(const wire::CompileProgram& call) {
   auto program = this->program(call.program);
   if (!program) return program.error();
   auto ids = driver_.ids(call.devices);
@@ -205,7 +205,7 @@ Result<void> Backend::handle(const wire::CompileProgram& call) {
   return run_build(call.completion, std::move(compile));
 }
 
-Result<void> Backend::handle(const wire::LinkProgram& call) {
+Result<void> Handlers::handle(const wire::LinkProgram& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto ids = driver_.ids(call.devices);

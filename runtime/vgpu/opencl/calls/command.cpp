@@ -1,11 +1,11 @@
 // Launches, and commands that never reach the driver.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 
-Result<std::shared_ptr<Kernel>> Backend::launched(const wire::EnqueueKernel& call) {
+Result<std::shared_ptr<Kernel>> Handlers::launched(const wire::EnqueueKernel& call) {
   auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
   if (call.dimensions < 1 || call.dimensions > 3) {
@@ -21,7 +21,7 @@ Result<std::shared_ptr<Kernel>> Backend::launched(const wire::EnqueueKernel& cal
   return kernel;
 }
 
-Result<void> Backend::handle(const wire::EnqueueKernel& call) {
+Result<void> Handlers::handle(const wire::EnqueueKernel& call) {
   auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
   auto kernel = launched(call);
@@ -32,19 +32,19 @@ Result<void> Backend::handle(const wire::EnqueueKernel& call) {
                            call.command.completion, call.command.wait_list);
 }
 
-Result<void> Backend::handle(const wire::EnqueueMarker& call) {
+Result<void> Handlers::handle(const wire::EnqueueMarker& call) {
   return marker(Work::marker, call.command);
 }
 
-Result<void> Backend::handle(const wire::EnqueueBarrier& call) {
+Result<void> Handlers::handle(const wire::EnqueueBarrier& call) {
   return marker(Work::barrier, call.command);
 }
 
-Result<void> Backend::handle(const wire::EnqueueNothing& call) {
+Result<void> Handlers::handle(const wire::EnqueueNothing& call) {
   return marker(Work::nothing, call.command);
 }
 
-Result<void> Backend::handle(const wire::EnqueueAccess& call) {
+Result<void> Handlers::handle(const wire::EnqueueAccess& call) {
   const auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
   const auto buffer = objects_.get<Buffer>(call.buffer);
@@ -55,7 +55,7 @@ Result<void> Backend::handle(const wire::EnqueueAccess& call) {
                                   call.command.wait_list);
 }
 
-Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
+Result<void> Handlers::handle(const wire::EnqueueHostWork& call) {
   if (!call.command.completion) return Error{"host work that nobody could end"};
   const auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
@@ -64,7 +64,7 @@ Result<void> Backend::handle(const wire::EnqueueHostWork& call) {
   return executor_.enqueue_after(node, call.command.completion, call.command.wait_list, {});
 }
 
-Result<void> Backend::marker(Work work, const wire::Command& command) {
+Result<void> Handlers::marker(Work work, const wire::Command& command) {
   const auto queue = objects_.get<Queue>(command.queue);
   if (!queue) return queue.error();
   return executor_.enqueue_marker(work, queue.value()->lane, queue.value()->error, command.completion,

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/command_buffer.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -87,7 +87,7 @@ Result<wire::StatusReply> status(const Result<cl_int>& outcome) {
 
 }  // namespace
 
-Result<void> Backend::handle(const wire::CreateCommandBuffer& call) {
+Result<void> Handlers::handle(const wire::CreateCommandBuffer& call) {
   auto queue = objects_.get<Queue>(call.queue);
   if (!queue) return queue.error();
   auto buffer = std::make_shared<CommandBuffer>();
@@ -111,7 +111,7 @@ Result<void> Backend::handle(const wire::CreateCommandBuffer& call) {
 // record() and recorded(): see backend.hpp.
 
 template <class Record, class... Objects>
-Result<cl_int> Backend::record(const wire::Recording& recording, Record record, const Objects&... objects) {
+Result<cl_int> Handlers::record(const wire::Recording& recording, Record record, const Objects&... objects) {
   const auto found = objects_.get<CommandBuffer>(recording.command_buffer);
   if (!found) return found.error();
   CommandBuffer& buffer = *found.value();
@@ -132,7 +132,7 @@ Result<cl_int> Backend::record(const wire::Recording& recording, Record record, 
   return error;
 }
 
-Result<void> Backend::recorded(const wire::Recording& recording, Result<cl_int> outcome) {
+Result<void> Handlers::recorded(const wire::Recording& recording, Result<cl_int> outcome) {
   if (!outcome) return outcome.error();
   if (outcome.value() == CL_SUCCESS) return {};
   const auto buffer = objects_.get<CommandBuffer>(recording.command_buffer);
@@ -142,14 +142,14 @@ Result<void> Backend::recorded(const wire::Recording& recording, Result<cl_int> 
   return {};
 }
 
-Result<void> Backend::handle(const wire::RecordBarrier& call) {
+Result<void> Handlers::handle(const wire::RecordBarrier& call) {
   const auto barrier = [](CommandBuffer& buffer, const RecordWaits& waits) {
     return buffer.driver.barrier(buffer.handle, nullptr, waits.count, waits.list, waits.own, nullptr);
   };
   return recorded(call.recording, record(call.recording, barrier));
 }
 
-Result<void> Backend::handle(const wire::RecordKernel& call) {
+Result<void> Handlers::handle(const wire::RecordKernel& call) {
   const auto kernel = launched(call.command);
   if (!kernel) return kernel.error();
   const auto launch = [&](CommandBuffer& buffer, const RecordWaits& waits) {
@@ -179,7 +179,7 @@ Result<void> Backend::handle(const wire::RecordKernel& call) {
 }
 
 template <class Enqueued>
-Result<cl_int> Backend::record_copy(const wire::Recorded<Enqueued>& call) {
+Result<cl_int> Handlers::record_copy(const wire::Recorded<Enqueued>& call) {
   const auto copy = describe(call.command);
   const auto objects = find(copy.uses);
   if (!objects) return objects.error();
@@ -200,39 +200,39 @@ Result<cl_int> Backend::record_copy(const wire::Recorded<Enqueued>& call) {
   return std::apply(record_with, objects.value());
 }
 
-Result<void> Backend::handle(const wire::RecordCopyBuffer& call) {
+Result<void> Handlers::handle(const wire::RecordCopyBuffer& call) {
   return recorded(call.recording, record_copy(call));
 }
 
-Result<void> Backend::handle(const wire::RecordCopyBufferRect& call) {
+Result<void> Handlers::handle(const wire::RecordCopyBufferRect& call) {
   return recorded(call.recording, record_copy(call));
 }
 
-Result<void> Backend::handle(const wire::RecordFillBuffer& call) {
+Result<void> Handlers::handle(const wire::RecordFillBuffer& call) {
   return recorded(call.recording, record_copy(call));
 }
 
 // For images the driver's answer is passed on.
 
-Result<wire::StatusReply> Backend::handle(const wire::RecordCopyImage& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::RecordCopyImage& call) {
   return status(record_copy(call));
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::RecordCopyImageToBuffer& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::RecordCopyImageToBuffer& call) {
   return status(record_copy(call));
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::RecordCopyBufferToImage& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::RecordCopyBufferToImage& call) {
   return status(record_copy(call));
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::RecordFillImage& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::RecordFillImage& call) {
   return status(record_copy(call));
 }
 
 // ---- running
 
-Result<wire::StatusReply> Backend::handle(const wire::FinalizeCommandBuffer& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::FinalizeCommandBuffer& call) {
   const auto found = objects_.get<CommandBuffer>(call.command_buffer);
   if (!found) return found.error();
   CommandBuffer& buffer = *found.value();
@@ -242,7 +242,7 @@ Result<wire::StatusReply> Backend::handle(const wire::FinalizeCommandBuffer& cal
   return wire::StatusReply{error};
 }
 
-Result<void> Backend::handle(const wire::EnqueueCommandBuffer& call) {
+Result<void> Handlers::handle(const wire::EnqueueCommandBuffer& call) {
   auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
   auto buffer = objects_.get<CommandBuffer>(call.command_buffer);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -42,33 +42,33 @@ cl_int fill_buffer_image(cl_command_queue queue, const Image& image, const void*
 
 }  // namespace
 
-Result<void> Backend::handle(const wire::EnqueueCopyBuffer& call) {
+Result<void> Handlers::handle(const wire::EnqueueCopyBuffer& call) {
   return enqueue(call, describe(call));
 }
 
-Result<void> Backend::handle(const wire::EnqueueCopyBufferRect& call) {
+Result<void> Handlers::handle(const wire::EnqueueCopyBufferRect& call) {
   return enqueue(call, describe(call));
 }
 
-Result<void> Backend::handle(const wire::EnqueueFillBuffer& call) {
+Result<void> Handlers::handle(const wire::EnqueueFillBuffer& call) {
   return enqueue(call, describe(call));
 }
 
-Result<void> Backend::handle(const wire::EnqueueCopyImage& call) {
+Result<void> Handlers::handle(const wire::EnqueueCopyImage& call) {
   return enqueue(call, describe(call));
 }
 
-Result<void> Backend::handle(const wire::EnqueueCopyImageToBuffer& call) {
+Result<void> Handlers::handle(const wire::EnqueueCopyImageToBuffer& call) {
   return enqueue(call, describe(call));
 }
 
-Result<void> Backend::handle(const wire::EnqueueCopyBufferToImage& call) {
+Result<void> Handlers::handle(const wire::EnqueueCopyBufferToImage& call) {
   return enqueue(call, describe(call));
 }
 
 // An image that is a row of a buffer's elements is filled by copies: some drivers (PoCL 3.1) do not survive
 // filling it as an image.
-Result<void> Backend::handle(const wire::EnqueueFillImage& call) {
+Result<void> Handlers::handle(const wire::EnqueueFillImage& call) {
   const auto image = objects_.get<Image>(call.image);
   if (!image) return image.error();
   if (!image.value()->buffer) return enqueue(call, describe(call));

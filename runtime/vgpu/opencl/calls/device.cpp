@@ -1,7 +1,7 @@
 // Sub-devices and the driver's clocks.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -22,7 +22,7 @@ bool is_partition(std::span<const std::int64_t> list) {
 
 }  // namespace
 
-Result<wire::SubDevicesReply> Backend::handle(const wire::CreateSubDevices& call) {
+Result<wire::SubDevicesReply> Handlers::handle(const wire::CreateSubDevices& call) {
   const auto id = device(call.device);
   if (!id) return id.error();
   if (!is_partition(call.properties)) return Error{"a list of partition properties without an end"};
@@ -41,11 +41,11 @@ Result<wire::SubDevicesReply> Backend::handle(const wire::CreateSubDevices& call
   return reply;
 }
 
-Result<void> Backend::handle(const wire::ReleaseSubDevice& call) {
+Result<void> Handlers::handle(const wire::ReleaseSubDevice& call) {
   return driver_.release_sub_device(call.device);
 }
 
-Result<wire::TimersReply> Backend::handle(const wire::GetTimers& call) {
+Result<wire::TimersReply> Handlers::handle(const wire::GetTimers& call) {
   const auto id = device(call.device);
   if (!id) return id.error();
   // Both came with OpenCL 2.1.

@@ -1,7 +1,7 @@
 // Functions of extensions, which no loader dispatches: found by name, called from the table of signatures.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/extension_call.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -24,7 +24,7 @@ Result<void*> memory_handle(const ObjectTable<Object>& objects, std::uint64_t na
 
 }  // namespace
 
-Result<void*> Backend::extension_function(wire::PlatformIndex platform, std::string_view name) const {
+Result<void*> Handlers::extension_function(wire::PlatformIndex platform, std::string_view name) const {
   if (platform >= driver_.platforms().size()) {
     return Error{fmt::format("platform {} of {} does not exist", platform, driver_.platforms().size())};
   }
@@ -32,13 +32,13 @@ Result<void*> Backend::extension_function(wire::PlatformIndex platform, std::str
                                                   std::string(name).c_str());
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::FindExtensionFunction& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::FindExtensionFunction& call) {
   const auto function = extension_function(call.platform, call.function);
   if (!function) return function.error();
   return wire::StatusReply{function.value() != nullptr ? CL_SUCCESS : CL_INVALID_VALUE};
 }
 
-Result<wire::ExtensionReply> Backend::handle(const wire::CallExtension& call) {
+Result<wire::ExtensionReply> Handlers::handle(const wire::CallExtension& call) {
   const wire::ExtensionSignature* const signature = wire::find_signature(call.function);
   if (signature == nullptr) return Error{fmt::format("a function '{}' that no table has", call.function)};
   const auto function = extension_function(call.platform, call.function);
@@ -50,7 +50,7 @@ Result<wire::ExtensionReply> Backend::handle(const wire::CallExtension& call) {
                         });
 }
 
-Result<void*> Backend::driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const {
+Result<void*> Handlers::driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const {
   switch (kind) {
     case wire::ParameterKind::platform:
       if (name > driver_.platforms().size()) break;

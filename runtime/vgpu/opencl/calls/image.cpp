@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
 #include "runtime/wire/image_format.hpp"
 
@@ -80,7 +80,7 @@ SamplerHandle make_sampler(cl_context context, const wire::CreateSampler& call, 
 
 }  // namespace
 
-Result<wire::InfoReply> Backend::handle(const wire::GetSupportedImageFormats& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetSupportedImageFormats& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   wire::InfoReply reply;
@@ -98,7 +98,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetSupportedImageFormats& ca
   return reply;
 }
 
-Result<void> Backend::handle(const wire::CreateImage& call) {
+Result<void> Handlers::handle(const wire::CreateImage& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto image = std::make_shared<Image>();
@@ -123,7 +123,7 @@ Result<void> Backend::handle(const wire::CreateImage& call) {
   return objects_.insert(call.id, std::move(image));
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CreateImageFromMemory& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CreateImageFromMemory& call) {
   auto image = std::make_shared<Image>();
   image->extent = extent_of(call.description);
   cl_mem memory = nullptr;
@@ -162,7 +162,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CreateImageFromMemory& cal
   return reply;
 }
 
-Result<void> Backend::handle(const wire::CreateSampler& call) {
+Result<void> Handlers::handle(const wire::CreateSampler& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto sampler = std::make_shared<Sampler>();
@@ -174,7 +174,7 @@ Result<void> Backend::handle(const wire::CreateSampler& call) {
   return objects_.insert(call.id, std::move(sampler));
 }
 
-Result<void> Backend::handle(const wire::CreatePipe& call) {
+Result<void> Handlers::handle(const wire::CreatePipe& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto pipe = std::make_shared<Pipe>();

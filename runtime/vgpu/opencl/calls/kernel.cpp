@@ -1,7 +1,7 @@
 // Kernels and their arguments.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -11,7 +11,7 @@ constexpr std::uint64_t kLongestValue = std::uint64_t{1} << 20;
 
 }  // namespace
 
-Result<void> Backend::handle(const wire::CreateKernel& call) {
+Result<void> Handlers::handle(const wire::CreateKernel& call) {
   auto program = this->program(call.program);
   if (!program) return program.error();
   auto kernel = std::make_shared<Kernel>();
@@ -45,7 +45,7 @@ Result<void> Backend::handle(const wire::CreateKernel& call) {
   return objects_.insert(call.id, std::move(kernel));
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckArgumentSize& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckArgumentSize& call) {
   const auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
   wire::StatusReply reply{kernel.value()->error};
@@ -66,7 +66,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckArgumentSize& call) {
   return reply;
 }
 
-Result<void> Backend::handle(const wire::SetKernelArguments& call) {
+Result<void> Handlers::handle(const wire::SetKernelArguments& call) {
   const auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
   if (kernel.value()->error != CL_SUCCESS) return {};  // a poisoned kernel's arguments do not matter

@@ -1,32 +1,32 @@
 // Device memory: what the front end reserves, and what objects are charged.
 #include <limits>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 
-Result<wire::MemoryReply> Backend::handle(const wire::ReserveMemory& call) {
+Result<wire::MemoryReply> Handlers::handle(const wire::ReserveMemory& call) {
   MemoryAccount* const memory = settings_.memory;
   if (memory == nullptr) return wire::MemoryReply{call.bytes + call.headroom};
   const std::uint64_t released = memory->released();
   auto granted = memory->reserve(call.devices, call.bytes, call.headroom);
   if (granted && granted.value() < call.bytes) {
     // Objects that were released while commands used them may only have to be looked at to be gone.
-    executor_.pump();
+    loop().pump();
     if (memory->released() != released) granted = memory->reserve(call.devices, call.bytes, call.headroom);
   }
   if (!granted) return granted.error();
   return wire::MemoryReply{granted.value()};
 }
 
-Result<void> Backend::handle(const wire::ReturnMemory& call) {
+Result<void> Handlers::handle(const wire::ReturnMemory& call) {
   if (settings_.memory == nullptr) return {};
   return settings_.memory->give_back(call.devices, call.bytes);
 }
 
-Result<wire::MemoryReply> Backend::handle(const wire::GetMemoryLeft& call) {
+Result<wire::MemoryReply> Handlers::handle(const wire::GetMemoryLeft& call) {
   if (settings_.memory == nullptr) return wire::MemoryReply{std::numeric_limits<std::uint64_t>::max()};
-  executor_.pump();  // what commands that have ended hold is not in use
+  loop().pump();  // what commands that have ended hold is not in use
   const auto left = settings_.memory->left(call.device);
   if (!left) return left.error();
   return wire::MemoryReply{left.value()};
@@ -34,13 +34,13 @@ Result<wire::MemoryReply> Backend::handle(const wire::GetMemoryLeft& call) {
 
 /// A kernel keeps what was its argument when it was last launched. That the program has released it shows
 /// only here: while there is enough memory, drivers do as they like about a launch that uses it again.
-Result<void> Backend::handle(const wire::AwaitMemory& call) {
+Result<void> Handlers::handle(const wire::AwaitMemory& call) {
   objects_.each<Kernel>([](Kernel& kernel) { kernel.forget_released_arguments(); });
-  return memory_waits_.await(call);
+  return memory_waits_.await(loop(), call);
 }
 
 template <class Made>
-Result<void> Backend::charge(Made& object, std::uint64_t bytes, bool front_end_hears) {
+Result<void> Handlers::charge(Made& object, std::uint64_t bytes, bool front_end_hears) {
   if (settings_.memory == nullptr) return {};
   auto charge = settings_.memory->charge(object.context->roots, bytes, front_end_hears);
   if (!charge) return charge.error();
@@ -51,8 +51,8 @@ Result<void> Backend::charge(Made& object, std::uint64_t bytes, bool front_end_h
   }
   return {};
 }
-template Result<void> Backend::charge(Buffer&, std::uint64_t, bool);
-template Result<void> Backend::charge(Image&, std::uint64_t, bool);
-template Result<void> Backend::charge(Pipe&, std::uint64_t, bool);
+template Result<void> Handlers::charge(Buffer&, std::uint64_t, bool);
+template Result<void> Handlers::charge(Image&, std::uint64_t, bool);
+template Result<void> Handlers::charge(Pipe&, std::uint64_t, bool);
 
 }  // namespace fairgv::vgpu::opencl

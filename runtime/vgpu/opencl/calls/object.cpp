@@ -1,13 +1,13 @@
 // Contexts, queues and buffers: made at once; what the driver refuses becomes a poisoned object.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
 #include "runtime/vgpu/opencl/programs/trial.hpp"
 
 namespace fairgv::vgpu::opencl {
 
-Result<void> Backend::handle(const wire::ReleaseObject& call) {
+Result<void> Handlers::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
   const auto released = objects_.take(call.id);
   if (!released) return released.error();
@@ -15,7 +15,7 @@ Result<void> Backend::handle(const wire::ReleaseObject& call) {
   return {};
 }
 
-Result<void> Backend::handle(const wire::CreateContext& call) {
+Result<void> Handlers::handle(const wire::CreateContext& call) {
   if (call.devices.size() > driver_.devices().size()) {
     return Error{fmt::format("{} devices of {}", call.devices.size(), driver_.devices().size())};
   }
@@ -40,7 +40,7 @@ Result<void> Backend::handle(const wire::CreateContext& call) {
   return objects_.insert(call.id, std::move(context));
 }
 
-Result<void> Backend::handle(const wire::CreateQueue& call) {
+Result<void> Handlers::handle(const wire::CreateQueue& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   const auto id = device(call.device);
@@ -74,14 +74,14 @@ Result<void> Backend::handle(const wire::CreateQueue& call) {
   return objects_.insert(call.id, std::move(queue));
 }
 
-Result<void> Backend::handle(const wire::FlushQueue& call) {
+Result<void> Handlers::handle(const wire::FlushQueue& call) {
   // Whatever may run is handed to the driver and flushed without being asked.
   const auto queue = objects_.get<Queue>(call.queue);
   if (!queue) return queue.error();
   return {};
 }
 
-Result<void> Backend::handle(const wire::CreateBuffer& call) {
+Result<void> Handlers::handle(const wire::CreateBuffer& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   cl_mem_flags flags = call.flags & ~kHostPointerFlags;
@@ -113,7 +113,7 @@ Result<void> Backend::handle(const wire::CreateBuffer& call) {
   return objects_.insert(call.id, std::move(buffer));
 }
 
-Result<void> Backend::tell_when_gone(Buffer& buffer, wire::EventId retired) {
+Result<void> Handlers::tell_when_gone(Buffer& buffer, wire::EventId retired) {
   auto node = executor_.begin_host_work(retired);
   if (!node) return node.error();
   buffer.when_gone = [listening = std::weak_ptr(listening_),
@@ -124,7 +124,7 @@ Result<void> Backend::tell_when_gone(Buffer& buffer, wire::EventId retired) {
   return {};
 }
 
-std::shared_ptr<Buffer> Backend::owner_of(wire::ArenaRange range) const {
+std::shared_ptr<Buffer> Handlers::owner_of(wire::ArenaRange range) const {
   return objects_.find_if<Buffer>([range](const Buffer& buffer) {
     const wire::ArenaRange& whole = buffer.backing;
     return range.offset >= whole.offset && range.bytes <= whole.bytes &&
@@ -132,7 +132,7 @@ std::shared_ptr<Buffer> Backend::owner_of(wire::ArenaRange range) const {
   });
 }
 
-Result<void> Backend::handle(const wire::CreateSubBuffer& call) {
+Result<void> Handlers::handle(const wire::CreateSubBuffer& call) {
   auto parent = objects_.get<Buffer>(call.parent);
   if (!parent) return parent.error();
   if (parent.value()->is_part) return Error{"a part of a part of a buffer"};

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -19,13 +19,13 @@ IlFunction il_function(const Platform& platform) {
 
 }  // namespace
 
-Result<std::shared_ptr<Program>> Backend::program(wire::ObjectId id) const {
+Result<std::shared_ptr<Program>> Handlers::program(wire::ObjectId id) const {
   auto found = objects_.get<Program>(id);
   if (found) found.value()->settle();
   return found;
 }
 
-Result<void> Backend::handle(const wire::CreateProgramWithSource& call) {
+Result<void> Handlers::handle(const wire::CreateProgramWithSource& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto program = std::make_shared<Program>();
@@ -42,7 +42,7 @@ Result<void> Backend::handle(const wire::CreateProgramWithSource& call) {
   return objects_.insert(call.id, std::move(program));
 }
 
-Result<wire::BinaryReply> Backend::handle(const wire::CreateProgramWithBinary& call) {
+Result<wire::BinaryReply> Handlers::handle(const wire::CreateProgramWithBinary& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   const auto ids = driver_.ids(call.devices);
@@ -74,7 +74,7 @@ Result<wire::BinaryReply> Backend::handle(const wire::CreateProgramWithBinary& c
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithIl& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CreateProgramWithIl& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   auto program = std::make_shared<Program>();
@@ -95,7 +95,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithIl& call)
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithBuiltInKernels& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CreateProgramWithBuiltInKernels& call) {
   auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   const auto ids = driver_.ids(call.devices);
@@ -115,7 +115,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CreateProgramWithBuiltInKe
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::SetSpecializationConstant& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::SetSpecializationConstant& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
@@ -127,7 +127,7 @@ Result<wire::StatusReply> Backend::handle(const wire::SetSpecializationConstant&
                                                               call.value.size(), call.value.data())};
 }
 
-Result<wire::DevicesReply> Backend::handle(const wire::GetProgramDevices& call) {
+Result<wire::DevicesReply> Handlers::handle(const wire::GetProgramDevices& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   wire::DevicesReply reply;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -108,13 +108,13 @@ SubGroupFunction sub_group_function(const Platform& platform) {
 
 }  // namespace
 
-Result<cl_device_id> Backend::device(wire::DeviceIndex index) const {
+Result<cl_device_id> Handlers::device(wire::DeviceIndex index) const {
   auto ids = driver_.ids(std::span(&index, 1));
   if (!ids) return ids.error();
   return ids.value().front();
 }
 
-Result<wire::TopologyReply> Backend::handle(const wire::GetTopology&) {
+Result<wire::TopologyReply> Handlers::handle(const wire::GetTopology&) {
   wire::TopologyReply reply;
   reply.platform_count = static_cast<std::uint32_t>(driver_.platforms().size());
   for (const Device& device : driver_.root_devices()) reply.devices.push_back({device.platform, device.type});
@@ -122,7 +122,7 @@ Result<wire::TopologyReply> Backend::handle(const wire::GetTopology&) {
   return reply;
 }
 
-Result<wire::InfoReply> Backend::handle(const wire::GetPlatformInfo& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetPlatformInfo& call) {
   if (call.platform >= driver_.platforms().size()) {
     return Error{fmt::format("platform {} of {} does not exist", call.platform, driver_.platforms().size())};
   }
@@ -131,7 +131,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetPlatformInfo& call) {
   });
 }
 
-Result<wire::InfoReply> Backend::handle(const wire::GetDeviceInfo& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetDeviceInfo& call) {
   const auto id = device(call.device);
   if (!id) return id.error();
   return get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
@@ -139,7 +139,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetDeviceInfo& call) {
   });
 }
 
-Result<wire::InfoReply> Backend::handle(const wire::GetProgramBuildInfo& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetProgramBuildInfo& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   const auto id = device(call.device);
@@ -155,7 +155,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetProgramBuildInfo& call) {
   return reply;
 }
 
-Result<wire::InfoReply> Backend::handle(const wire::GetProgramInfo& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetProgramInfo& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   if (program.value()->error != CL_SUCCESS) return wire::InfoReply{program.value()->error, {}};
@@ -163,7 +163,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetProgramInfo& call) {
   return call.param == CL_PROGRAM_BINARIES ? program_binaries(handle) : program_info(handle, call.param);
 }
 
-Result<wire::KernelsReply> Backend::handle(const wire::DescribeKernels& call) {
+Result<wire::KernelsReply> Handlers::handle(const wire::DescribeKernels& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   wire::KernelsReply reply;
@@ -184,7 +184,7 @@ Result<wire::KernelsReply> Backend::handle(const wire::DescribeKernels& call) {
   return reply;
 }
 
-Result<wire::InfoReply> Backend::handle(const wire::GetKernelWorkGroupInfo& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetKernelWorkGroupInfo& call) {
   const auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
   const auto id = device(call.device);
@@ -198,7 +198,7 @@ Result<wire::InfoReply> Backend::handle(const wire::GetKernelWorkGroupInfo& call
   });
 }
 
-Result<wire::InfoReply> Backend::handle(const wire::GetKernelSubGroupInfo& call) {
+Result<wire::InfoReply> Handlers::handle(const wire::GetKernelSubGroupInfo& call) {
   const auto kernel = objects_.get<Kernel>(call.kernel);
   if (!kernel) return kernel.error();
   const auto id = device(call.device);

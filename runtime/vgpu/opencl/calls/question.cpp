@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/programs/trial.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -69,7 +69,7 @@ cl_int enqueue_empty(cl_command_type type, const Buffer& buffer, cl_command_queu
 
 }  // namespace
 
-Result<wire::DevicesReply> Backend::handle(const wire::GetDevicesOfType& call) {
+Result<wire::DevicesReply> Handlers::handle(const wire::GetDevicesOfType& call) {
   if (call.platform >= driver_.platforms().size()) {
     return Error{fmt::format("platform {} of {} does not exist", call.platform, driver_.platforms().size())};
   }
@@ -88,7 +88,7 @@ Result<wire::DevicesReply> Backend::handle(const wire::GetDevicesOfType& call) {
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckQueue& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckQueue& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   const auto id = device(call.device);
@@ -102,7 +102,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckQueue& call) {
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckImagesOfHostMemory& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckImagesOfHostMemory& call) {
   const auto context = objects_.get<Context>(call.context);
   if (!context) return context.error();
   wire::StatusReply reply{context.value()->error};
@@ -114,7 +114,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckImagesOfHostMemory& c
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckEmptyCommand& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckEmptyCommand& call) {
   const auto queue = objects_.get<Queue>(call.queue);
   if (!queue) return queue.error();
   const auto buffer = objects_.get<Buffer>(call.buffer);
@@ -129,7 +129,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckEmptyCommand& call) {
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckSubBuffer& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckSubBuffer& call) {
   const auto parent = objects_.get<Buffer>(call.parent);
   if (!parent) return parent.error();
   wire::StatusReply reply{parent.value()->error};
@@ -140,7 +140,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckSubBuffer& call) {
   return reply;
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckReleaseCallback& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckReleaseCallback& call) {
   const auto program = this->program(call.program);
   if (!program) return program.error();
   if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
@@ -149,7 +149,7 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckReleaseCallback& call
   return wire::StatusReply{set_release_callback(program.value()->handle.get())};
 }
 
-Result<wire::StatusReply> Backend::handle(const wire::CheckLaunch& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckLaunch& call) {
   const auto queue = objects_.get<Queue>(call.queue);
   if (!queue) return queue.error();
   const auto found = objects_.get<Kernel>(call.kernel);
@@ -181,11 +181,11 @@ Result<wire::StatusReply> Backend::handle(const wire::CheckLaunch& call) {
   return reply;
 }
 
-const Platform& Backend::platform_of(const Queue& queue) const {
+const Platform& Handlers::platform_of(const Queue& queue) const {
   return driver_.platforms()[driver_.devices()[queue.lane->device()].platform];
 }
 
-Result<void> Backend::handle(const wire::SetUserEventStatus& call) {
+Result<void> Handlers::handle(const wire::SetUserEventStatus& call) {
   // Until a program has an event fail, no driver is asked what becomes of those that wait for it.
   if (call.status < 0 && !has_failed_events_) {
     has_failed_events_ = true;
@@ -199,7 +199,7 @@ Result<void> Backend::handle(const wire::SetUserEventStatus& call) {
   return executor_.set_user_event(call.event, call.status);
 }
 
-void Backend::learn_failed_waits(Queue& queue) {
+void Handlers::learn_failed_waits(Queue& queue) {
   const auto platform = driver_.devices()[queue.lane->device()].platform;
   if (std::exchange(failed_waits_known_.at(platform), std::uint8_t{1}) != 0) return;
   failed_waits_.at(platform)->set(failed_waits_of(driver_.platforms()[platform], queue));

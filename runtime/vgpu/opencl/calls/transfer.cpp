@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -37,7 +37,7 @@ constexpr std::array<std::size_t, 3> kHostOrigin{0, 0, 0};
 
 }  // namespace
 
-Result<std::byte*> Backend::arena(wire::ArenaRange range, std::uint64_t needed) const {
+Result<std::byte*> Handlers::arena(wire::ArenaRange range, std::uint64_t needed) const {
   const auto arena = segment_.arena();
   if (range.offset > arena.size() || range.bytes > arena.size() - range.offset || needed > range.bytes) {
     return Error{fmt::format("{} bytes at {}, of which {} are used, do not lie in the arena of {}",
@@ -47,7 +47,7 @@ Result<std::byte*> Backend::arena(wire::ArenaRange range, std::uint64_t needed) 
 }
 
 template <class Function, class Call>
-Result<void> Backend::transfer_bytes(Function* function, const Call& call, wire::ArenaRange range) {
+Result<void> Handlers::transfer_bytes(Function* function, const Call& call, wire::ArenaRange range) {
   const auto found = objects_.get<Buffer>(call.buffer);
   if (!found) return found.error();
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
@@ -64,7 +64,7 @@ Result<void> Backend::transfer_bytes(Function* function, const Call& call, wire:
 }
 
 template <class Function, class Call>
-Result<void> Backend::transfer_rect(Function* function, const Call& call, wire::ArenaRange range) {
+Result<void> Handlers::transfer_rect(Function* function, const Call& call, wire::ArenaRange range) {
   const auto found = objects_.get<Buffer>(call.buffer);
   if (!found) return found.error();
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
@@ -82,7 +82,7 @@ Result<void> Backend::transfer_rect(Function* function, const Call& call, wire::
 }
 
 template <class Function, class Call>
-Result<void> Backend::transfer_box(Function* function, const Call& call, wire::ArenaRange range) {
+Result<void> Handlers::transfer_box(Function* function, const Call& call, wire::ArenaRange range) {
   const auto found = objects_.get<Image>(call.image);
   if (!found) return found.error();
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
@@ -99,27 +99,27 @@ Result<void> Backend::transfer_box(Function* function, const Call& call, wire::A
       found.value());
 }
 
-Result<void> Backend::handle(const wire::EnqueueReadBuffer& call) {
+Result<void> Handlers::handle(const wire::EnqueueReadBuffer& call) {
   return transfer_bytes(clEnqueueReadBuffer, call, call.to);
 }
 
-Result<void> Backend::handle(const wire::EnqueueWriteBuffer& call) {
+Result<void> Handlers::handle(const wire::EnqueueWriteBuffer& call) {
   return transfer_bytes(clEnqueueWriteBuffer, call, call.from);
 }
 
-Result<void> Backend::handle(const wire::EnqueueReadBufferRect& call) {
+Result<void> Handlers::handle(const wire::EnqueueReadBufferRect& call) {
   return transfer_rect(clEnqueueReadBufferRect, call, call.to);
 }
 
-Result<void> Backend::handle(const wire::EnqueueWriteBufferRect& call) {
+Result<void> Handlers::handle(const wire::EnqueueWriteBufferRect& call) {
   return transfer_rect(clEnqueueWriteBufferRect, call, call.from);
 }
 
-Result<void> Backend::handle(const wire::EnqueueReadImage& call) {
+Result<void> Handlers::handle(const wire::EnqueueReadImage& call) {
   return transfer_box(clEnqueueReadImage, call, call.to);
 }
 
-Result<void> Backend::handle(const wire::EnqueueWriteImage& call) {
+Result<void> Handlers::handle(const wire::EnqueueWriteImage& call) {
   return transfer_box(clEnqueueWriteImage, call, call.from);
 }
 

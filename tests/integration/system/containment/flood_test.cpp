@@ -57,7 +57,7 @@ TEST_F(Flood, OfControlConnectionsDoesNotKeepRootOut) {
 TEST_F(Flood, OfRequestsDoesNotKeepRootWaiting) {
   flood(harness::hello_of_control());
   for (const auto& each : crowd) {
-    while (each.offer(session::to_text(control::ControlRequest{}))) {
+    while (each.offer(to_text(control::ControlRequest{}))) {
     }
   }
   EXPECT_EQ(fairgv({"ps"}).status, 0);

@@ -15,7 +15,7 @@ struct FakeWorker {
   session::DeviceTurn turn;
   ring::SegmentHeader header;
 
-  State state() const { return static_cast<State>(turn.state.load(std::memory_order_acquire)); }
+  State state() { return session::WorkerTurn(turn).look(); }
   std::chrono::nanoseconds slice() const {
     return std::chrono::nanoseconds(turn.slice_ns.load(std::memory_order_relaxed));
   }
@@ -26,17 +26,14 @@ struct FakeWorker {
   }
 
   void want() { EXPECT_TRUE(move(State::idle, State::wanting)); }
-  void begin() { EXPECT_TRUE(move(State::held, State::busy)); }
+  void begin() { EXPECT_TRUE(session::WorkerTurn(turn).begin()); }
   void use(std::chrono::nanoseconds time) {
     turn.used_ns.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
     turn.commands.fetch_add(1, std::memory_order_relaxed);
   }
   /// Drained and nobody asked.
-  bool rest() { return move(State::busy, State::held); }
-  void give_back(bool more) {
-    turn.state.store(static_cast<std::uint32_t>(more ? State::wanting : State::idle),
-                     std::memory_order_release);
-  }
+  bool rest() { return session::WorkerTurn(turn).rest(); }
+  void give_back(bool more) { session::WorkerTurn(turn).give_back(more); }
 };
 
 }  // namespace fairgv::daemon

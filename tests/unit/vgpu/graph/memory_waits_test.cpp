@@ -52,7 +52,7 @@ struct MemoryWaitsTest : WithAccount, ExecutorTest {
   }
   /// The status of the answer so far.
   std::int32_t await(std::uint64_t bytes, wire::EventId answer, bool more = false) {
-    EXPECT_TRUE(waits.await({answer, kDevice, bytes, more ? 1U : 0U}));
+    EXPECT_TRUE(waits.await(loop, {answer, kDevice, bytes, more ? 1U : 0U}));
     return status(answer);
   }
 
@@ -65,8 +65,8 @@ TEST_F(MemoryWaitsTest, ACommandThatEndsByItselfIsWaitedFor) {
   ASSERT_EQ(await(80 * kMiB, event(1)), kQueued);
   device.complete_one();
   EXPECT_EQ(status(event(1)), kQueued) << "told before the memory is back";
-  EXPECT_TRUE(executor.needs_pump()) << "nobody would free it";
-  executor.pump();
+  EXPECT_TRUE(loop.needs_pump()) << "nobody would free it";
+  loop.pump();
   EXPECT_EQ(status(event(1)), kComplete);
   EXPECT_EQ(granted, 0U);
 }
@@ -85,10 +85,10 @@ TEST_F(MemoryWaitsTest, TheFirstThatGivesEnoughEndsTheWait) {
   grant_now();
   ASSERT_EQ(await(70 * kMiB, event(1)), kQueued);
   device.complete_one();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(status(event(1)), kQueued) << "60 MiB are too few";
   device.complete_one();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(status(event(1)), kComplete);
   EXPECT_EQ(device.in_flight(), 1U);
 }
@@ -96,9 +96,9 @@ TEST_F(MemoryWaitsTest, TheFirstThatGivesEnoughEndsTheWait) {
 TEST_F(MemoryWaitsTest, WhatWaitsForAUserEventIsNotOnItsWay) {
   ASSERT_TRUE(executor.create_user_event(event(7)));
   use_and_release(90 * kMiB, {event(7)});
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(await(80 * kMiB, event(1)), wire::kNothingOnItsWay);
-  EXPECT_FALSE(executor.needs_pump());
+  EXPECT_FALSE(loop.needs_pump());
 }
 
 TEST_F(MemoryWaitsTest, WhatTheProgramHasNotReleasedIsNotWaitedFor) {
@@ -116,7 +116,7 @@ TEST_F(MemoryWaitsTest, WhenAllThatMovesHasEndedTheWaitIsInVain) {
   grant_now();
   ASSERT_EQ(await(80 * kMiB, event(1)), kQueued);
   device.complete_one();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(status(event(1)), wire::kNothingOnItsWay);
 }
 
@@ -133,22 +133,22 @@ TEST_F(MemoryWaitsTest, WhatTheFrontEndIsYetToReleaseIsWaitedForIfItSaysSo) {
   const auto held = object(90 * kMiB);
   ASSERT_EQ(await(80 * kMiB, event(1), true), kQueued);
   device.complete_one();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(status(event(1)), wire::kNothingOnItsWay);
 }
 
 TEST_F(MemoryWaitsTest, WhatNoFrontEndSaysBreaksTheProtocol) {
-  EXPECT_FALSE(waits.await({event(1), 0b10, 1, 0}));
-  EXPECT_FALSE(waits.await({event(1), 0, 1, 0}));
+  EXPECT_FALSE(waits.await(loop, {event(1), 0b10, 1, 0}));
+  EXPECT_FALSE(waits.await(loop, {event(1), 0, 1, 0}));
   use_and_release(90 * kMiB);
   grant_now();
   ASSERT_EQ(await(80 * kMiB, event(1)), kQueued);
-  EXPECT_FALSE(waits.await({event(2), kDevice, 1, 0})) << "a second one beside it";
+  EXPECT_FALSE(waits.await(loop, {event(2), kDevice, 1, 0})) << "a second one beside it";
 }
 
 TEST_F(MemoryWaitsTest, WhereMemoryIsNotCountedNothingIsOnItsWay) {
   MemoryWaits uncounted(executor, nullptr);
-  EXPECT_TRUE(uncounted.await({event(1), kDevice, 1, 0}));
+  EXPECT_TRUE(uncounted.await(loop, {event(1), kDevice, 1, 0}));
   EXPECT_EQ(status(event(1)), wire::kNothingOnItsWay);
 }
 

@@ -16,7 +16,7 @@
 
 #include "runtime/session/client/client.hpp"
 #include "runtime/session/turn.hpp"
-#include "runtime/vgpu/opencl/backend.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {
@@ -53,8 +53,8 @@ class OpenClTest : public ::testing::Test {
 
   // ---- the worker's side
 
-  Executor::Settings settings() {
-    Executor::Settings settings;
+  IssueSettings settings() {
+    IssueSettings settings;
     settings.turn.slice = std::chrono::milliseconds(6);
     settings.knock = [this](wire::DeviceIndex device) {
       session::DeviceTurn& turn = turns.devices[device];
@@ -174,9 +174,8 @@ class OpenClTest : public ::testing::Test {
   std::atomic<std::uint64_t> slice_ns{0};
   opencl::Driver driver = std::move(opencl::Driver::open()).value();
   Executor executor{segment, std::span(turns.devices, driver.devices().size()), settings()};
-  opencl::Backend backend{driver, segment, executor};
-  DispatchTo<opencl::Backend> calls{backend};
-  Worker worker{segment, executor, calls,
+  opencl::Handlers backend{driver, segment, executor};
+  Worker worker{segment, executor, backend,
                 driver.has_host_device() ? Processors::our_cpus : Processors::the_devices_own};
   const bool stands_in = [this] {
     if (driver.has_host_device()) executor.set_stand_in(&worker);

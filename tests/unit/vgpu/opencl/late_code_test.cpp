@@ -24,7 +24,7 @@ struct LateCode : ExecutorTest {
 
 TEST_F(LateCode, IsMadeWithoutATurnAndRunInOne) {
   const auto command = enqueue_late(1, event(0));
-  executor.pump();
+  loop.pump();
   ASSERT_TRUE(command->given);
   EXPECT_EQ(state(), TurnState::idle) << "others may have the device meanwhile";
   EXPECT_TRUE(executor.in_flight());
@@ -32,7 +32,7 @@ TEST_F(LateCode, IsMadeWithoutATurnAndRunInOne) {
   EXPECT_EQ(compiler_told, std::vector{true});
   command->come_to_the_gate();
   EXPECT_EQ(compiler_told, (std::vector{true, false}));
-  EXPECT_TRUE(executor.needs_pump());
+  EXPECT_TRUE(loop.needs_pump());
   EXPECT_FALSE(says_it_compiles());
   EXPECT_TRUE(device.issued().empty()) << "it waits for the turn";
   grant_now();
@@ -47,22 +47,22 @@ TEST_F(LateCode, IsMadeWhileTheTurnIsKeptAndRunsAtOnce) {
   device.complete_one();
   ASSERT_EQ(state(), TurnState::held);
   const auto command = enqueue_late(2);
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(state(), TurnState::held) << "the device is not used: the turn can be taken back";
   command->come_to_the_gate();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(device.issued(), (std::vector{1, 2}));
 }
 
 TEST_F(LateCode, IsNoPartOfWhatAMeasuredTurnIsCharged) {
   const auto command = enqueue_late(1);
-  executor.pump();
+  loop.pump();
   now += 30s;
   EXPECT_EQ(compile_clock().shows(now), 30'000U);
   command->come_to_the_gate();
   now += 10s;
   EXPECT_EQ(compile_clock().shows(now), 30'000U);
-  executor.pump();
+  loop.pump();
   grant(6ms);
   now += 200us;
   device.complete_one();
@@ -78,13 +78,13 @@ TEST_F(LateCode, HoldsUpNothingThatIsUnderWayAndIsFollowedByNothing) {
   EXPECT_EQ(device.issued(), std::vector{1});
   EXPECT_FALSE(command->given) << "the driver may have one thread only";
   device.complete_one();
-  executor.pump();
+  loop.pump();
   ASSERT_TRUE(command->given);
   enqueue_on(elsewhere, 3);
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(device.issued(), std::vector{1});
   command->come_to_the_gate();
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(device.issued(), (std::vector{1, 2, 3}));
 }
 
@@ -92,7 +92,7 @@ TEST_F(LateCode, ThatTheDriverRefusesToMakeIsLeftToItsTurn) {
   auto command = std::make_shared<FakeLateCommand>(device, lane, 1, -54);
   command->refuse_to_compile_with = -54;
   ASSERT_TRUE(executor.enqueue(command, event(0), {}));
-  executor.pump();
+  loop.pump();
   ASSERT_TRUE(command->given);
   EXPECT_EQ(compiler_told, (std::vector{true, false}));
   EXPECT_FALSE(executor.in_flight());
@@ -105,7 +105,7 @@ TEST_F(LateCode, ThatTheDriverRefusesToMakeIsLeftToItsTurn) {
 TEST_F(LateCode, OfALaneMakesWhatComesAfterItWait) {
   const auto command = enqueue_late(1);
   enqueue(2);
-  executor.pump();
+  loop.pump();
   command->come_to_the_gate();
   grant_now();
   EXPECT_EQ(device.issued(), (std::vector{1, 2}));
@@ -133,13 +133,13 @@ struct LateParts : LateCode {
 
 TEST_F(LateParts, AreCompiledAsTheFirstOfThem) {
   const auto launch = enqueue_launch();
-  executor.pump();
+  loop.pump();
   ASSERT_NE(launch->compiling_for, nullptr);
   EXPECT_EQ(state(), TurnState::idle);
   launch->compiling_for->compiled(*launch);
   grant_now();
   EXPECT_EQ(launch->parts.size(), 1U);
-  while (device.complete_one()) executor.pump();
+  while (device.complete_one()) loop.pump();
   EXPECT_EQ(launch->parts.size(), 3U);
   EXPECT_EQ(launch->wholes, 0);
   EXPECT_EQ(status(event(0)), kComplete);
@@ -148,7 +148,7 @@ TEST_F(LateParts, AreCompiledAsTheFirstOfThem) {
 TEST_F(LateParts, ThatTheDriverRefusesToMakeHaveTheLaunchRunWhole) {
   const auto launch = enqueue_launch();
   launch->refuse_to_compile_with = -5;
-  executor.pump();
+  loop.pump();
   EXPECT_EQ(launch->compiling_for, nullptr);
   grant_now();
   EXPECT_EQ(launch->wholes, 1);

@@ -14,19 +14,19 @@ TEST_F(ExecutorTest, WakesTheLoopWithAProgramThatComesBackQuickly) {
   enqueue(1);
   grant_now();
   device.complete_one();
-  EXPECT_FALSE(executor.needs_pump()) << "nothing is known of the program's pauses yet";
+  EXPECT_FALSE(loop.needs_pump()) << "nothing is known of the program's pauses yet";
   now += 20us;
   enqueue(2);
-  executor.pump();
+  loop.pump();
   device.complete_one();
-  EXPECT_TRUE(executor.needs_pump()) << "the next command is near";
-  executor.pump();
-  EXPECT_FALSE(executor.needs_pump());
+  EXPECT_TRUE(loop.needs_pump()) << "the next command is near";
+  loop.pump();
+  EXPECT_FALSE(loop.needs_pump());
   now += 10ms;
   enqueue(3);
-  executor.pump();
+  loop.pump();
   device.complete_one();
-  EXPECT_FALSE(executor.needs_pump()) << "the pause before was long";
+  EXPECT_FALSE(loop.needs_pump()) << "the pause before was long";
 }
 
 /// Stands in for an instant.
@@ -34,11 +34,11 @@ class Visitor final : public StandIn {
  public:
   explicit Visitor(Executor& executor) : executor_(executor) { executor.set_stand_in(this); }
 
-  void stand_in() override {
+  void stand_in(Helm::Held held) override {
     ++visits;
     EXPECT_FALSE(executor_.helm().try_take()) << "it has been taken for this";
-    EXPECT_TRUE(executor_.idles_in_turn());
-    executor_.helm().let_go();
+    EXPECT_TRUE(executor_.at(held).idles_in_turn());
+    executor_.helm().let_go(std::move(held));
   }
 
   int visits = 0;
@@ -52,7 +52,7 @@ TEST_F(ExecutorTest, HasTheDriversThreadStandInForAProgramThatComesBackQuickly) 
   const auto launch_after = [&](Duration pause, int name) {
     now += pause;
     enqueue(name);
-    executor.pump();
+    loop.pump();
     device.complete_one();
   };
   enqueue(1);
@@ -61,7 +61,7 @@ TEST_F(ExecutorTest, HasTheDriversThreadStandInForAProgramThatComesBackQuickly) 
   EXPECT_EQ(visitor.visits, 0) << "nothing is known of the program's pauses yet";
   launch_after(20us, 2);
   EXPECT_EQ(visitor.visits, 1);
-  EXPECT_FALSE(executor.needs_pump()) << "nobody else is needed";
+  EXPECT_FALSE(loop.needs_pump()) << "nobody else is needed";
   launch_after(10ms, 3);
   EXPECT_EQ(visitor.visits, 1) << "the pause before was long";
   launch_after(20us, 4);
@@ -75,7 +75,7 @@ TEST_F(ExecutorTest, WaitingForTheTurnIsNoPauseOfTheProgram) {
   device.complete_one();
   now += 20us;
   enqueue(3);
-  executor.pump();
+  loop.pump();
   now += 45ms;
   grant(6ms);
   device.complete_one();
@@ -89,7 +89,7 @@ TEST_F(ExecutorTest, NobodyStandsInWhileThereIsWork) {
   device.complete_one();
   enqueue(2);
   enqueue(3);
-  executor.pump();
+  loop.pump();
   device.complete_one();
   EXPECT_EQ(visitor.visits, 0);
   device.complete_one();
@@ -99,10 +99,11 @@ TEST_F(ExecutorTest, NobodyStandsInWhileThereIsWork) {
 TEST_F(ExecutorTest, TheLoopIsWokenAsBeforeWhereSomebodyElseHasTheHelm) {
   Visitor visitor(executor);
   come_back_quickly();
-  ASSERT_TRUE(executor.helm().try_take());
+  const auto held = executor.helm().try_take();
+  ASSERT_TRUE(held);
   device.complete_one();
   EXPECT_EQ(visitor.visits, 0);
-  EXPECT_TRUE(executor.needs_pump());
+  EXPECT_TRUE(loop.needs_pump());
 }
 
 TEST_F(ExecutorTest, NobodyStandsInWithoutTheTurn) {
@@ -117,42 +118,42 @@ TEST_F(ExecutorTest, NobodyStandsInWithoutTheTurn) {
 TEST_F(ExecutorTest, WhoStandsInHearsThatAContendedTurnLingers) {
   Visitor visitor(executor);
   enqueue(1);
-  executor.pump();
+  loop.pump();
   grant(6ms);
   now += 100us;
   device.complete_one();
   now += 20us;
   enqueue(2);
-  executor.pump();
+  loop.pump();
   now += 100us;
   device.complete_one();
   ASSERT_EQ(visitor.visits, 1);
-  EXPECT_TRUE(executor.needs_pump());
-  executor.issue();
-  EXPECT_TRUE(executor.idles_in_turn());
-  now = executor.deadline().at;
-  executor.issue();
-  EXPECT_FALSE(executor.idles_in_turn());
+  EXPECT_TRUE(loop.needs_pump());
+  loop.issue();
+  EXPECT_TRUE(loop.idles_in_turn());
+  now = loop.deadline().at;
+  loop.issue();
+  EXPECT_FALSE(loop.idles_in_turn());
   EXPECT_EQ(state(), TurnState::idle);
 }
 
 TEST_F(ExecutorTest, TheLoopThreadComesToFreeWhatHasEndedWhileOthersStandIn) {
   Visitor visitor(executor);
-  executor.pump();
+  loop.pump();
   int launches = 0;
   int gone = 0;
   const auto launch = [&] {
     const auto command = std::make_shared<FakeCommand>(device, lane, ++launches);
     command->when_gone = [&gone] { ++gone; };
     ASSERT_TRUE(executor.enqueue(command, {}, {}));
-    executor.issue();
+    loop.issue();
     if (launches == 1) grant();
     device.complete_one();
     now += 1us;
   };
   while (gone == 0 && launches < 10'000) {
     launch();
-    if (executor.needs_pump()) executor.pump();  // the loop thread
+    if (loop.needs_pump()) loop.pump();  // the loop thread
   }
   EXPECT_GT(gone, 1);
   EXPECT_GT(visitor.visits, 100);
@@ -161,16 +162,16 @@ TEST_F(ExecutorTest, TheLoopThreadComesToFreeWhatHasEndedWhileOthersStandIn) {
 // Who sleeps through the grant of a turn that is due wakes up too late for it.
 TEST_F(ExecutorTest, TheLoopStaysAwakeForATurnThatWasAnnouncedButNotForEver) {
   enqueue(1);
-  executor.pump();
-  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  loop.pump();
+  EXPECT_EQ(loop.deadline().at, TimePoint::max());
   ++turns[0].due;
-  ASSERT_TRUE(executor.needs_pump());
-  executor.pump();
-  EXPECT_TRUE(executor.deadline().spin);
-  EXPECT_EQ(executor.deadline().at, now + 1200us);
-  now = executor.deadline().at;
-  executor.pump();
-  EXPECT_EQ(executor.deadline().at, TimePoint::max());
+  ASSERT_TRUE(loop.needs_pump());
+  loop.pump();
+  EXPECT_TRUE(loop.deadline().awake);
+  EXPECT_EQ(loop.deadline().at, now + 1200us);
+  now = loop.deadline().at;
+  loop.pump();
+  EXPECT_EQ(loop.deadline().at, TimePoint::max());
   grant(6ms);
   EXPECT_EQ(device.issued().size(), 1u);
 }

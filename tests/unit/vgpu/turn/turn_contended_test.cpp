@@ -118,9 +118,9 @@ TEST_F(ContendedTurnTest, AnUnknownKernelBehindKnownOnesWaitsForThemAndIsSampled
   issue(1);
   EXPECT_TRUE(keeper.admits(kKernel));
   EXPECT_FALSE(keeper.admits(kKernel + 1));
-  EXPECT_EQ(keeper.may_issue(kKernel + 1, now), 0U);
+  EXPECT_EQ(keeper.may_issue(kKernel + 1, now).count, 0U);
   complete_after(100us, 1, true);
-  EXPECT_GT(keeper.may_issue(kKernel + 1, now), 0U);
+  EXPECT_GT(keeper.may_issue(kKernel + 1, now).count, 0U);
 }
 
 TEST_F(ContendedTurnTest, AKernelThatDoesNotFitAnyMoreEndsTheTurn) {
@@ -149,7 +149,7 @@ TEST_F(ContendedTurnTest, AContendedTurnWithNothingToIssueLingersShortlyAndThenG
   run_one(100us, false);
   ASSERT_EQ(state(), TurnState::busy);
   ASSERT_TRUE(keeper.lingers_until());
-  EXPECT_EQ(*keeper.lingers_until(), now + TurnKeeper::kLongestLinger);
+  EXPECT_EQ(*keeper.lingers_until(), now + Linger::kLongest);
   now = *keeper.lingers_until();
   settle(false);
   EXPECT_EQ(state(), TurnState::idle);
@@ -171,12 +171,12 @@ TEST_F(ContendedTurnTest, LingeringInVainGetsShorterALongOneIsTriedNowAndThenAnd
     EXPECT_EQ(used(), (turns + 1) * 100us);
     now += 20ms;  // longer than any wait that may pay
   }
-  EXPECT_EQ(waits[0], TurnKeeper::kLongestLinger);
+  EXPECT_EQ(waits[0], Linger::kLongest);
   EXPECT_LT(waits[1], waits[0]);
-  EXPECT_EQ(waits[kTrial - 1], TurnKeeper::kShortestLinger);
-  EXPECT_EQ(waits[kTrial], TurnKeeper::kLongestLinger);
+  EXPECT_EQ(waits[kTrial - 1], Linger::kShortest);
+  EXPECT_EQ(waits[kTrial], Linger::kLongest);
   for (std::size_t i = kTrial + 1; i < kNextTrial; ++i) EXPECT_EQ(waits[i], 0us) << i;
-  EXPECT_EQ(waits[kNextTrial], TurnKeeper::kLongestLinger);
+  EXPECT_EQ(waits[kNextTrial], Linger::kLongest);
 }
 
 TEST_F(ContendedTurnTest, WhoDoesNotLingerAnyMoreLingersAgainAfterAShortPause) {

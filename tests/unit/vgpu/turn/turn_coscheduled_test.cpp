@@ -6,13 +6,13 @@ namespace {
 
 struct CoscheduledTurnTest : TurnTest {
   ring::Coscheduling coscheduling;
-  TurnKeeper interactive{turn, TurnSettings{.slice = 6ms, .samples = 5, .coscheduling = &coscheduling},
+  TurnClient interactive{turn, TurnSettings{.slice = 6ms, .samples = 5, .coscheduling = &coscheduling},
                          [this] { ++knocks; }};
 
   /// A lone turn of commands of 100 us, each of which the program waits for or does not.
   void run_commands(int commands, bool waits) {
     for (int i = 0; i < commands; ++i) {
-      ASSERT_GT(interactive.may_issue(kKernel, now), 0U);
+      ASSERT_GT(interactive.may_issue(kKernel, now).count, 0U);
       interactive.issued(kKernel, kCpu, now);
       if (waits) coscheduling.synchronous_calls += 1;
       now += 100us;
@@ -48,7 +48,7 @@ TEST_F(CoscheduledTurnTest, AnUnusedTurnThatIsTakenBackNoLongerCountsOrSpins) {
   ASSERT_EQ(state(), TurnState::wanting);
   EXPECT_FALSE(coscheduling.switched_in()) << "somebody else has the device";
   grant(6ms);
-  ASSERT_GT(interactive.may_issue(kKernel, now), 0U);
+  ASSERT_GT(interactive.may_issue(kKernel, now).count, 0U);
   interactive.issued(kKernel, kCpu, now);
   EXPECT_EQ(turn.interactive_cpu, kCpu + 1) << "the second without the device does not count";
 }
@@ -58,7 +58,7 @@ TEST_F(CoscheduledTurnTest, GivingTheTurnBackSwitchesTheProgramOut) {
   grant(6ms);
   coscheduling.switch_in();
   coscheduling.synchronous_calls += 11;
-  ASSERT_GT(interactive.may_issue(kKernel, now), 0U);
+  ASSERT_GT(interactive.may_issue(kKernel, now).count, 0U);
   interactive.issued(kKernel, kCpu, now);
   EXPECT_TRUE(coscheduling.switched_in());
   now += 7ms;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/vgpu/turn/turn_keeper.hpp"
+#include "runtime/vgpu/turn/turn_client.hpp"
 
 namespace fairgv::vgpu {
 
@@ -31,9 +31,9 @@ class TurnTest : public ::testing::Test {
   }
 
   /// What there is to issue next: always the same kernel.
-  static TurnKeeper::Next next(bool work) { return work ? TurnKeeper::Next(kKernel) : std::nullopt; }
+  static Next next(bool work) { return work ? Next(kKernel) : std::nullopt; }
 
-  std::uint64_t may_issue(bool work = true) { return keeper.may_issue(next(work), now); }
+  std::uint64_t may_issue(bool work = true) { return keeper.may_issue(next(work), now).count; }
   void settle(bool work) { keeper.settle(next(work), now); }
   void issue(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) keeper.issued(kKernel, kCpu, now);
@@ -69,7 +69,7 @@ class TurnTest : public ::testing::Test {
   session::DeviceTurn turn;
   TimePoint now{1h};
   int knocks = 0;
-  TurnKeeper keeper{turn, TurnSettings{6ms, 5}, [this] { ++knocks; }};
+  TurnClient keeper{turn, TurnSettings{6ms, 5}, [this] { ++knocks; }};
 };
 
 }  // namespace fairgv::vgpu

@@ -30,7 +30,7 @@ TEST_F(LoneTurnTest, ALoneTenantKeepsItsTurnBetweenCommandsAndIsNeverSampled) {
 TEST_F(LoneTurnTest, ALoneTenantHasAboutOneSliceInFlight) {
   may_issue();
   grant(0ns);
-  EXPECT_EQ(may_issue(), TurnKeeper::kLeastInFlight) << "nothing is known yet";
+  EXPECT_EQ(may_issue(), TurnMeter::kLeastInFlight) << "nothing is known yet";
   for (int i = 0; i < 50; ++i) {
     issue(may_issue());
     complete_after(100us, 1, true);
@@ -40,25 +40,25 @@ TEST_F(LoneTurnTest, ALoneTenantHasAboutOneSliceInFlight) {
     issue(may_issue());
     complete_after(1us, 1, true);
   }
-  EXPECT_EQ(keeper.in_flight() + may_issue(), TurnKeeper::kMostInFlight);
+  EXPECT_EQ(keeper.in_flight() + may_issue(), TurnMeter::kMostInFlight);
   for (int i = 0; i < 50; ++i) {
     issue(may_issue());
     complete_after(50ms, 1, true);
   }
   EXPECT_EQ(may_issue(), 0U);
   while (keeper.in_flight() > 1) complete_after(50ms, 1, true);
-  EXPECT_EQ(keeper.in_flight() + may_issue(), TurnKeeper::kLeastInFlight);
+  EXPECT_EQ(keeper.in_flight() + may_issue(), TurnMeter::kLeastInFlight);
 }
 
 TEST_F(LoneTurnTest, TheLoopIsWokenForALoneTenantWhenHalfOfWhatMayBeInFlightHasDrained) {
   for (const auto& [each, left] :
        {std::pair<Duration, std::uint64_t>{100us, 30}, {1ms, 3}, {2ms, 1}, {50ms, 1}}) {
     session::DeviceTurn lone;
-    TurnKeeper one(lone, TurnSettings{6ms, 5}, [] {});
+    TurnClient one(lone, TurnSettings{6ms, 5}, [] {});
     one.may_issue(kKernel, now);
     lone.state = static_cast<std::uint32_t>(TurnState::held);
     for (int round = 0; round < 20; ++round) {
-      for (std::uint64_t more = one.may_issue(kKernel, now); more > 0; --more) one.issued(kKernel, kCpu, now);
+      for (std::uint64_t more = one.may_issue(kKernel, now).count; more > 0; --more) one.issued(kKernel, kCpu, now);
       EXPECT_FALSE(one.worth_issuing(kKernel)) << "of " << one.in_flight() << " nothing has drained";
       while (!one.worth_issuing(kKernel)) {
         ASSERT_GT(one.in_flight(), 0U);
@@ -86,7 +86,7 @@ TEST_F(LoneTurnTest, ATurnByTheClockHasSoManyCommandsInFlightHoweverLongTheyAre)
   EXPECT_EQ(state(), TurnState::wanting);
   turn.depth = 0;
   grant(0ns);
-  EXPECT_EQ(may_issue(), TurnKeeper::kLeastInFlight) << "the next may be measured again";
+  EXPECT_EQ(may_issue(), TurnMeter::kLeastInFlight) << "the next may be measured again";
 }
 
 TEST_F(LoneTurnTest, ALoneTenantThatIsAskedIssuesNothingMoreDrainsAndGivesBack) {

@@ -10,7 +10,7 @@ struct StolenTurnTest : TurnTest {
   int looks = 0;
   int rests = 0;
   bool rested = false;  // when the keeper began to watch
-  TurnKeeper robbed{turn,
+  TurnClient robbed{turn,
                     TurnSettings{6ms, 5, [this] { ++rests; },
                                  [this](bool since_rest) {
                                    stolen = 0ms;
@@ -29,7 +29,7 @@ struct StolenTurnTest : TurnTest {
   }
   /// One command that takes `time`, of which others steal `theft`.
   void one_command(Duration time, Duration theft) {
-    ASSERT_GT(robbed.may_issue(kKernel, now), 0U);
+    ASSERT_GT(robbed.may_issue(kKernel, now).count, 0U);
     robbed.issued(kKernel, kCpu, now);
     now += time;
     stolen += theft;
@@ -120,9 +120,9 @@ TEST_F(StolenTurnTest, ALoneTurnEndsTheRest) {
 TEST_F(StolenTurnTest, WhatIsStolenIsLookedAtAFewTimesInATurnHoweverShortTheCommands) {
   begin_turn();
   for (int i = 0; i < 50; ++i) one_command(100us, 10us);
-  EXPECT_LE(looks, TurnKeeper::kStolenLooks);
+  EXPECT_LE(looks, TurnMeter::kStolenLooks);
   EXPECT_LE(used(), 50 * 90us);
-  EXPECT_GE(used(), 50 * 90us - 6ms / TurnKeeper::kStolenLooks) << "and the dispatcher knows most of it";
+  EXPECT_GE(used(), 50 * 90us - 6ms / TurnMeter::kStolenLooks) << "and the dispatcher knows most of it";
   end_turn();
   EXPECT_EQ(used(), 50 * 90us);
 }

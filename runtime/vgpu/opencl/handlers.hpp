@@ -16,6 +16,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/backend.hpp"
 #include "runtime/vgpu/dispatch.hpp"
 #include "runtime/vgpu/issue/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
@@ -33,21 +34,16 @@
 
 namespace fairgv::vgpu::opencl {
 
-struct BackendSettings {
-  std::set<std::string> never_slice{};  // functions whose launches must run whole
-  MemoryAccount* memory = nullptr;      // outlives all commands; none: memory is not counted
-  std::uint32_t object_limit = ObjectTable<Object>::kMost;
-};
-
-class Backend {
+class Handlers final : public CallHandler {
  public:
   using Calls = wire::AllCalls;
 
-  /// See CallHandler.
-  static bool is_brief(wire::Opcode opcode);
+  Result<void> handle_call(Executor::Loop& loop, Replies& replies, wire::Opcode opcode,
+                           std::span<const std::byte> bytes, std::uint64_t tag) override;
+  bool is_brief(wire::Opcode opcode) const override;
 
-  /// All three outlive the back end.
-  Backend(Driver& driver, const ring::Segment& segment, Executor& executor, BackendSettings settings = {})
+  /// All three outlive it.
+  Handlers(Driver& driver, const ring::Segment& segment, Executor& executor, ServeSettings settings = {})
       : driver_(driver),
         segment_(segment),
         executor_(executor),
@@ -247,7 +243,7 @@ class Backend {
   Driver& driver_;
   const ring::Segment& segment_;
   Executor& executor_;
-  const BackendSettings settings_;
+  const ServeSettings settings_;
   ObjectTable<Object> objects_;
   std::vector<std::shared_ptr<FailedWaits>> failed_waits_;  // by platform
   std::vector<std::uint8_t> failed_waits_known_;            // by platform; 0 or 1
@@ -261,7 +257,7 @@ class Backend {
 };
 
 template <class... Objects>
-Result<std::tuple<std::shared_ptr<Objects>...>> Backend::find(const std::tuple<Use<Objects>...>& uses) const {
+Result<std::tuple<std::shared_ptr<Objects>...>> Handlers::find(const std::tuple<Use<Objects>...>& uses) const {
   std::tuple<std::shared_ptr<Objects>...> found;
   Result<void> outcome;
   const auto look_up = [&](const auto& use, auto& object) {
@@ -278,7 +274,7 @@ Result<std::tuple<std::shared_ptr<Objects>...>> Backend::find(const std::tuple<U
 }
 
 template <class Call, class Send, class... Objects>
-Result<void> Backend::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
+Result<void> Handlers::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
   auto queue = objects_.get<Queue>(call.command.queue);
   if (!queue) return queue.error();
   const std::uint64_t bytes = size_of(call) * element_bytes(*objects...);  // bounds were checked: it fits
@@ -288,7 +284,7 @@ Result<void> Backend::enqueue(const Call& call, Send send, const std::shared_ptr
 }
 
 template <class Call, class Send, class... Objects>
-Result<void> Backend::enqueue(const Call& call, Copy<Send, Objects...> copy) {
+Result<void> Handlers::enqueue(const Call& call, Copy<Send, Objects...> copy) {
   const auto objects = find(copy.uses);
   if (!objects) return objects.error();
   const auto send = [&](const auto&... object) -> Result<void> {
@@ -299,11 +295,3 @@ Result<void> Backend::enqueue(const Call& call, Copy<Send, Objects...> copy) {
 }
 
 }  // namespace fairgv::vgpu::opencl
-
-namespace fairgv::vgpu {
-
-// The handlers of all calls are compiled once, in opencl/dispatch.cpp.
-extern template Result<void> dispatch(opencl::Backend&, Replies&, wire::Opcode, std::span<const std::byte>,
-                                      std::uint64_t);
-
-}  // namespace fairgv::vgpu

@@ -21,7 +21,7 @@
 #include "runtime/vgpu/cuda/end_watcher.hpp"
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
-#include "runtime/vgpu/cuda/worker.hpp"
+#include "runtime/vgpu/backend.hpp"
 #include "runtime/vgpu/issue/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
@@ -31,12 +31,12 @@
 
 namespace fairgv::vgpu::cuda {
 
-class Backend {
+class Handlers final : public CallHandler {
  public:
   using Calls = wire::cuda::AllCalls;
 
-  /// All three outlive the back end.
-  Backend(const Driver& driver, const ring::Segment& segment, Executor& executor, WorkerSettings settings)
+  /// All three outlive it.
+  Handlers(const Driver& driver, const ring::Segment& segment, Executor& executor, ServeSettings settings)
       : driver_(driver),
         segment_(segment),
         executor_(executor),
@@ -46,6 +46,13 @@ class Backend {
         memory_waits_(executor, settings_.memory) {
     if (functions().add_callback == nullptr) ends_.emplace(functions());
   }
+
+  Result<void> handle_call(Executor::Loop& loop, Replies& replies, wire::Opcode opcode,
+                           std::span<const std::byte> bytes, std::uint64_t tag) override {
+    return dispatch(*this, loop, replies, opcode, bytes, tag);
+  }
+  // A driver's callbacks must not call it.
+  bool is_brief(wire::Opcode) const override { return false; }
 
   // calls/context.cpp
   Result<wire::Empty> handle(const wire::Ping&) { return wire::Empty{}; }
@@ -79,7 +86,7 @@ class Backend {
   Result<wire::cuda::AllocationReply> handle(const wire::cuda::PinArena& call);
   Result<void> handle(const wire::cuda::UnpinArena& call);
   Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
-  Result<void> handle(const wire::AwaitMemory& call) { return memory_waits_.await(call); }
+  Result<void> handle(const wire::AwaitMemory& call) { return memory_waits_.await(loop(), call); }
 
   // calls/texture.cpp
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateTexture& call);
@@ -130,7 +137,7 @@ class Backend {
   const Driver& driver_;
   const ring::Segment& segment_;
   Executor& executor_;
-  const WorkerSettings settings_;
+  const ServeSettings settings_;
   LateErrors late_errors_;
   std::optional<EndWatcher> ends_;  // none: the driver calls back
   std::map<CUdevice, std::weak_ptr<Context>> primary_contexts_;

@@ -1,0 +1,21 @@
+// The worker as a process: what it closes to others, and the daemon on whom it depends.
+#pragma once
+
+#include "runtime/base/socket.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
+
+namespace fairgv::vgpu {
+
+/// Without core dumps, no helper of the system's is given one either (core(5): a pipe ignores the limit), and
+/// nobody of the same user can trace this process.
+void close_memory_to_others();
+
+/// A worker without a daemon has nobody to work for, and nobody who would end it: from now on the process ends when the
+/// daemon hangs up on this socket, on which it never says anything.
+void exit_with_daemon(int daemon_fd);
+
+/// The daemon's ledger as the memory account asks it. An answer is waited for as long as the daemon lives; without one
+/// the process ends. The socket outlives what is returned.
+MemoryAccount::Ledger ask_daemon(const Socket& ledger);
+
+}  // namespace fairgv::vgpu

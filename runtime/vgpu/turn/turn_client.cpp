@@ -1,0 +1,168 @@
+#include "runtime/vgpu/turn/turn_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairgv::vgpu {
+
+using session::TurnState;
+using session::TurnWait;
+
+TurnClient::TurnClient(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock)
+    : page_(turn),
+      turn_(turn),
+      settings_(settings),
+      knock_(std::move(knock)),
+      seen_(static_cast<std::uint32_t>(turn_.look())),
+      due_seen_(turn.due.load(std::memory_order_relaxed)),
+      meter_(turn, settings_),
+      interactive_(turn, settings.coscheduling) {}
+
+Permit TurnClient::may_issue(const Next& next, TimePoint now) {
+  const bool work = next.has_value();
+  if (work) linger_.comes_back(now);
+  for (;;) {
+    const TurnState state = saw(turn_.look());
+    notice_due(state, now);
+    switch (state) {
+      case TurnState::idle:
+        if (work) want();
+        return {0, TurnWait::turn};
+      case TurnState::wanting:
+        return {0, TurnWait::turn};
+      case TurnState::busy_asked:
+        return {0, TurnWait::asked_back};
+      case TurnState::held:
+        if (!work && page_.slice_ns.load(std::memory_order_relaxed) == 0) return {};
+        // A contended turn that came too late to be of use begins too, and is given back by settle().
+        if (turn_.begin()) {
+          saw(TurnState::busy);
+          meter_.begin(std::exchange(rested_, false), now);
+        }
+        continue;  // or the dispatcher has taken the unused turn back: look again
+      case TurnState::busy:
+        return of_busy_turn(next, now);
+    }
+    return {};
+  }
+}
+
+Permit TurnClient::of_busy_turn(const Next& next, TimePoint now) {
+  const bool work = next.has_value();
+  if (!meter_.contended()) {
+    const std::uint64_t in_flight = meter_.in_flight();
+    if (work && next->part) {
+      const bool in_time = in_flight == 0 || now >= *next->ahead_from;
+      return {meter_.admits(*next) && in_time ? 1U : 0U, TurnWait::in_flight};
+    }
+    const std::uint64_t limit = meter_.in_flight_limit();
+    return {limit - std::min(limit, in_flight), TurnWait::in_flight};
+  }
+  if (meter_.in_flight() == 0) settle(next, now);  // may end the turn
+  if (!work) return {};
+  if (!meter_.contended()) return {0, TurnWait::slice};
+  if (meter_.admits(*next)) return {TurnMeter::kMostInFlight};
+  return {0, meter_.why_not(*next)};
+}
+
+void TurnClient::notice_due(TurnState state, TimePoint now) {
+  const std::uint32_t due = page_.due.load(std::memory_order_relaxed);
+  const bool announced = due_seen_.exchange(due, std::memory_order_relaxed) != due;
+  if (state != TurnState::wanting) {
+    due_until_.reset();
+  } else if (announced) {
+    // The other's turn is about as long as its own last one was.
+    due_until_ = now + std::max(settings_.slice, meter_.slice()) / kDueFraction;
+  }
+}
+
+void TurnClient::issued(const Offer& next, std::uint32_t cpu, TimePoint now) {
+  linger_.stop();
+  interactive_.sent_command(cpu, now);
+  meter_.issued(next, now);
+}
+
+void TurnClient::settle(const Next& next, TimePoint now) {
+  if (meter_.in_flight() != 0) return;
+  const bool work = next.has_value();
+  // Not saw(): a grant that arrives now must still count as changed(), or nobody would act on it.
+  const TurnState state = turn_.look();
+  if (state != TurnState::busy && state != TurnState::busy_asked) return;
+  if (meter_.contended()) {
+    meter_.close_run();
+    if (state == TurnState::busy_asked) {
+      give_back(work, now);
+    } else {
+      settle_contended(next, now);
+    }
+    return;
+  }
+  if (state == TurnState::busy && work) return;
+  if (state == TurnState::busy && turn_.rest()) {
+    saw(TurnState::held);
+    return;
+  }
+  give_back(work, now);
+}
+
+void TurnClient::settle_contended(const Next& next, TimePoint now) {
+  if (meter_.spent() || (next && !meter_.admits(*next))) {
+    give_back(next.has_value(), now);
+  } else if (next) {
+    return;
+  } else if (!linger_.until()) {
+    linger_.pauses(meter_.used() ? meter_.last_completion() : now);
+    if (!linger_.begin()) give_back(false, now);
+  } else if (now >= *linger_.until()) {
+    linger_.ended_in_vain();
+    give_back(false, now);
+  }
+}
+
+bool TurnClient::worth_issuing(const Offer& next) const {
+  const auto state = static_cast<TurnState>(seen_.load(std::memory_order_relaxed));
+  if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
+  if (state != TurnState::busy) return true;
+  if (next.part) return meter_.in_flight() == 0 || meter_.admits(next);
+  if (meter_.contended() && meter_.in_flight() > 0 && !meter_.admits(next)) return false;
+  return meter_.has_drained();
+}
+
+std::optional<std::uint64_t> TurnClient::slicing_floor() const {
+  const std::uint64_t floor = page_.slicing_floor.load(std::memory_order_relaxed);
+  return floor == 0 ? std::nullopt : std::optional(floor);
+}
+
+std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) const {
+  if (meter_.in_flight() != 1) return std::nullopt;
+  return meter_.overrun_by_one(turn_.look() == TurnState::busy_asked, now);
+}
+
+void TurnClient::tell_wait(TurnWait why) {
+  if (std::exchange(told_, why) == why) return;
+  page_.waits_for.store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
+}
+
+void TurnClient::want() {
+  // The dispatcher may have taken an unused turn back, of which this side heard nothing.
+  interactive_.switch_out(meter_.last_completion());
+  saw(TurnState::wanting);
+  turn_.want();
+  knock_();
+  // While the dispatcher wakes up and, mostly, somebody else has the device: a turn of one's own has no time
+  // for that.
+  if (settings_.rest) settings_.rest();
+  rested_ = true;
+}
+
+void TurnClient::give_back(bool work, TimePoint now) {
+  if (meter_.contended() && meter_.used() && !work) linger_.pauses(meter_.last_completion());
+  linger_.stop();
+  meter_.end(now);
+  interactive_.switch_out(meter_.last_completion());
+  saw(work ? TurnState::wanting : TurnState::idle);
+  turn_.give_back(work);
+  knock_();
+}
+
+}  // namespace fairgv::vgpu

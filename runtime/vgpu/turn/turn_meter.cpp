@@ -1,0 +1,179 @@
+#include "runtime/vgpu/turn/turn_meter.hpp"
+
+#include <algorithm>
+
+namespace fairgv::vgpu {
+
+using session::TurnWait;
+
+void TurnMeter::begin(bool rested, TimePoint now) {
+  slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
+  depth_ = std::min<std::uint64_t>(turn_.depth.load(std::memory_order_relaxed), kMostInFlight);
+  plan_.reset();
+  if (slice_ > Duration::zero()) {
+    plan_.emplace(slice_, history_);
+    if (settings_.watch_for_theft) settings_.watch_for_theft(rested);
+    unused_ = Duration::zero();
+    unused_from_ = now;
+  }
+  issued_any_ = false;
+}
+
+bool TurnMeter::admits(const Offer& next) const {
+  if (!contended()) return !next.part || in_flight_ == 0 || (in_flight_ == 1 && next.ahead_from);
+  if (next.part) return plan_->admits_part();
+  return plan_->admits(next.kind) && in_flight_ < in_flight_limit();
+}
+
+TurnWait TurnMeter::why_not(const Offer& next) const {
+  if (!contended()) return TurnWait::in_flight;
+  if (plan_->sampling()) return TurnWait::sample;
+  if (!next.part && plan_->admits(next.kind)) return TurnWait::in_flight;
+  return plan_->idle() || history_.expected(next.kind) ? TurnWait::slice : TurnWait::sample;
+}
+
+void TurnMeter::issued(const Offer& next, TimePoint now) {
+  const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
+  if (opens_interval) turn_began_ = last_completion_ = stolen_until_ = now;
+  issued_any_ = true;
+  in_flight_ += 1;
+  if (!contended()) {
+    if (opens_interval) publish_under_way(now);
+    return;
+  }
+  if (in_flight_ == 1) unused_ += now - unused_from_;
+  if (plan_->idle()) {
+    run_began_ = now;
+    run_commands_ = 0;
+    run_by_events_ = {};
+  }
+  run_commands_ += 1;
+  if (next.part) {
+    plan_->issued_part();
+  } else {
+    plan_->issued(next.kind);
+  }
+}
+
+void TurnMeter::ran(std::uint64_t started, std::uint64_t ended) {
+  if (!contended()) return;
+  EventSpan& run = run_by_events_;
+  run.first = run.commands == 0 ? started : std::min(run.first, started);
+  run.last = std::max(run.last, ended);
+  run.commands += 1;
+}
+
+void TurnMeter::completed(std::uint64_t commands, std::uint64_t launches, TimePoint now) {
+  if (commands == 0) return;
+  in_flight_ -= commands;
+  if (!contended()) {
+    const Duration each = (now - last_completion_) / static_cast<std::int64_t>(commands);
+    mean_ = mean_ ? (3 * *mean_ + each) / 4 : each;
+  }
+  last_completion_ = unused_from_ = now;
+  publish(turn_.commands, commands_ += commands);
+  publish(turn_.launches, launches_ += launches);
+  if (!contended() && in_flight_ == 0) {
+    used_ += in_turn();
+    turn_began_ = now;
+  }
+  if (contended()) {
+    if (issued_any_ && (!settings_.stolen || now - stolen_until_ >= slice_ / kStolenLooks)) charge_so_far(now);
+  } else {
+    publish_used(used_ + (in_flight_ != 0 ? in_turn() : Duration::zero()));
+    publish_under_way(in_flight_ != 0 ? now : TimePoint());
+  }
+}
+
+void TurnMeter::close_run() {
+  if (plan_->idle()) return;
+  if (plan_->sampling()) publish(turn_.samples, ++samples_);
+  publish(turn_.syncs, ++syncs_);
+  const Duration measured = last_completion_ - run_began_;
+  cross_check(measured);
+  plan_->measured(measured);
+}
+
+void TurnMeter::end(TimePoint now) {
+  if (contended() && issued_any_) {
+    charge_so_far(now);
+    used_ = published_;
+    if (plan_->commands() > 0) mean_ = plan_->used() / static_cast<std::int64_t>(plan_->commands());
+  }
+  plan_.reset();
+  publish_used(used_);
+}
+
+std::uint64_t TurnMeter::in_flight_limit() const {
+  if (contended()) return plan_->most_in_flight();
+  if (depth_ > 0) return depth_;
+  if (!mean_) return kLeastInFlight;
+  const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);
+  return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);
+}
+
+bool TurnMeter::has_drained() const {
+  const std::uint64_t limit = in_flight_limit();
+  // By the clock a driver's queue is to be nearly full, as without FairGV: that is what such a policy gives
+  // away.
+  const std::uint64_t drained = depth_ > 0 ? std::max<std::uint64_t>(1, limit / 4) : (limit + 1) / 2;
+  return in_flight_ + drained <= limit;
+}
+
+std::uint64_t TurnMeter::observe_every() const {
+  // Half of what is in flight has to be seen to end; contended, more costs the device's own threads time.
+  if (contended()) return std::clamp<std::uint64_t>(in_flight_limit() / 3, 1, 64);
+  return std::max<std::uint64_t>(1, in_flight_limit() / 8);
+}
+
+void TurnMeter::ran_whole(sched::CommandKind kind, Duration at_most) {
+  if (contended() || bounded_ == kind) return;
+  history_.bounded(kind, at_most);
+  // The first launch of a kernel may have waited for its compilation: a long one is looked at again.
+  if (at_most <= settings_.slice) bounded_ = kind;
+}
+
+std::optional<slicing::Slice> TurnMeter::room() const {
+  if (contended()) return slicing::Slice{plan_->left(), slice_};
+  // Relaxed: a hint.
+  if (turn_.company.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  return slicing::Slice{settings_.slice, settings_.slice};
+}
+
+std::optional<Duration> TurnMeter::overrun_by_one(bool asked, TimePoint now) const {
+  if (in_flight_ != 1) return std::nullopt;
+  if (contended() ? run_commands_ != 1 : !asked) return std::nullopt;
+  const Duration held = now - (contended() ? run_began_ : last_completion_);
+  return held > (contended() ? slice_ : settings_.slice) ? std::optional(held) : std::nullopt;
+}
+
+/// Of a contended turn. Nothing is published that may turn out to have been stolen: the dispatcher takes
+/// nothing back, and what it would make good later might be claimed when it is nobody's debt any more.
+void TurnMeter::charge_so_far(TimePoint now) {
+  const Duration unused = unused_ + (in_flight_ == 0 ? now - unused_from_ : Duration::zero());
+  const Duration stolen = settings_.stolen ? settings_.stolen(unused) : Duration::zero();
+  stolen_until_ = last_completion_;
+  publish_used(used_ + in_turn() - std::clamp(stolen, Duration::zero(), in_turn()));
+}
+
+/// Never goes down.
+void TurnMeter::publish_used(Duration used) {
+  published_ = std::max(published_, used);
+  publish(turn_.used_ns, static_cast<std::uint64_t>(published_.count()));
+}
+
+/// Commands whose time publish_used() does not have yet are under way since then; the epoch: none are.
+void TurnMeter::publish_under_way(TimePoint since) {
+  publish(turn_.under_way_since_ns, static_cast<std::uint64_t>(since.time_since_epoch().count()));
+}
+
+/// Only reported, never charged: a program could otherwise save what lies between issuing and starting by asking
+/// for timestamps.
+void TurnMeter::cross_check(Duration measured) {
+  const EventSpan& run = run_by_events_;
+  if (run.commands == 0 || run.commands != run_commands_) return;
+  publish(turn_.checked_ns, checked_ += static_cast<std::uint64_t>(measured.count()));
+  publish(turn_.by_events_ns, by_events_ += run.last - std::min(run.first, run.last));
+}
+
+}  // namespace fairgv::vgpu

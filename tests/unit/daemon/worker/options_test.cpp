@@ -1,0 +1,105 @@
+// What a worker is told when it is started.
+#include "runtime/daemon/worker/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/base/memory_file.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using session::WorkerOptions;
+
+TEST(WorkerOptions, CarryWhatTheConfigurationSays) {
+  Config config;
+  config.samples = 9;
+  config.device_cores = "1-2";
+  config.core_per_thread = false;
+  config.coscheduling = false;
+  config.slicing = {"static", 3000, {"reduce", "scan"}};
+  config.session.objects = 70;
+  config.session.commands = 80;
+  const session::WorkerTuning tuning = worker_options(config).tuning;
+  EXPECT_EQ(tuning.samples, 9U);
+  EXPECT_EQ(tuning.device_cores, "1-2");
+  EXPECT_FALSE(tuning.core_per_thread);
+  EXPECT_FALSE(tuning.coscheduling);
+  EXPECT_EQ(tuning.slicing, "static");
+  EXPECT_EQ(tuning.slicing_floor, 3000U);
+  EXPECT_EQ(tuning.never_slice, (std::vector<std::string>{"reduce", "scan"}));
+  EXPECT_EQ(tuning.objects, 70U);
+  EXPECT_EQ(tuning.commands, 80U);
+}
+
+TEST(WorkerOptions, SayHowMuchALoneTenantKeepsInFlight) {
+  Config config;
+  EXPECT_EQ(worker_options(config).slice_ms, 6) << "whatever the bounds of adaptive slices";
+  config.devices.common.slices = sched::SliceRule::constant(std::chrono::milliseconds(2));
+  EXPECT_EQ(worker_options(config).slice_ms, 2);
+  config.devices.common.slices = sched::kPreemptiveSlice;
+  EXPECT_EQ(worker_options(config).slice_ms, 30);
+}
+
+/// With another value than by default in every field.
+WorkerOptions unlike_the_defaults() {
+  WorkerOptions options;
+  options.tuning = {7, "0-1", false, false, "off", 1, {"a", "b"}, 2, 3};
+  options.session = 4;
+  options.descriptors = {10, 11, 12, 13, 14};
+  options.slice_ms = 1.5;
+  options.slicing_wish = {session::SlicingWish::Kind::blocks, 1500};
+  options.api = session::Api::cuda;
+  options.cuda_libraries = {"/usr/lib/libcuda.so.1", "/opt/libcuda.so.1"};
+  options.examine_drivers = true;
+  return options;
+}
+
+TEST(WorkerOptions, ArriveAsTheyWereSent) {
+  const WorkerOptions sent = unlike_the_defaults();
+  auto file = session::write_worker_options(sent);
+  ASSERT_TRUE(file);
+  const auto read = session::read_worker_options(std::move(file).value());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_text(read.value()), to_text(sent));
+  EXPECT_NE(to_text(WorkerOptions{}), to_text(sent));
+  EXPECT_EQ(read->tuning.never_slice, sent.tuning.never_slice);
+  EXPECT_EQ(read->descriptors.knock, 14);
+  EXPECT_EQ(read->slicing_wish, sent.slicing_wish);
+  EXPECT_EQ(read->api, session::Api::cuda);
+}
+
+TEST(WorkerOptions, HaveNoLedgerWhereTheDaemonNamesNone) {
+  WorkerOptions sent = unlike_the_defaults();
+  sent.descriptors.ledger = -1;
+  const auto read = session::parse_worker_options(to_text(sent));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->descriptors.ledger, -1);
+}
+
+TEST(WorkerOptions, MayBeLongerThanAPacket) {
+  WorkerOptions sent;
+  for (int i = 0; i < 1000; ++i) sent.tuning.never_slice.push_back(std::string(200, 'k') + std::to_string(i));
+  auto file = session::write_worker_options(sent);
+  ASSERT_TRUE(file);
+  const auto read = session::read_worker_options(std::move(file).value());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->tuning.never_slice, sent.tuning.never_slice);
+}
+
+TEST(WorkerOptions, AreRefusedWithTheNameOfWhatIsWrong) {
+  const std::string good = to_text(unlike_the_defaults());
+  for (const std::string field : {"samples", "device_cores", "coscheduling", "never_slice", "slice_ms", "api"}) {
+    std::string text = good;
+    text.replace(text.find('"' + field + '"'), field.size() + 2, "\"another\"");
+    const auto read = session::parse_worker_options(text);
+    ASSERT_FALSE(read) << field;
+    EXPECT_NE(read.error().message.find(field), std::string::npos) << read.error().message;
+  }
+  EXPECT_FALSE(session::parse_worker_options(""));
+  EXPECT_FALSE(session::parse_worker_options("{}"));
+}
+
+}  // namespace
+}  // namespace fairgv::daemon
