@@ -2,7 +2,7 @@
 //
 // A callback in the stream tells of an end, too, but what comes next in the stream waits until it has
 // returned, and a driver's thread has to wake up for it: after kernels of 20 us that takes 10, after kernels
-// of 1 ms it takes 100 (docs/results/2026-11-26-gpu.md). An event holds up nothing; who wants to know of it
+// of 1 ms it takes 100 (docs/results/gpu.md). An event holds up nothing; who wants to know of it
 // looks.
 #pragma once
 

@@ -229,7 +229,7 @@ class Executor final : public CompletionSink {
   static constexpr std::uint64_t kMostThreads = 4'096;
   static constexpr std::size_t kBatch = 16;
   /// With one instead of four, twelve launches of 2 us took an H100 two fifths longer than when all were read
-  /// first, with four about as long (docs/results/2026-11-26-gpu.md).
+  /// first, with four about as long (docs/results/gpu.md).
   static constexpr std::uint64_t kRampUp = 4;
   static constexpr std::size_t kMostRetired = 256;
 
