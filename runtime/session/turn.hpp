@@ -15,8 +15,7 @@
 //                └── from held                     dispatcher: busy ─▶ busy_asked (CAS): give it back soon
 //
 // - A worker issues commands only in busy or busy_asked. In `held` it has the turn but uses nothing: a lone
-// tenant
-//   stays held between its commands, so that it pays nothing for the scheduler (design, invariant 6).
+//   tenant stays held between its commands, so that it pays nothing for the scheduler.
 // - `slice_ns`, written before the grant: 0 = nobody else waits, or the turn ends by the clock: run freely,
 //   measure nothing. Otherwise give the turn back when that much device time is used, or when there is
 //   nothing to issue after a short spin.
@@ -25,8 +24,7 @@
 // - When the worker gives back (to idle or wanting) and when it starts wanting, it knocks on the session's
 //   eventfd (knock()). The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn, and now and then
-// while it
-//   lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
+//   while it lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
 //
 // The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read
 // once, must not go backwards, and is capped by the wall time of the turn.
@@ -81,7 +79,8 @@ struct alignas(64) DeviceTurn {
   std::atomic<std::uint64_t> syncs{0};                 // synchronisations made for accounting
   std::atomic<std::uint64_t> samples{0};               // commands that were measured one by one
   // The cross-check of accounting: time measured over runs all of whose commands had event timestamps, and
-  // from the first start to the last end in each of these runs by the device's own clock.
+  // from the first start to the last end in each of these runs by the device's own clock. Reported, not
+  // charged: a program that asks for timestamps would save the time between issuing and starting.
   std::atomic<std::uint64_t> checked_ns{0};
   std::atomic<std::uint64_t> by_events_ns{0};
   std::atomic<std::uint64_t> slices{0};  // parts that launches were cut into and that ended
