@@ -84,7 +84,8 @@ struct alignas(64) DeviceTurn {
   std::atomic<std::uint64_t> syncs{0};                 // synchronisations made for accounting
   std::atomic<std::uint64_t> samples{0};               // commands that were measured one by one
   // The cross-check of accounting: time measured over runs all of whose commands had event timestamps, and
-  // from the first start to the last end in each of these runs by the device's own clock.
+  // from the first start to the last end in each of these runs by the device's own clock. Reported, not
+  // charged: a program that asks for timestamps would save the time between issuing and starting.
   std::atomic<std::uint64_t> checked_ns{0};
   std::atomic<std::uint64_t> by_events_ns{0};
   std::atomic<std::uint64_t> slices{0};  // parts that launches were cut into and that ended

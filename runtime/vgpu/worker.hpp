@@ -77,7 +77,7 @@ class Worker final : public StandIn {
   CallHandler& calls_;
   /// A device with processors of its own is given work before anything else is done: the first commands of
   /// many are issued before all are read. On CPUs that cost 4 % with kernels of 50 us, device_cores or not
-  /// (docs/results/2026-11-21-scheduler.md).
+  /// (docs/results/scheduler.md).
   const bool device_first_;
   ring::RingConsumer requests_;
   Replies replies_;

@@ -15,12 +15,10 @@
 //   device is the host's own processors, the program may just not have got one. So it is kept once in a
 //   while, and ever more rarely, for those whose pauses are long, too. Who comes back to a device that was
 //   kept for it pays for the time: nobody else could use it.
-// - Stake: if the tenant after that one has lately kept the device for far more than a slice, in a kernel
-// that
-//   cannot be cut, it owes the one that has paused as much, and virtual time would forget the debt in the
-//   shortest pause: a tenant with such kernels would have more than its share beside any program that ever
-//   pauses. So the device is kept for up to a sixteenth of that, whether pauses have been short or not, and
-//   more rarely as that turns out to be in vain.
+// - Stake: a tenant that has kept the device for far more than a slice, in a kernel that cannot be cut, owes
+//   as much to the tenant that has paused. Virtual time would forget that debt in the shortest pause, and a
+//   tenant with such kernels would have more than its share. So the device is kept for up to a sixteenth of
+//   the debt, whether pauses have been short or not, and more rarely as that turns out to be in vain.
 #pragma once
 
 #include <unordered_map>

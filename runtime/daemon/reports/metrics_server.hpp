@@ -8,6 +8,9 @@
 // Everybody on the machine may connect, so nobody can keep a scraper out: whoever comes when all places are
 // taken gets that of a client which has not asked yet, or does not read; and a flood of requests has one page
 // in common, of which at most a quarter of the thread's time is made. Used by the server's thread only.
+//
+// The pages are prometheus-cpp's; HTTP is not: its own server brings the threads of another web server into a
+// process that runs as root, and cannot listen on a unix socket.
 #pragma once
 
 #include <sys/types.h>

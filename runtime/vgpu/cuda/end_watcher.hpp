@@ -2,8 +2,8 @@
 //
 // A callback in the stream tells of an end, too, but what comes next in the stream waits until it has
 // returned, and a driver's thread has to wake up for it: after kernels of 20 us that takes 10, after kernels
-// of 1 ms it takes 100 (docs/results/2026-11-26-gpu.md). An event holds up nothing; who wants to know of it
-// looks.
+// of 1 ms it takes 100 (docs/results/gpu.md). An event holds up nothing, and the watcher looks at it. Where a
+// module may print, the watcher also waits for an end that has come, because NVIDIA's driver prints only then.
 #pragma once
 
 #include <cuda.h>

@@ -1,6 +1,9 @@
 // How the default stream is ordered among the others (CUDA Driver API, "Stream synchronization behavior"): a
 // command of the legacy stream waits for all earlier ones of the context's blocking streams, and those that
 // follow in blocking streams wait for it. Non-blocking streams are on their own.
+//
+// In the driver all streams are on their own: some of what the legacy stream waits for may still be the
+// program's to do, and the command graph never hands the driver such a wait.
 #pragma once
 
 #include <vector>

@@ -2,7 +2,7 @@
 //
 // A driver starts one for every core and leaves it to the system where they run. Linux wakes two of them on
 // the same core now and then, mostly at the beginning of a turn, and the launch takes twice as long
-// (docs/results/2026-11-21-scheduler.md). All tenants lose by it, and who has little, most.
+// (docs/results/scheduler.md). All tenants lose by it, and who has little, most.
 #pragma once
 
 #include <sched.h>

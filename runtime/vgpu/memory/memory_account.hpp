@@ -9,6 +9,8 @@
 // objects cost no question. What comes free goes to the headroom where the front end hears of it and there is
 // little, else back to the daemon: a front end that sleeps keeps no more than kMostHeadroom from others. The
 // loop thread's alone.
+//
+// An object of a context with several devices is charged on each of them, because OpenCL may move it to any.
 #pragma once
 
 #include <cstdint>

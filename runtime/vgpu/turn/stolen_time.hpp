@@ -11,6 +11,9 @@
 // just passes. While commands are under way and nothing of the worker has run or waited for a core, the
 // device has stalled; that counts as stolen as far as the system says that its host took processors away
 // (HostSteal). Of a stall that the driver has made itself, say by waiting for a file, nothing is forgiven.
+//
+// Reading the threads takes some 12 us. A turn's end is not read where the threads ran all the time that
+// commands were under way, since nothing can have been stolen then.
 #pragma once
 
 #include <sys/types.h>
@@ -49,8 +52,8 @@ class StolenTime {
   /// `threads`: the device's, of this process. `host`: of the device's processors.
   StolenTime(std::span<const pid_t> threads, HostSteal host);
 
-  /// No command is under way before restart(), for which that is read here which takes long: how long the
-  /// threads have waited, some 10 us, stands still until then.
+  /// Call it when no command is under way before restart(). It does the slow part of restart()'s reading, some
+  /// 10 us: how long the threads have waited does not change until then.
   void rest();
   /// What is stolen is counted from here on; at first, from the beginning. `rested`: no command was under way
   /// since rest().
