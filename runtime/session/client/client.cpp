@@ -8,6 +8,7 @@
 #include <csignal>
 #include <limits>
 
+#include "runtime/base/signals_blocked.hpp"
 #include "runtime/base/socket.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/trust/trusted_daemon.hpp"
@@ -20,20 +21,15 @@ namespace {
 /// left (main() left by pthread_exit) a process must still die of SIGTERM.
 template <class Body>
 std::thread quiet_thread(Body body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  sigset_t quiet = all;
+  const SignalsBlocked blocked;
+  sigset_t quiet = blocked.all();
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) {
-    if (sigismember(&before, signal) == 0) sigdelset(&quiet, signal);
+    if (sigismember(&blocked.before(), signal) == 0) sigdelset(&quiet, signal);
   }
-  std::thread thread([quiet, body = std::move(body)] {
+  return std::thread([quiet, body = std::move(body)] {
     pthread_sigmask(SIG_SETMASK, &quiet, nullptr);
     body();
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
 }
 
 /// What came with the daemon's answer to our hello.

@@ -40,7 +40,6 @@ namespace fairgv::session {
 
 class ClientSession {
  public:
-  using EventTimes = session::EventTimes;
 
   /// Connects to the daemon, which starts a worker for this process. Takes as long as the driver takes to
   /// load.
@@ -155,7 +154,7 @@ class ClientSession {
   std::int32_t wait_for_grant(wire::EventId access, std::uint32_t as = wire::kOwnCall) {
     return board_.wait(access, kRunning, as);
   }
-  EventTimes times(wire::EventId event) const { return board_.times(event); }
+  CommandTimes times(wire::EventId event) const { return board_.times(event); }
   void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
 
   /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time, and, when the

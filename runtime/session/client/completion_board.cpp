@@ -103,7 +103,7 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
   }
 }
 
-EventTimes CompletionBoard::times(wire::EventId event) const {
+CommandTimes CompletionBoard::times(wire::EventId event) const {
   const ring::CompletionSlot& slot = slots_[event.index()];
   // Relaxed: ordered by the acquire load of the status before.
   const auto read = [](const std::atomic<std::uint64_t>& time) {

@@ -13,20 +13,16 @@
 
 #include "runtime/ring/segment.hpp"
 #include "runtime/wire/call_names.hpp"
+#include "runtime/wire/execution.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::session {
 
-/// Values of cl_int execution status and the error that stands for a lost worker (OpenCL 3.0, 5.11).
-inline constexpr std::int32_t kQueued = 3;
-inline constexpr std::int32_t kRunning = 1;
-inline constexpr std::int32_t kComplete = 0;
-inline constexpr std::int32_t kDeviceNotAvailable = -2;
-
-/// When a command was queued, submitted, started, ended and completed, in nanoseconds of the device's clock.
-struct EventTimes {
-  std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0, completed = 0;
-};
+using wire::CommandTimes;
+using wire::kComplete;
+using wire::kDeviceNotAvailable;
+using wire::kQueued;
+using wire::kRunning;
 
 class CompletionBoard {
  public:
@@ -68,7 +64,7 @@ class CompletionBoard {
   void suit(bool devices_are_apart) { budget_.suit(devices_are_apart); }
 
   /// Valid once status() has been seen to be CL_COMPLETE.
-  EventTimes times(wire::EventId event) const;
+  CommandTimes times(wire::EventId event) const;
 
   /// For user events, whose status the application sets. Wakes who waits.
   void set(wire::EventId event, std::int32_t status);

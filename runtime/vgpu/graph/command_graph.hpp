@@ -27,17 +27,18 @@
 #include <span>
 #include <vector>
 
+#include "runtime/wire/execution.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu {
 
-/// Execution statuses as OpenCL numbers them.
-inline constexpr std::int32_t kComplete = 0;
-inline constexpr std::int32_t kRunning = 1;
-inline constexpr std::int32_t kSubmitted = 2;
-inline constexpr std::int32_t kQueued = 3;
-inline constexpr std::int32_t kWaitListFailed = -14;
-inline constexpr std::int32_t kOutOfResources = -5;
+using wire::CommandTimes;
+using wire::kComplete;
+using wire::kOutOfResources;
+using wire::kQueued;
+using wire::kRunning;
+using wire::kSubmitted;
+using wire::kWaitListFailed;
 
 /// What commands end with that have a failed event in their wait list. They end with an error, says OpenCL
 /// 3.0 (5.11); with which, each driver decides, and some run them all the same (Intel's for CPUs). Written by

@@ -20,11 +20,6 @@
 
 namespace fairgv::vgpu {
 
-/// When a command was queued, submitted, started, ended and completed: nanoseconds of the device's clock.
-struct CommandTimes {
-  std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0, completed = 0;
-};
-
 class EventTable {
  public:
   /// `most_watches`: the most notices that are to be posted or were not taken. `keep_waits`: ended_waits()
