@@ -9,14 +9,11 @@
 namespace fairgv::icd {
 namespace {
 
-constexpr std::string_view kSvm =
-    "the worker cannot reach all of the application's memory; 0 on devices that do not share memory with the "
-    "host";
+/// 0 on devices that do not share memory with the host.
+constexpr std::string_view kSvm = "the worker cannot reach all of the program's memory";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
-constexpr std::string_view kNative =
-    "a native kernel is a function of the application; the worker cannot call it";
-constexpr std::string_view kExtensions =
-    "extensions with functions are passed on when all of these are served";
+constexpr std::string_view kNative = "the worker cannot call a function of the program";
+constexpr std::string_view kExtensions = "an extension is passed on if all of its functions are served";
 constexpr std::string_view kFeatures = "features of device queues are not served yet";
 
 #define FAIRGV_MASK(param, action, bits, reason)    \
