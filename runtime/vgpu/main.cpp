@@ -20,13 +20,13 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/session/worker_options.hpp"
-#include "runtime/vgpu/backend.hpp"
-#include "runtime/vgpu/issue/aborts.hpp"
+#include "runtime/vgpu/aborts.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
 #include "runtime/vgpu/issue/long_commands.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/vgpu/opencl/unusable_drivers.hpp"
 #include "runtime/vgpu/placement.hpp"
 #include "runtime/vgpu/process.hpp"
-#include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {

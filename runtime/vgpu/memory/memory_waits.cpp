@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 
 namespace fairgv::vgpu {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/base/core_set.hpp"
-#include "runtime/vgpu/issue/device_threads.hpp"
+#include "runtime/vgpu/backend/device_threads.hpp"
 #include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {

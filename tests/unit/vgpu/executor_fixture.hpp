@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/ring/spsc_ring.hpp"
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 #include "tests/unit/vgpu/fake_device.hpp"
 
 namespace fairgv::vgpu {

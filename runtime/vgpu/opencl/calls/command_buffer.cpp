@@ -108,7 +108,7 @@ Result<void> Handlers::handle(const wire::CreateCommandBuffer& call) {
   return objects_.insert(call.id, std::move(buffer));
 }
 
-// record() and recorded(): see backend.hpp.
+// record() and recorded(): see backend/back_end.hpp.
 
 template <class Record, class... Objects>
 Result<cl_int> Handlers::record(const wire::Recording& recording, Record record, const Objects&... objects) {

@@ -1,4 +1,4 @@
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
 
 #include <fmt/core.h>
 
@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/vgpu/issue/loop.hpp"
-#include "runtime/vgpu/tracer.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/wire/call_names.hpp"
 
 namespace fairgv::vgpu {

@@ -1,4 +1,4 @@
-#include "runtime/vgpu/issue/device_threads.hpp"
+#include "runtime/vgpu/backend/device_threads.hpp"
 
 #include <algorithm>
 #include <filesystem>

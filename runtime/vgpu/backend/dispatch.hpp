@@ -22,7 +22,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::vgpu {

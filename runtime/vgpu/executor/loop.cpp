@@ -1,4 +1,4 @@
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 
 #include <utility>
 

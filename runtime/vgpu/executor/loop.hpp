@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
 
 namespace fairgv::vgpu {
 

@@ -1,4 +1,4 @@
-#include "runtime/vgpu/slow_lane.hpp"
+#include "runtime/vgpu/backend/slow_lane.hpp"
 
 #include <utility>
 

@@ -15,8 +15,8 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/worker_options.hpp"
-#include "runtime/vgpu/dispatch.hpp"
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 
 namespace fairgv::vgpu {

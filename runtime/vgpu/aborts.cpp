@@ -1,4 +1,4 @@
-#include "runtime/vgpu/issue/aborts.hpp"
+#include "runtime/vgpu/aborts.hpp"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,4 +1,4 @@
-#include "runtime/vgpu/tracer.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 
 #include <algorithm>
 #include <cstring>

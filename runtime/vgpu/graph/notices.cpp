@@ -1,4 +1,4 @@
-#include "runtime/vgpu/ends/notices.hpp"
+#include "runtime/vgpu/graph/notices.hpp"
 
 namespace fairgv::vgpu {
 
