@@ -8,16 +8,8 @@
 #include <mutex>
 #include <string_view>
 
-#include "icd/extensions/extension_functions.hpp"
-#include "icd/memory/memory.hpp"
-#include "icd/objects/command_buffer.hpp"
-#include "icd/objects/context.hpp"
-#include "icd/objects/event.hpp"
 #include "icd/objects/platform.hpp"
-#include "icd/objects/queue.hpp"
-#include "icd/objects/sampler.hpp"
-#include "icd/programs/kernel.hpp"
-#include "icd/programs/program.hpp"
+#include "icd/session/fork.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -43,23 +35,11 @@ void hear_last_words() {
   }
 }
 
-/// Only the forking thread exists in the child, so locks that others held stay locked: nothing old is
-/// touched.
 void start_clean_in_child() {
   if (Connection* const parents = current.exchange(nullptr, std::memory_order_relaxed))
     parents->disown_in_child();
   std::construct_at(&connect_mutex);
-  Platform::forget_connection();
-  Device::forget_all();
-  Context::forget_all();
-  Queue::forget_all();
-  Memory::forget_all();
-  Program::forget_all();
-  Kernel::forget_all();
-  Event::forget_all();
-  Sampler::forget_all();
-  CommandBuffer::forget_all();
-  forget_extension_functions();
+  forget_objects_in_child();
 }
 
 /// FAIRGV_OPENCL_NAMES; empty counts as not set.
