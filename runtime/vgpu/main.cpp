@@ -127,8 +127,9 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   close_memory_to_others();
   tell_of_aborts();
-  // What kernels print must be in the pipe when their command is reported complete, or at least soon.
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  // What kernels print must be in the pipe when their command is reported complete, whole lines or not: drivers that
+  // print by the C library (Intel's) write nothing else out.
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
   const Socket daemon{UniqueFd(options->descriptors.daemon)};
   const auto status = serve(options.value(), daemon);
   if (status) return status.value();
