@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cuda-shim/cudart/modules/address_table.hpp"
-#include "array_format.hpp"
+#include "cuda-shim/cudart/copy/array_format.hpp"
 #include "launch.hpp"
 #include "registry.hpp"
 
