@@ -12,7 +12,7 @@
 #include "cuda-shim/cudart/modules/address_table.hpp"
 #include "cuda-shim/cudart/copy/array_format.hpp"
 #include "launch.hpp"
-#include "registry.hpp"
+#include "cuda-shim/cudart/modules/registry.hpp"
 
 namespace fairgv::cudart {
 namespace {
