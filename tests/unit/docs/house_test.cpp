@@ -176,6 +176,29 @@ TEST(House, LinesOfPagesFit) {
   }
 }
 
+/// Of a comment or a page: names of source files, with or without folders before them.
+TEST(House, CommentsAndPagesNameFilesThatExist) {
+  static const std::regex kName(R"re((?:^|[^\w/.<-])((?:[\w-]+/)*[\w-]+\.(?:hpp|cpp))\b)re");
+  const std::set<std::string> made{"prelude_text.cpp", "sched/policies/NAME.hpp"};  // by the build; by the reader
+  std::set<std::string> endings;  // of all paths: the name, with its folder, with both folders, ...
+  for (const fs::path& file : files_ending({".hpp", ".cpp"})) {
+    fs::path tail;
+    const fs::path path = in_tree(file);
+    for (auto part = path.end(); part != path.begin();) {
+      --part;
+      tail = tail.empty() ? *part : *part / tail;
+      endings.insert(tail.string());
+    }
+  }
+  for (const fs::path& file : files_ending({".hpp", ".cpp", ".md", ".txt", ".cmake"})) {
+    const std::string text = text_of(file);
+    for (std::sregex_iterator each(text.begin(), text.end(), kName), end; each != end; ++each) {
+      const std::string name = (*each)[1];
+      EXPECT_TRUE(endings.contains(name) || made.contains(name)) << in_tree(file) << " names " << name;
+    }
+  }
+}
+
 // ---- classes
 
 /// The names of the functions that the classes of a header declare as public, by class. Overloads, operators and
