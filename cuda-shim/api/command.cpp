@@ -1,6 +1,6 @@
-#include "command.hpp"
+#include "cuda-shim/api/command.hpp"
 
-#include "context.hpp"
+#include "cuda-shim/api/context.hpp"
 
 namespace fairgv::cuda {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "copy.hpp"
-#include "driver.hpp"
-#include "launch.hpp"
-#include "objects.hpp"
+#include "cuda-shim/api/code/launch.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
+#include "cuda-shim/api/objects.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,8 +1,8 @@
-#include "context.hpp"
+#include "cuda-shim/api/context.hpp"
 
 #include <utility>
 
-#include "of_thread.hpp"
+#include "cuda-shim/api/of_thread.hpp"
 
 namespace fairgv::cuda {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 #include "scheduler.hpp"
 
 namespace fairgv::cuda {

@@ -1,13 +1,13 @@
-#include "driver.hpp"
+#include "cuda-shim/api/driver.hpp"
 
 #include <pthread.h>
 
 #include <cstdlib>
 #include <utility>
 
-#include "library.hpp"
+#include "cuda-shim/api/code/library.hpp"
+#include "cuda-shim/api/objects.hpp"
 #include "module.hpp"
-#include "objects.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-#include "context.hpp"
-#include "cuda.hpp"
+#include "cuda-shim/api/context.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/graph/capture.hpp"
+#include "cuda-shim/api/graph/graphs.hpp"
+#include "cuda-shim/api/handle_table.hpp"
+#include "cuda-shim/api/memory/memory_table.hpp"
 #include "engine.hpp"
-#include "graph/capture.hpp"
-#include "graph/graphs.hpp"
-#include "handle_table.hpp"
-#include "memory_table.hpp"
 #include "scheduler.hpp"
 
 namespace fairgv::cuda {

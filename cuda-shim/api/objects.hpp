@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 #include "scheduler.hpp"
 #include "storage.hpp"
 

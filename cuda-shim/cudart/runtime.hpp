@@ -15,7 +15,7 @@
 #include <new>
 #include <type_traits>
 
-#include "driver.hpp"
+#include "cuda-shim/cudart/driver.hpp"
 
 namespace fairgv::cudart {
 

@@ -1,4 +1,4 @@
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 #include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 

@@ -1,13 +1,13 @@
 // Copies and fills, sent to the worker. Pageable memory is staged in the arena, in pieces; pinned memory is
 // the arena, and copied to and from directly.
-#include "copy.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <utility>
 
-#include "pieces.hpp"
+#include "cuda-shim/driver/pieces.hpp"
 
 namespace fairgv::cuda {
 namespace {

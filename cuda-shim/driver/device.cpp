@@ -1,5 +1,5 @@
 // What the driver beneath says of a device, less what does not reach through a worker.
-#include "engine.hpp"
+#include "cuda-shim/driver/engine.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -1,13 +1,13 @@
-#include "engine.hpp"
+#include "cuda-shim/driver/engine.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
-#include "context.hpp"
-#include "driver.hpp"
-#include "objects.hpp"
-#include "ranges.hpp"
+#include "cuda-shim/api/context.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/memory/ranges.hpp"
+#include "cuda-shim/api/objects.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "connection.hpp"
-#include "cuda.hpp"
-#include "scheduler.hpp"
-#include "staging.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/driver/connection.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
+#include "cuda-shim/driver/staging.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "driver.hpp"
-#include "module.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/driver/module.hpp"
 
 namespace fairgv::cuda {
 

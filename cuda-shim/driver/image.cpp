@@ -1,4 +1,4 @@
-#include "image.hpp"
+#include "cuda-shim/driver/image.hpp"
 
 #include <elf.h>
 

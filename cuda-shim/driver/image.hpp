@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda.hpp"
-#include "jit_options.hpp"
+#include "cuda-shim/api/code/jit_options.hpp"
+#include "cuda-shim/api/cuda.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,8 +1,8 @@
-#include "launch.hpp"
+#include "cuda-shim/api/code/launch.hpp"
 
 #include <span>
 
-#include "driver.hpp"
+#include "cuda-shim/api/driver.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "jit_options.hpp"
+#include "cuda-shim/api/code/jit_options.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda {

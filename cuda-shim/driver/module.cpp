@@ -1,12 +1,12 @@
-#include "module.hpp"
+#include "cuda-shim/driver/module.hpp"
 
 #include <algorithm>
 #include <span>
 
-#include "driver.hpp"
-#include "image.hpp"
-#include "image_source.hpp"
-#include "library.hpp"
+#include "cuda-shim/api/code/image_source.hpp"
+#include "cuda-shim/api/code/library.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/driver/image.hpp"
 
 namespace fairgv::cuda {
 

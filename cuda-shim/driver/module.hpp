@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "cuda.hpp"
-#include "jit_options.hpp"
-#include "memory_table.hpp"
-#include "storage.hpp"
+#include "cuda-shim/api/code/jit_options.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/driver/storage.hpp"
 
 namespace fairgv::cuda {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "copy.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,4 +1,4 @@
-#include "reservation.hpp"
+#include "cuda-shim/driver/reservation.hpp"
 
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
 namespace fairgv::cuda {
 namespace {

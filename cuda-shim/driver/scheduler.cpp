@@ -1,4 +1,4 @@
-#include "scheduler.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 
 #include <utility>
 

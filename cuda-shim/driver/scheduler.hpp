@@ -13,9 +13,9 @@
 #include <mutex>
 #include <vector>
 
-#include "connection.hpp"
-#include "cuda.hpp"
-#include "storage.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/driver/connection.hpp"
+#include "cuda-shim/driver/storage.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,9 +1,9 @@
-#include "staging.hpp"
+#include "cuda-shim/driver/staging.hpp"
 
 #include <utility>
 #include <vector>
 
-#include "scheduler.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 
 namespace fairgv::cuda {
 

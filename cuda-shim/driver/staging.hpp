@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,6 +1,6 @@
-#include "storage.hpp"
+#include "cuda-shim/driver/storage.hpp"
 
-#include "scheduler.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 
 namespace fairgv::cuda {
 

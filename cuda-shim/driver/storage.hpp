@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "reservation.hpp"
+#include "cuda-shim/driver/reservation.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda {

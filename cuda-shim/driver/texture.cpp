@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "texture.hpp"
+#include "cuda-shim/api/memory/texture.hpp"
 
-#include "engine.hpp"
+#include "cuda-shim/driver/engine.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/detour.hpp"
+#include "cuda-shim/api/graph/detour.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,9 +1,9 @@
-#include "graph/dot.hpp"
+#include "cuda-shim/api/graph/dot.hpp"
 
 #include <fstream>
 #include <string>
 
-#include "graph/graph.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -1,10 +1,10 @@
-#include "graph/executable.hpp"
+#include "cuda-shim/api/graph/executable.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "copy_sides.hpp"
-#include "graph/node_work.hpp"
+#include "cuda-shim/api/graph/node_work.hpp"
+#include "cuda-shim/api/memory/copy_sides.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -1,9 +1,9 @@
-#include "graph/node_work.hpp"
+#include "cuda-shim/api/graph/node_work.hpp"
 
-#include "copy_sides.hpp"
-#include "entry.hpp"
-#include "graph/graphs.hpp"
-#include "library.hpp"
+#include "cuda-shim/api/code/library.hpp"
+#include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/api/graph/graphs.hpp"
+#include "cuda-shim/api/memory/copy_sides.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -1,10 +1,10 @@
-#include "copy.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "short_work.hpp"
+#include "cuda-shim/softcuda/driver/launch/short_work.hpp"
 
 namespace fairgv::cuda {
 namespace {

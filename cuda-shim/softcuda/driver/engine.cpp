@@ -1,12 +1,12 @@
-#include "engine.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
-#include "driver.hpp"
-#include "objects.hpp"
-#include "ranges.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/memory/ranges.hpp"
+#include "cuda-shim/api/objects.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <string>
 
-#include "cuda.hpp"
-#include "launch_frame.hpp"
-#include "opencl_device.hpp"
-#include "scheduler.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
+#include "cuda-shim/softcuda/driver/launch/launch_frame.hpp"
+#include "cuda-shim/softcuda/driver/scheduler.hpp"
 
 namespace fairgv::cuda {
 

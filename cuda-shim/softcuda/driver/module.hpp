@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "../translate/translate.hpp"
-#include "cuda.hpp"
-#include "jit_options.hpp"
-#include "memory_table.hpp"
-#include "opencl_device.hpp"
+#include "cuda-shim/api/code/jit_options.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
+#include "cuda-shim/softcuda/translate/translate.hpp"
 
 namespace fairgv::cuda {
 

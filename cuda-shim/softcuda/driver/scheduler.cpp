@@ -1,4 +1,4 @@
-#include "scheduler.hpp"
+#include "cuda-shim/softcuda/driver/scheduler.hpp"
 
 #include <csignal>
 #include <system_error>

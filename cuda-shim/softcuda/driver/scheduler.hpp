@@ -32,7 +32,7 @@
 #include <span>
 #include <vector>
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 
 namespace fairgv::cuda {
 

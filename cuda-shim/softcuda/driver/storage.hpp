@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "opencl_device.hpp"
+#include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 
 namespace fairgv::cuda {
 

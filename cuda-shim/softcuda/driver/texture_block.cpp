@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
+#include "cuda-shim/api/memory/texture.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
 #include "cuda-shim/softcuda/translate/image_block.hpp"
-#include "engine.hpp"
-#include "texture.hpp"
 
 namespace fairgv::cuda {
 namespace {

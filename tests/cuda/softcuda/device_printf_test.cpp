@@ -1,5 +1,5 @@
 // printf of kernels: formats and their packed arguments become the text that C would print.
-#include "cuda-shim/softcuda/driver/device_printf.hpp"
+#include "cuda-shim/softcuda/driver/launch/device_printf.hpp"
 
 #include <gtest/gtest.h>
 
