@@ -9,7 +9,7 @@
 
 #include "cuda-shim/driver/connection.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 /// How many ranges lie in a page at their begin or end; those between belong to one range alone.
@@ -89,4 +89,4 @@ void say_addresses_taken(std::uint64_t address) {
   say(line);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -10,7 +10,7 @@
 
 #include "cuda-shim/driver/connection.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 class Operation;
 
@@ -51,4 +51,4 @@ class StagingPool {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "engine.hpp"
+#include "cuda-shim/api/driver.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -62,7 +62,7 @@ void tell(const LoadLog& log, const JitOptions& options, CUresult code) {
   fill(options.info, log.info);
   fill(options.error, log.error);
   if (code != CUDA_SUCCESS && options.error.buffer == nullptr && !log.error.empty()) {
-    std::fprintf(stderr, "%s: %s\n", kEngineName, log.error.c_str());
+    std::fprintf(stderr, "%s: %s\n", Driver::get().engine.name(), log.error.c_str());
   }
 }
 

@@ -41,27 +41,41 @@ constexpr CUdevice_attribute kBlockSides[3] = {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM
 
 }  // namespace
 
+LaunchLimits launch_limits(const Engine& engine, CUdevice device) {
+  const auto fact = [&](CUdevice_attribute which) {
+    return static_cast<std::uint32_t>(std::max(0, engine.attribute(device, which)));
+  };
+  LaunchLimits limits;
+  for (std::size_t at = 0; at < 3; ++at) {
+    limits.grid[at] = fact(kGridSides[at]);
+    limits.block[at] = fact(kBlockSides[at]);
+  }
+  limits.threads = fact(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  limits.clusters = fact(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
+  limits.cooperative = fact(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  return limits;
+}
+
 CUresult check_shape(const Driver& driver, CUdevice device, const Function& function,
                      const LaunchShape& shape) {
-  const auto fact = [&](CUdevice_attribute which) {
-    return static_cast<std::uint64_t>(std::max(0, driver.attribute(device, which)));
-  };
+  const LaunchLimits& most = driver.launch_limits(device);
+  const FunctionFacts& facts = function.facts();
   std::uint64_t threads = 1;
   bool clustered = false;
   for (std::size_t at = 0; at < 3; ++at) {
     if (shape.grid[at] == 0 || shape.block[at] == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (shape.grid[at] > fact(kGridSides[at]) || shape.block[at] > fact(kBlockSides[at])) {
+    if (shape.grid[at] > most.grid[at] || shape.block[at] > most.block[at]) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    const std::uint32_t required = function.required_threads(at);
+    const std::uint32_t required = facts.required_threads[at];
     if (required != 0 && required != shape.block[at]) return CUDA_ERROR_INVALID_VALUE;
     threads *= shape.block[at];
     clustered = clustered || shape.cluster[at] > 1;
   }
-  if (threads > fact(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)) return CUDA_ERROR_INVALID_VALUE;
-  if (clustered && fact(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) == 0) return CUDA_ERROR_NOT_SUPPORTED;
-  if (shape.cooperative && fact(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == 0) return CUDA_ERROR_NOT_SUPPORTED;
-  if (threads > function.largest_block()) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (threads > most.threads) return CUDA_ERROR_INVALID_VALUE;
+  if (clustered && !most.clusters) return CUDA_ERROR_NOT_SUPPORTED;
+  if (shape.cooperative && !most.cooperative) return CUDA_ERROR_NOT_SUPPORTED;
+  if (threads > facts.largest_block) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   if (shape.dynamic_shared > function.largest_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
@@ -93,8 +107,8 @@ CUresult take_attribute(CUlaunchAttributeID which, const CUlaunchAttributeValue&
 
 CUresult gather_parameters(const Function& function, void* const* parameters, void* const* extra,
                            std::vector<std::uint64_t>& block) {
-  const std::uint64_t size = function.parameter_bytes();
-  const auto& layout = function.parameters();
+  const std::uint64_t size = function.facts().parameter_bytes;
+  const auto& layout = function.facts().parameters;
   block.assign(std::max<std::size_t>(1, (size + 7) / 8), 0);
   auto* const bytes = reinterpret_cast<std::byte*>(block.data());
   if (parameters != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "cuda-shim/api/code/module.hpp"
 #include "cuda-shim/api/cuda.hpp"
-#include "module.hpp"
-#include "scheduler.hpp"
 
 namespace fairgv::cuda {
 
 class Driver;
+class Engine;
 
 struct LaunchShape {
   std::uint32_t grid[3] = {1, 1, 1};
@@ -21,6 +20,16 @@ struct LaunchShape {
   bool cooperative = false;
   int priority = 0;  // only told: a stream has one of its own
 };
+
+/// What a device allows, by its attributes: asked once, because every launch is held against it.
+struct LaunchLimits {
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint64_t threads = 0;  // of a block
+  bool clusters = false;
+  bool cooperative = false;
+};
+LaunchLimits launch_limits(const Engine& engine, CUdevice device);
 
 /// CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, ...: what cuLaunchKernel answers for such a
 /// shape.
@@ -33,10 +42,5 @@ CUresult take_attribute(CUlaunchAttributeID which, const CUlaunchAttributeValue&
 /// Copies the parameters out of either of the two ways to give them. The copy is whole words, at least one.
 CUresult gather_parameters(const Function& function, void* const* parameters, void* const* extra,
                            std::vector<std::uint64_t>& block);
-
-/// The engine's. Queues a launch that has been checked.
-CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
-                        std::shared_ptr<Function> function, const LaunchShape& shape,
-                        std::vector<std::uint64_t> parameters);
 
 }  // namespace fairgv::cuda

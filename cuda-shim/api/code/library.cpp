@@ -1,8 +1,45 @@
 #include "cuda-shim/api/code/library.hpp"
 
+#include <algorithm>
+
 #include "cuda-shim/api/driver.hpp"
 
 namespace fairgv::cuda {
+namespace {
+
+/// A module of the library in the current context. Null: there is no current context, or the code says why.
+std::shared_ptr<Module> module_here(Driver& driver, Library& library, CUresult& code) {
+  const auto& stack = context_stack();
+  code = CUDA_SUCCESS;
+  if (stack.empty() || stack.back()->ended()) return nullptr;
+  return library.module_in(driver, *stack.back(), code);
+}
+
+/// CUDA_ERROR_NOT_FOUND: the library has no such kernel, as far as can be told.
+CUresult check_kernel(Driver& driver, Library& library, std::string_view name) {
+  if (const auto* const names = library.image().kernel_names()) {
+    return std::find(names->begin(), names->end(), name) != names->end() ? CUDA_SUCCESS
+                                                                         : CUDA_ERROR_NOT_FOUND;
+  }
+  CUresult code = CUDA_SUCCESS;
+  const auto module = module_here(driver, library, code);
+  if (!module) return code;  // without a context nobody knows: its first use will tell
+  CUfunction function = nullptr;
+  return module->function(name, function);
+}
+
+}  // namespace
+
+CUresult kernel_names(Driver& driver, Library& library, std::vector<std::string>& names) {
+  if (const auto* const known = library.image().kernel_names()) {
+    names = *known;
+    return CUDA_SUCCESS;
+  }
+  CUresult code = CUDA_SUCCESS;
+  const auto module = module_here(driver, library, code);
+  if (module) return module->kernel_names(names);
+  return code == CUDA_SUCCESS ? CUDA_ERROR_INVALID_CONTEXT : code;
+}
 
 std::shared_ptr<Module> Library::module_in(Driver& driver, Context& context, CUresult& code) {
   // Loading may take long. It holds up who needs the same library, and has to wait for it anyway.
@@ -11,7 +48,7 @@ std::shared_ptr<Module> Library::module_in(Driver& driver, Context& context, CUr
   code = CUDA_SUCCESS;
   if (module) return module;
   LoadLog log;
-  module = Module::make(driver, image_, context, code, log);
+  module = driver.engine.make_module(driver, image_, context, code, log);
   tell(log, {}, code);
   if (module) driver.modules.add(module);
   return module;

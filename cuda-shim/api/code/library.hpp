@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda-shim/api/code/module.hpp"
 #include "cuda-shim/api/cuda.hpp"
-#include "module.hpp"
 
 namespace fairgv::cuda {
 
@@ -44,9 +44,7 @@ struct LibraryKernel {
   std::string name;
 };
 
-/// The engine's: CUDA_ERROR_NOT_FOUND if it can tell that the library has no such kernel.
-CUresult check_kernel(Driver& driver, Library& library, std::string_view name);
-/// The engine's: the names of its kernels.
+/// The names of its kernels; where only a module can tell, of one in the current context.
 CUresult kernel_names(Driver& driver, Library& library, std::vector<std::string>& names);
 
 /// The function of a CUfunction, or of a CUkernel that was cast to one: then its instance in the context.

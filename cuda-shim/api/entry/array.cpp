@@ -59,7 +59,7 @@ bool is_possible(const Driver& driver, const Context& context, const CUDA_ARRAY3
   if ((wish.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) != 0 && !is_2d) return false;
   const Limits most = limits_of(wish);
   const auto fits = [&](std::size_t extent, CUdevice_attribute limit) {
-    const int value = limit == kNone ? 1 : driver.attribute(context.device(), limit);
+    const int value = limit == kNone ? 1 : driver.engine.attribute(context.device(), limit);
     return extent <= static_cast<std::size_t>(std::max(0, value));
   };
   return fits(wish.Width, most.width) && fits(wish.Height, most.height) && fits(wish.Depth, most.depth);
@@ -86,7 +86,8 @@ CUresult create(Driver& driver, Context& context, CUarray* handle, const CUDA_AR
       __builtin_mul_overflow(bytes, array->layers, &bytes)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (const CUresult code = driver.make_array(context, bytes, *array); code != CUDA_SUCCESS) return code;
+  if (const CUresult code = driver.engine.make_array(context, bytes, *array); code != CUDA_SUCCESS)
+    return code;
   *handle = reinterpret_cast<CUarray>(driver.arrays.add(std::move(array)));
   return CUDA_SUCCESS;
 }

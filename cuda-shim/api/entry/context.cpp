@@ -1,7 +1,7 @@
 // Entry points: contexts (CUDA Driver API, "Primary Context Management", "Context Management").
+#include "cuda-shim/api/code/module.hpp"
 #include "cuda-shim/api/entry/entry.hpp"
 #include "cuda-shim/api/objects.hpp"
-#include "module.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -210,14 +210,14 @@ CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext handle) {
 CUresult CUDAAPI cuCtxGetLimit(std::size_t* value, CUlimit limit) {
   return in_context([=](Driver& driver, Context& context) {
     if (value == nullptr || limit < 0 || limit >= CU_LIMIT_MAX) return CUDA_ERROR_INVALID_VALUE;
-    return driver.limit(context, limit, *value);
+    return driver.engine.limit(context, limit, *value);
   });
 }
 
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return in_context([=](Driver& driver, Context& context) {
     if (limit < 0 || limit >= CU_LIMIT_MAX) return CUDA_ERROR_INVALID_VALUE;
-    return driver.set_limit(context, limit, value);
+    return driver.engine.set_limit(context, limit, value);
   });
 }
 

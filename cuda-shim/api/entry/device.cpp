@@ -61,7 +61,7 @@ CUresult CUDAAPI cuDeviceGetCount(int* count) {
 CUresult CUDAAPI cuDeviceGetName(char* name, int length, CUdevice device) {
   return on_device(device, [=](Driver& driver) {
     if (name == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
-    std::snprintf(name, static_cast<std::size_t>(length), "%s", driver.device_name(device).c_str());
+    std::snprintf(name, static_cast<std::size_t>(length), "%s", driver.description(device).name.c_str());
     return CUDA_SUCCESS;
   });
 }
@@ -69,7 +69,7 @@ CUresult CUDAAPI cuDeviceGetName(char* name, int length, CUdevice device) {
 CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return on_device(device, [=](Driver& driver) {
     if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *uuid = driver.device_uuid(device);
+    *uuid = driver.description(device).uuid;
     return CUDA_SUCCESS;
   });
 }
@@ -77,7 +77,7 @@ CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
 CUresult CUDAAPI cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
   return on_device(device, [=](Driver& driver) {
     if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *bytes = driver.device_memory(device);
+    *bytes = driver.description(device).memory;
     return CUDA_SUCCESS;
   });
 }
@@ -86,7 +86,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, 
   return on_device(device, [=](Driver& driver) {
     if (value == nullptr || attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
       return CUDA_ERROR_INVALID_VALUE;
-    *value = driver.attribute(device, attribute);
+    *value = driver.engine.attribute(device, attribute);
     return CUDA_SUCCESS;
   });
 }
@@ -94,8 +94,8 @@ CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, 
 CUresult CUDAAPI cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   return on_device(device, [=](Driver& driver) {
     if (major == nullptr || minor == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *major = driver.attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    *minor = driver.attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    *major = driver.engine.attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    *minor = driver.engine.attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     return CUDA_SUCCESS;
   });
 }
@@ -103,7 +103,7 @@ CUresult CUDAAPI cuDeviceComputeCapability(int* major, int* minor, CUdevice devi
 CUresult CUDAAPI cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
   return on_device(device, [=](Driver& driver) {
     if (properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const auto fact = [&](CUdevice_attribute which) { return driver.attribute(device, which); };
+    const auto fact = [&](CUdevice_attribute which) { return driver.engine.attribute(device, which); };
     *properties = {};
     properties->maxThreadsPerBlock = fact(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     properties->maxThreadsDim[0] = fact(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
@@ -126,7 +126,7 @@ CUresult CUDAAPI cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
 CUresult CUDAAPI cuDeviceGetPCIBusId(char* id, int length, CUdevice device) {
   return on_device(device, [=](Driver& driver) {
     if (id == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
-    std::snprintf(id, static_cast<std::size_t>(length), "%s", driver.pci_bus_id(device).c_str());
+    std::snprintf(id, static_cast<std::size_t>(length), "%s", driver.description(device).pci_bus_id.c_str());
     return CUDA_SUCCESS;
   });
 }
@@ -137,7 +137,7 @@ CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
     if (device == nullptr || id == nullptr || !read_bus_id(id, asked)) return CUDA_ERROR_INVALID_VALUE;
     for (CUdevice at = 0; at < driver.device_count(); ++at) {
       BusId own{};
-      if (!read_bus_id(driver.pci_bus_id(at).c_str(), own) || own != asked) continue;
+      if (!read_bus_id(driver.description(at).pci_bus_id.c_str(), own) || own != asked) continue;
       *device = at;
       return CUDA_SUCCESS;
     }

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "cuda-shim/api/code/library.hpp"
+#include "cuda-shim/api/code/module.hpp"
 #include "cuda-shim/api/entry/entry.hpp"
-#include "module.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -29,9 +29,9 @@ constexpr unsigned kOccupancyFlags = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE;
 CUresult best_block(Driver& driver, CUdevice device, Function& function, CUoccupancyB2DSize shared_of,
                     std::size_t dynamic_shared, int limit, unsigned flags, int& grid, int& block) {
   const auto warp =
-      static_cast<std::uint32_t>(std::max(1, driver.attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE)));
-  const int units = driver.attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  std::uint32_t largest = function.largest_block();
+      static_cast<std::uint32_t>(std::max(1, driver.engine.attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE)));
+  const int units = driver.engine.attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  std::uint32_t largest = function.facts().largest_block;
   if (limit > 0) largest = std::min(largest, static_cast<std::uint32_t>(limit));
   std::uint64_t best_threads = 0;
   for (std::uint32_t asked = (largest + warp - 1) / warp * warp; asked > 0; asked -= warp) {
@@ -91,7 +91,7 @@ CUresult CUDAAPI cuFuncGetModule(CUmodule* module, CUfunction handle) {
 CUresult CUDAAPI cuFuncGetName(const char** name, CUfunction handle) {
   return on_given_function(handle, [=](Driver&, Function& function) {
     if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *name = function.name().c_str();
+    *name = function.facts().name.c_str();
     return CUDA_SUCCESS;
   });
 }
@@ -99,7 +99,7 @@ CUresult CUDAAPI cuFuncGetName(const char** name, CUfunction handle) {
 CUresult CUDAAPI cuFuncGetParamInfo(CUfunction handle, std::size_t index, std::size_t* offset,
                                     std::size_t* size) {
   return on_given_function(handle, [=](Driver&, Function& function) {
-    const auto& layout = function.parameters();
+    const auto& layout = function.facts().parameters;
     if (offset == nullptr || index >= layout.size()) return CUDA_ERROR_INVALID_VALUE;
     *offset = layout[index].offset;
     if (size != nullptr) *size = layout[index].size;

@@ -13,7 +13,7 @@ CUresult load_library(Driver& driver, CUlibrary* handle, const void* image, std:
                       const JitOptions& options) {
   LoadLog log;
   CUresult code = CUDA_SUCCESS;
-  const auto loaded = load_image(image, size, options, code, log);
+  const auto loaded = driver.engine.load_image(image, size, options, code, log);
   tell(log, options, code);
   if (!loaded) return code;
   auto library = std::make_shared<Library>(loaded);
@@ -144,8 +144,10 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CU
 // Managed variables are ordinary ones, where the host sees those.
 CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                                      const char* name) {
-  if (!kHostSeesVariables) return CUDA_ERROR_NOT_SUPPORTED;
-  return cuLibraryGetGlobal(address, bytes, library, name);
+  const CUresult seen = initialized([](Driver& driver) {
+    return driver.engine.host_sees_variables() ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+  });
+  return seen == CUDA_SUCCESS ? cuLibraryGetGlobal(address, bytes, library, name) : seen;
 }
 
 CUresult CUDAAPI cuKernelGetFunction(CUfunction* out, CUkernel handle) {

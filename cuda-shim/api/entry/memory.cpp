@@ -76,7 +76,7 @@ extern "C" {
 CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
   return in_context([=](Driver& driver, Context& context) {
     if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return driver.memory_info(context, driver.memory.used(), *free, *total);
+    return driver.engine.memory_info(context, driver.memory.used(), *free, *total);
   });
 }
 
@@ -171,7 +171,7 @@ CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr* address, void* pointer, 
     if (address == nullptr || pointer == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = driver.memory.find(address_of(pointer));
     if (!allocation || !allocation->is_host()) return CUDA_ERROR_INVALID_VALUE;
-    return driver.device_address(*allocation, address_of(pointer), *address);
+    return device_address(driver, *allocation, address_of(pointer), *address);
   });
 }
 

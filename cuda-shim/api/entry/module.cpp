@@ -6,8 +6,8 @@
 
 #include "cuda-shim/api/code/image_source.hpp"
 #include "cuda-shim/api/code/jit_options.hpp"
+#include "cuda-shim/api/code/module.hpp"
 #include "cuda-shim/api/entry/entry.hpp"
-#include "module.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -16,9 +16,9 @@ CUresult load(Driver& driver, Context& context, CUmodule* handle, const void* im
               std::optional<std::uint64_t> size, const JitOptions& options) {
   LoadLog log;
   CUresult code = CUDA_SUCCESS;
-  const auto loaded = load_image(image, size, options, code, log);
+  const auto loaded = driver.engine.load_image(image, size, options, code, log);
   std::shared_ptr<Module> module;
-  if (loaded) module = Module::make(driver, loaded, context, code, log);
+  if (loaded) module = driver.engine.make_module(driver, loaded, context, code, log);
   tell(log, options, code);
   if (!module) return code;
   *handle = module->handle();

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/api/memory/ranges.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -22,7 +23,7 @@ CUresult attribute_of(const Driver& driver, const Allocation& allocation, CUdevi
       return store(data, host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {
       CUdeviceptr on_device = 0;
-      const CUresult code = driver.device_address(allocation, address, on_device);
+      const CUresult code = device_address(driver, allocation, address, on_device);
       return code == CUDA_SUCCESS ? store(data, on_device) : CUDA_ERROR_INVALID_VALUE;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:

@@ -51,9 +51,9 @@ CUresult CUDAAPI cuTexObjectCreate(CUtexObject* handle, const CUDA_RESOURCE_DESC
     object->sampling = *sampling;
     if (view != nullptr) object->view = *view;
     CUresult code = check_texture(driver, context, *object);
-    if (code == CUDA_SUCCESS) code = driver.make_texture(context, *object);
+    if (code == CUDA_SUCCESS) code = driver.engine.make_texture(context, *object);
     if (code != CUDA_SUCCESS) return code;
-    *handle = object->storage.handle();
+    *handle = object->handle;
     driver.textures.add_as(key(*handle), std::move(object));
     return CUDA_SUCCESS;
   });
@@ -86,9 +86,9 @@ CUresult CUDAAPI cuSurfObjectCreate(CUsurfObject* handle, const CUDA_RESOURCE_DE
     object->owner = context.handle();
     object->resource = *resource;
     CUresult code = check_surface(driver, *object);
-    if (code == CUDA_SUCCESS) code = driver.make_surface(context, *object);
+    if (code == CUDA_SUCCESS) code = driver.engine.make_surface(context, *object);
     if (code != CUDA_SUCCESS) return code;
-    *handle = object->storage.handle();
+    *handle = object->handle;
     driver.surfaces.add_as(key(*handle), std::move(object));
     return CUDA_SUCCESS;
   });
@@ -109,7 +109,7 @@ CUresult CUDAAPI cuDeviceGetTexture1DLinearMaxWidth(std::size_t* elements, CUarr
     if (!driver.has_device(device)) return CUDA_ERROR_INVALID_DEVICE;
     if (elements == nullptr || !is_stored({format, channels})) return CUDA_ERROR_INVALID_VALUE;
     *elements = static_cast<std::size_t>(
-        driver.attribute(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
+        driver.engine.attribute(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
     return CUDA_SUCCESS;
   });
 }

@@ -129,7 +129,7 @@ CUresult Executable::launch(Driver& driver, Context& context, const std::shared_
     if (code != CUDA_SUCCESS) return code;
   }
   if (last_stream_ && last_stream_ != stream && is_of_a_context(driver, *last_stream_)) {
-    const auto before = driver.scheduler.mark(last_stream_);
+    const auto before = driver.scheduler.mark(last_stream_, nullptr);
     if (!before->done()) driver.scheduler.mark(stream, before);
   }
   last_stream_ = stream;

@@ -112,7 +112,7 @@ void keep_attributes(const NodeWork& before, NodeWork& after) {
 CUDA_KERNEL_NODE_PARAMS describe(GraphNode& node, LaunchCommand& launch) {
   node.parameter_pointers.clear();
   auto* const bytes = reinterpret_cast<std::byte*>(launch.parameters.data());
-  for (const ParameterPlace& place : launch.function->parameters())
+  for (const ParameterPlace& place : launch.function->facts().parameters)
     node.parameter_pointers.push_back(bytes + place.offset);
   const auto& [grid, block, shared, cluster, cooperative, priority] = launch.shape;
   CUDA_KERNEL_NODE_PARAMS p{};

@@ -66,12 +66,6 @@ struct PitchedSide {
 };
 CUresult pitched_place(Driver& driver, const PitchedSide& side, const Extent& extent, Place& place);
 
-/// The engine's. Runs or queues it, as its sides and the call ask for: a call that is not asynchronous
-/// returns when the copy is done, between device memories when it is queued; an asynchronous one returns when
-/// pageable memory is no longer needed.
-CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to, const Place& from,
-              const Extent& extent, bool async);
-
 /// `count` elements of `element` bytes per row. CUDA_ERROR_INVALID_VALUE: range or alignment.
 struct Fill {
   CUdeviceptr address = 0;
@@ -84,7 +78,5 @@ struct Fill {
 CUresult check_fill(const Driver& driver, const Fill& fill);
 /// Checks it, and queues it unless it is empty.
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
-/// The engine's part of it: `fill` has been checked and is not empty.
-CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
 
 }  // namespace fairgv::cuda

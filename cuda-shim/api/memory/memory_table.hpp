@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cuda-shim/api/cuda.hpp"
-#include "storage.hpp"
+#include "cuda-shim/api/memory/storage.hpp"
 
 namespace fairgv::cuda {
 
@@ -37,10 +37,10 @@ struct Allocation {
   unsigned flags = 0;           // of the call that made it
   std::uint64_t buffer_id = 0;  // unique in this process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
   CUdevice device = 0;
-  CUcontext context = nullptr;  // a name only, never followed
-  CUmemoryPool pool = nullptr;  // pooled: the same
-  Storage storage;              // empty: not ours: registered memory, variables
-  std::uint64_t charged = 0;    // bytes in the table's books
+  CUcontext context = nullptr;       // a name only, never followed
+  CUmemoryPool pool = nullptr;       // pooled: the same
+  std::unique_ptr<Storage> storage;  // null: not ours: registered memory, variables
+  std::uint64_t charged = 0;         // bytes in the table's books
   /// Set by the first cuMemFreeAsync: exchanged with acq_rel, so that a second one sees it.
   std::atomic<bool> freed{false};
   /// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; relaxed, for it is only told.

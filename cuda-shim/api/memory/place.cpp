@@ -3,6 +3,7 @@
 #include "cuda-shim/api/memory/bounds.hpp"
 #include "cuda-shim/api/memory/copy.hpp"
 #include "cuda-shim/api/memory/copy_sides.hpp"
+#include "cuda-shim/api/scheduler.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -163,21 +164,38 @@ CUDA_MEMCPY3D describe_copy(const Place& to, const Place& from, const Extent& ex
   return p;
 }
 
-CUresult check_fill(const Driver& driver, const Fill& fill) {
-  if (fill.count == 0 || fill.rows == 0) return CUDA_SUCCESS;
+namespace {
+
+bool is_empty(const Fill& fill) {
+  return fill.count == 0 || fill.rows == 0;
+}
+
+/// The allocation that a fill, which is not empty, lies in.
+CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<Allocation>& allocation) {
   std::size_t width = 0;
   if (__builtin_mul_overflow(fill.count, fill.element, &width)) return CUDA_ERROR_INVALID_VALUE;
   if (fill.address % fill.element != 0) return CUDA_ERROR_INVALID_VALUE;
   if (fill.rows > 1 && (fill.pitch < width || fill.pitch % fill.element != 0))
     return CUDA_ERROR_INVALID_VALUE;
   const auto size = span_of({width, fill.rows, 1}, fill.pitch, 0);
-  return size && driver.memory.covers(fill.address, *size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (!size) return CUDA_ERROR_INVALID_VALUE;
+  allocation = driver.memory.find(fill.address);
+  const bool covers = allocation && *size <= allocation->size - (fill.address - allocation->begin);
+  return covers ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
+CUresult check_fill(const Driver& driver, const Fill& fill) {
+  std::shared_ptr<Allocation> allocation;
+  return is_empty(fill) ? CUDA_SUCCESS : find_filled(driver, fill, allocation);
 }
 
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
-  if (fill.count == 0 || fill.rows == 0) return CUDA_SUCCESS;
-  const CUresult code = check_fill(driver, fill);
-  return code == CUDA_SUCCESS ? enqueue_fill(driver, stream, fill) : code;
+  if (is_empty(fill)) return CUDA_SUCCESS;
+  std::shared_ptr<Allocation> allocation;
+  const CUresult code = find_filled(driver, fill, allocation);
+  return code == CUDA_SUCCESS ? driver.scheduler.fill(stream, fill, *allocation) : code;
 }
 
 }  // namespace fairgv::cuda

@@ -9,10 +9,14 @@ namespace fairgv::cuda {
 CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
                              const CUmemLocation& location);
 
-/// The engine's: frees memory of the device when what is in the stream by now has ended, and takes it out of
-/// the table and its pool's books then or before.
-void free_in_order(Driver& driver, const std::shared_ptr<Stream>& stream,
-                   const std::shared_ptr<Allocation>& allocation);
+/// The device's address of what is at `address` in an allocation. Only memory of the host may be elsewhere
+/// for the device.
+inline CUresult device_address(const Driver& driver, const Allocation& allocation, std::uint64_t address,
+                               CUdeviceptr& on_device) {
+  if (allocation.is_host()) return driver.engine.device_address(allocation, address, on_device);
+  on_device = address;
+  return CUDA_SUCCESS;
+}
 
 /// Memory of a pool goes back into its books; other memory has none.
 void discharge_pool(Driver& driver, const Allocation& allocation);

@@ -1,4 +1,5 @@
 #include "cuda-shim/api/memory/texture.hpp"
+#include "cuda-shim/api/memory/ranges.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -52,15 +53,15 @@ CUresult check_array(const Driver& driver, TextureObject& object) {
 CUresult check_memory(const Driver& driver, const Context& context, CUdeviceptr address, std::size_t size,
                       TextureObject& object) {
   const auto alignment = static_cast<CUdeviceptr>(
-      std::max(1, driver.attribute(context.device(), CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)));
+      std::max(1, driver.engine.attribute(context.device(), CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)));
   if (address == 0 || size == 0 || address % alignment != 0) return CUDA_ERROR_INVALID_VALUE;
   Place place;
   if (const CUresult code = device_place(driver, address, size, place); code != CUDA_SUCCESS) return code;
-  return driver.device_address(*place.allocation, address, object.address);
+  return device_address(driver, *place.allocation, address, object.address);
 }
 
 bool exceeds(const Driver& driver, const Context& context, std::size_t value, CUdevice_attribute most) {
-  return value > static_cast<std::size_t>(std::max(0, driver.attribute(context.device(), most)));
+  return value > static_cast<std::size_t>(std::max(0, driver.engine.attribute(context.device(), most)));
 }
 
 CUresult check_linear(const Driver& driver, const Context& context, TextureObject& object) {
@@ -85,7 +86,7 @@ CUresult check_pitched(const Driver& driver, const Context& context, TextureObje
     return CUDA_ERROR_INVALID_VALUE;
   }
   const auto alignment = static_cast<std::size_t>(
-      std::max(1, driver.attribute(context.device(), CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)));
+      std::max(1, driver.engine.attribute(context.device(), CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)));
   const std::size_t row = pitched.width * format.bytes();
   if (pitched.pitchInBytes < row || pitched.pitchInBytes % alignment != 0) return CUDA_ERROR_INVALID_VALUE;
   const auto size = span_of({row, pitched.height, 1}, pitched.pitchInBytes, 0);

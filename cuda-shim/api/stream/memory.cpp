@@ -48,7 +48,10 @@ CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
     const bool freeable = allocation && !allocation->is_host() && allocation->kind != MemoryKind::variable &&
                           !allocation->freed.exchange(true, std::memory_order_acq_rel);
     if (!freeable) return CUDA_ERROR_INVALID_VALUE;
-    free_in_order(driver, stream, allocation);
+    driver.scheduler.free_in_order(stream, allocation, [&driver, allocation] {
+      driver.memory.remove(*allocation);
+      discharge_pool(driver, *allocation);
+    });
     return CUDA_SUCCESS;
   });
 }

@@ -1,4 +1,4 @@
-// What the stream_*.cpp files share. They are compiled twice: once as they stand, and once with
+// What the files of this folder share. They are compiled twice: once as they stand, and once with
 // CUDA_API_PER_THREAD_DEFAULT_STREAM, under which cuda.h gives every function in them its _ptds or _ptsz
 // name. The only other difference is what stream 0 means.
 #pragma once
@@ -20,7 +20,10 @@ CUresult on_stream(CUstream handle, const Body& body) noexcept {
   return in_context([&body, handle](Driver& driver, Context& context) {
     const auto stream = find_stream(driver, context, handle, kPerThreadDefault);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-    if (const CUresult fault = stream->group()->fault(); fault != CUDA_SUCCESS) return fault;
+    // Of the current context's streams in_context() has looked.
+    if (stream->group() != context.group()) {
+      if (const CUresult fault = stream->group()->fault(); fault != CUDA_SUCCESS) return fault;
+    }
     return static_cast<CUresult>(body(driver, context, stream));
   });
 }

@@ -4,9 +4,18 @@
 #include <utility>
 
 #include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
 #include "cuda-shim/softcuda/driver/launch/held_launch.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
+
+namespace {
+
+Engine& engine_of(Driver& driver) {
+  return static_cast<Engine&>(driver.engine);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -14,7 +23,7 @@ extern "C" {
 [[gnu::visibility("default")]] void* cuFairgvOpenclDevice(CUdevice device) noexcept {
   void* beneath = nullptr;
   initialized([&](Driver& driver) {
-    if (device == 0) beneath = driver.opencl->device();
+    if (device == 0) beneath = engine_of(driver).opencl->device();
     return CUDA_SUCCESS;
   });
   return beneath;
@@ -28,7 +37,8 @@ extern "C" {
   return in_any_context([&](Driver& driver, Context& context) {
     const auto stream = find_stream(driver, context, handle, false);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-    driver.scheduler.submit_prompt(*stream, [=](CUresult fault) { callback(handle, fault, data); });
+    engine_of(driver).operations.submit_prompt(own(stream),
+                                               [=](CUresult fault) { callback(handle, fault, data); });
     return CUDA_SUCCESS;
   });
 }
@@ -39,7 +49,8 @@ extern "C" {
 [[gnu::visibility("default")]] CUresult cuFairgvHoldNextLaunch(void (*reached)(void* data), void* data,
                                                                void** launch) noexcept {
   return initialized([&](Driver& driver) {
-    static const bool holds = opencl::gate_holds(driver.opencl->context(), driver.opencl->device());
+    static const bool holds =
+        opencl::gate_holds(engine_of(driver).opencl->context(), engine_of(driver).opencl->device());
     if (!holds) return CUDA_ERROR_NOT_SUPPORTED;
     auto held = std::make_shared<HeldLaunch>(reached, data);
     HeldLaunch::hold_next(held);
@@ -55,4 +66,4 @@ extern "C" {
 }
 
 }  // extern "C"
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

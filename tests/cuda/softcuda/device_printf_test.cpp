@@ -10,8 +10,8 @@
 
 namespace {
 
-using fairgv::cuda::format_device_text;
-using fairgv::cuda::text_of_ring;
+using fairgv::cuda::soft::format_device_text;
+using fairgv::cuda::soft::text_of_ring;
 using fairgv::softcuda::PrintfRecord;
 
 /// Arguments as a kernel packs them: each at its natural alignment.

@@ -15,7 +15,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using fairgv::cuda::KernelCache;
+using fairgv::cuda::soft::KernelCache;
 using Binary = std::vector<unsigned char>;
 
 std::size_t files_in(const fs::path& folder) {

@@ -1,9 +1,9 @@
 #include <cstring>
 
-#include "cuda-shim/softcuda/driver/module.hpp"
+#include "cuda-shim/softcuda/driver/code/module.hpp"
 #include "runtime/fatbin/fatbin.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 using namespace softcuda;
 using namespace fatbin;
@@ -124,6 +124,10 @@ std::shared_ptr<Image> Image::of_ptx(std::string_view ptx, CUresult& code, LoadL
   return std::make_shared<Image>(std::move(translation.value()));
 }
 
+Image::Image(TranslatedModule translated) : translated_(std::move(translated)) {
+  for (const KernelInfo& info : translated_.kernels) kernel_names_.push_back(info.name);
+}
+
 cl_program Image::program(const OpenClDevice& device) {
   const std::lock_guard guard(lock_);
   if (!tried_) {
@@ -146,4 +150,4 @@ const KernelInfo* Image::kernel(std::string_view name) const {
   return nullptr;
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

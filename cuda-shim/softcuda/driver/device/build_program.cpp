@@ -4,7 +4,7 @@
 #include "cuda-shim/softcuda/driver/device/kernel_cache.hpp"
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 std::string key_of(const OpenClDevice& device, const std::string& source, const std::string& options) {
@@ -90,4 +90,4 @@ Result<ProgramPtr> build_program(const OpenClDevice& device, const std::string& 
   return program;
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

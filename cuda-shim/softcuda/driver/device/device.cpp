@@ -4,10 +4,11 @@
 #include <cstring>
 #include <functional>
 
+#include "cuda-shim/softcuda/driver/device/description.hpp"
 #include "cuda-shim/softcuda/driver/device/limits.hpp"
 #include "cuda-shim/softcuda/driver/engine.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 template <typename Number>
@@ -186,24 +187,20 @@ int other_attribute(CUdevice_attribute which) {
 
 }  // namespace
 
-std::string Engine::device_name(CUdevice) const {
-  return "FairGV soft device (" + opencl->facts().name + ")";
-}
-
-/// The same device in the same machine has the same one: a name-based id (RFC 9562, version 8: our own hash).
-CUuuid Engine::device_uuid(CUdevice ordinal) const {
-  CUuuid id{};
-  const DeviceFacts& facts = opencl->facts();
-  const std::uint64_t halves[2] = {std::hash<std::string>{}(device_name(ordinal)),
+DeviceDescription describe(const DeviceFacts& facts) {
+  DeviceDescription device;
+  device.name = "FairGV soft device (" + facts.name + ")";
+  // The same device in the same machine has the same one: a name-based id (RFC 9562, version 8: our own
+  // hash).
+  const std::uint64_t halves[2] = {std::hash<std::string>{}(device.name),
                                    std::hash<std::string>{}(facts.version + facts.driver_version)};
-  std::memcpy(id.bytes, halves, sizeof id.bytes);
-  id.bytes[6] = static_cast<char>((id.bytes[6] & 0x0f) | 0x80);
-  id.bytes[8] = static_cast<char>((id.bytes[8] & 0x3f) | 0x80);
-  return id;
-}
-
-std::string Engine::pci_bus_id(CUdevice) const {
-  return "0000:00:00.0";  // there is no bus; one device, so one name
+  std::memcpy(device.uuid.bytes, halves, sizeof device.uuid.bytes);
+  device.uuid.bytes[6] = static_cast<char>((device.uuid.bytes[6] & 0x0f) | 0x80);
+  device.uuid.bytes[8] = static_cast<char>((device.uuid.bytes[8] & 0x3f) | 0x80);
+  device.pci_bus_id = "0000:00:00.0";  // there is no bus; one device, so one name
+  device.memory = facts.global_memory;
+  device.allocatable = facts.global_memory;
+  return device;
 }
 
 int Engine::attribute(CUdevice, CUdevice_attribute which) const {
@@ -213,4 +210,4 @@ int Engine::attribute(CUdevice, CUdevice_attribute which) const {
   return texture != 0 ? texture : other_attribute(which);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

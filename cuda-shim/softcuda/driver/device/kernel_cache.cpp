@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 namespace fs = std::filesystem;
@@ -153,4 +153,4 @@ void KernelCache::keep_within_bound() const {
   }
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

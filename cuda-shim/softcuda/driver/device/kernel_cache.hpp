@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 class KernelCache {
  public:
@@ -41,4 +41,4 @@ class KernelCache {
   std::uint64_t bound_;
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -8,7 +8,7 @@
 #include "cuda-shim/api/memory/bounds.hpp"
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 inline constexpr std::uint32_t kWarp = 32;
 inline constexpr std::uint32_t kComputeMajor = 7;
@@ -44,4 +44,4 @@ inline std::uint32_t threads_per_multiprocessor(const DeviceFacts& facts) {
   return std::max<std::uint32_t>(1024, largest_block(facts));
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -10,7 +10,7 @@
 
 #include "cuda-shim/api/of_thread.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 constexpr std::size_t kAlignment = 512;
@@ -235,4 +235,4 @@ DeviceMemory OpenClDevice::allocate(std::size_t size) const {
   return DeviceMemory(context_, whole, reinterpret_cast<std::byte*>(first));
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -18,7 +18,7 @@
 
 #include "runtime/base/result.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 /// Facts, fetched once.
 struct DeviceFacts {
@@ -105,4 +105,4 @@ using ProgramPtr = std::unique_ptr<std::remove_pointer_t<cl_program>, ProgramRel
 Result<ProgramPtr> build_program(const OpenClDevice& device, const std::string& source,
                                  const std::string& options);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

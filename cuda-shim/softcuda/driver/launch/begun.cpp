@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 void Begun::keep(std::unique_ptr<Begun> begun, cl_command_queue queue, cl_event event) {
   if (clSetEventCallback(event, CL_COMPLETE, &Begun::ended, begun.get()) == CL_SUCCESS) {
@@ -30,4 +30,4 @@ cl_command_queue device_queue(const OpenClDevice& device, Stream& stream) {
   return static_cast<cl_command_queue>(stream.device_queue.get());
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

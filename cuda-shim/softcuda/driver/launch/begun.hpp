@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
-#include "cuda-shim/softcuda/driver/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 class Begun {
  public:
@@ -37,4 +37,4 @@ class Begun {
 /// Begin only.
 cl_command_queue device_queue(const OpenClDevice& device, Stream& stream);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -8,7 +8,7 @@
 
 #include "cuda-shim/softcuda/translate/runtime_block.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 using softcuda::PrintfRecord;
 
@@ -165,4 +165,4 @@ std::string text_of_ring(const std::byte* ring, std::uint64_t used, std::uint64_
   return text;
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 /// `arguments`: the bytes that the kernel laid out. %s follows an address of the kernel's. An argument that
 /// is not there ends the text.
@@ -17,4 +17,4 @@ std::string format_device_text(const char* format, std::span<const std::byte> ar
 /// The text of all whole records in the first `used` bytes of a ring.
 std::string text_of_ring(const std::byte* ring, std::uint64_t used, std::uint64_t capacity);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

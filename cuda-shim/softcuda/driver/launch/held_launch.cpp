@@ -4,7 +4,7 @@
 
 #include "cuda-shim/api/of_thread.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 std::shared_ptr<HeldLaunch>& next_launch() {
@@ -42,4 +42,4 @@ void HeldLaunch::tell() {
   if (!told_.exchange(true, std::memory_order_relaxed)) reached_(data_);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

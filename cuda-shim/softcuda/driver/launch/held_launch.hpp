@@ -8,10 +8,10 @@
 #include <atomic>
 #include <memory>
 
-#include "cuda-shim/softcuda/driver/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 #include "runtime/opencl/code_gate.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 class HeldLaunch {
  public:
@@ -49,4 +49,4 @@ class HeldLaunch {
   opencl::CodeGate gate_;
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -5,20 +5,20 @@
 #include <cstring>
 #include <utility>
 
-#include "cuda-shim/api/driver.hpp"
-#include "cuda-shim/softcuda/driver/device/limits.hpp"
+#include "cuda-shim/softcuda/driver/code/module.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
 #include "cuda-shim/softcuda/driver/launch/begun.hpp"
 #include "cuda-shim/softcuda/driver/launch/device_printf.hpp"
 #include "cuda-shim/softcuda/driver/launch/held_launch.hpp"
 #include "cuda-shim/softcuda/driver/launch/launch_frame.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 using softcuda::TrapKind;
 namespace {
 
 struct Launch {
-  Driver& driver;
+  Engine& engine;
   std::shared_ptr<Function> function;
   LaunchShape shape;
   std::vector<std::uint64_t> parameters;
@@ -72,7 +72,7 @@ bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
     set.shared_bytes = shared;
   }
   if (!set.has_data_address) {
-    const cl_ulong data = launch.function->module().data_address();
+    const cl_ulong data = launch.function->own_module().data_address();
     if (clSetKernelArg(kernel, 2, sizeof data, &data) != CL_SUCCESS) return false;
     set.has_data_address = true;
   }
@@ -86,11 +86,11 @@ class BegunLaunch : public Begun {
  public:
   BegunLaunch(std::shared_ptr<Launch> launch, std::shared_ptr<Operation> operation,
               std::unique_ptr<LaunchFrame> frame)
-      : Begun(launch->driver.scheduler, std::move(operation)),
+      : Begun(launch->engine.operations, std::move(operation)),
         launch_(std::move(launch)),
         frame_(std::move(frame)) {}
   ~BegunLaunch() override {
-    if (frame_) launch_->driver.frames.give_back(std::move(frame_));
+    if (frame_) launch_->engine.frames.give_back(std::move(frame_));
   }
   bool has_frame() const { return frame_ != nullptr; }
   const LaunchFrame& frame() const { return *frame_; }
@@ -109,8 +109,8 @@ class BegunLaunch : public Begun {
 /// Ready for the launch; null: the device has no memory.
 std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
   const KernelInfo& info = launch.function->info();
-  const OpenClDevice& device = *launch.driver.opencl;
-  auto frame = launch.driver.frames.take(device);
+  const OpenClDevice& device = *launch.engine.opencl;
+  auto frame = launch.engine.frames.take(device);
   if (!frame) return nullptr;
   const std::uint64_t threads =
       std::uint64_t{launch.shape.block[0]} * launch.shape.block[1] * launch.shape.block[2];
@@ -119,7 +119,7 @@ std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
   // As many blocks at once as the device has units, and one more for the thread that waits.
   const std::uint32_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
   if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) return frame;
-  launch.driver.frames.give_back(std::move(frame));
+  launch.engine.frames.give_back(std::move(frame));
   return nullptr;
 }
 
@@ -148,12 +148,12 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
 /// Puts the launch on its stream's own queue, behind those that are there, and returns.
 CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
                       const std::shared_ptr<Operation>& operation) {
-  const cl_command_queue queue = device_queue(*launch->driver.opencl, stream);
+  const cl_command_queue queue = device_queue(*launch->engine.opencl, stream);
   if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
   auto begun = std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch));
   if (!begun->has_frame()) return CUDA_ERROR_OUT_OF_MEMORY;
   HeldLaunch* const held = launch->held.get();
-  const cl_event start = held != nullptr ? held->start(launch->driver.opencl->context()) : nullptr;
+  const cl_event start = held != nullptr ? held->start(launch->engine.opencl->context()) : nullptr;
   if (held != nullptr && start == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   cl_event event = nullptr;
   const CUresult code = enqueue_kernel(*launch, begun->frame(), queue, start, event);
@@ -169,14 +169,14 @@ CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
 
 }  // namespace
 
-CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
-                        std::shared_ptr<Function> function, const LaunchShape& shape,
-                        std::vector<std::uint64_t> parameters) {
+CUresult Commands::launch(const std::shared_ptr<cuda::Stream>& stream,
+                          std::shared_ptr<cuda::Function> function, const LaunchShape& shape,
+                          std::vector<std::uint64_t> parameters) {
   const auto held = HeldLaunch::take_next();
-  auto launch =
-      std::make_shared<Launch>(Launch{driver, std::move(function), shape, std::move(parameters), held});
-  const auto submitted = driver.scheduler.submit(
-      stream,
+  auto launch = std::make_shared<Launch>(Launch{
+      engine_, std::static_pointer_cast<Function>(std::move(function)), shape, std::move(parameters), held});
+  const auto submitted = engine_.operations.submit(
+      share(stream),
       [launch](Stream& to, const std::shared_ptr<Operation>& operation) {
         return begin_launch(launch, to, operation);
       },
@@ -185,4 +185,4 @@ CUresult enqueue_launch(Driver& driver, const std::shared_ptr<Stream>& stream,
   return CUDA_SUCCESS;
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -10,7 +10,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 /// The cycle counter that __builtin_readcyclecounter() reads in a kernel.
@@ -32,8 +32,8 @@ std::uint64_t nanoseconds() {
 }
 
 struct ClockStart {
-  std::uint64_t cycles = cuda::cycles();
-  std::uint64_t nanoseconds = cuda::nanoseconds();
+  std::uint64_t cycles = soft::cycles();
+  std::uint64_t nanoseconds = soft::nanoseconds();
 };
 
 /// Counter and clock are compared over the whole life of the driver: the longer it runs, the better they
@@ -117,4 +117,4 @@ void LaunchFrames::give_back(std::unique_ptr<LaunchFrame> frame) {
   free_.push_back(std::move(frame));
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

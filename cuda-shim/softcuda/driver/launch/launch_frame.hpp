@@ -10,7 +10,7 @@
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 #include "cuda-shim/softcuda/translate/runtime_block.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 using softcuda::RuntimeBlock;
 
@@ -43,4 +43,4 @@ class LaunchFrames {
   std::vector<std::unique_ptr<LaunchFrame>> free_;
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -4,7 +4,7 @@
 
 #include "cuda-shim/softcuda/driver/launch/begun.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 class BegunWork : public Begun {
@@ -27,11 +27,11 @@ class BegunWork : public Begun {
   CUresult result_ = CUDA_ERROR_LAUNCH_FAILED;
 };
 
-CUresult begin_on_device(Driver& driver, Stream& stream, const std::shared_ptr<Operation>& operation,
+CUresult begin_on_device(Engine& engine, Stream& stream, const std::shared_ptr<Operation>& operation,
                          Work work) {
-  const cl_command_queue queue = device_queue(*driver.opencl, stream);
+  const cl_command_queue queue = device_queue(*engine.opencl, stream);
   if (queue == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-  auto begun = std::make_unique<BegunWork>(driver.scheduler, operation, std::move(work));
+  auto begun = std::make_unique<BegunWork>(engine.operations, operation, std::move(work));
   BegunWork* arguments = begun.get();
   cl_event event = nullptr;
   if (clEnqueueNativeKernel(queue, &BegunWork::run, &arguments, sizeof arguments, 0, nullptr, nullptr, 0,
@@ -44,17 +44,17 @@ CUresult begin_on_device(Driver& driver, Stream& stream, const std::shared_ptr<O
 
 }  // namespace
 
-void submit_short(Driver& driver, const std::shared_ptr<Stream>& stream, Work work) {
-  if (!driver.opencl->facts().has_native_kernels) {
-    driver.scheduler.submit(*stream, std::move(work));
+void submit_short(Engine& engine, std::shared_ptr<Stream> stream, Work work) {
+  if (!engine.opencl->facts().has_native_kernels) {
+    engine.operations.submit(*stream, std::move(work));
     return;
   }
-  driver.scheduler.submit(
-      stream, [&driver, work = std::move(work)](Stream& to, const std::shared_ptr<Operation>& operation) {
-        if (driver.scheduler.has_begun(to)) return begin_on_device(driver, to, operation, work);
-        driver.scheduler.ended(operation, work());
-        return CUDA_SUCCESS;
-      });
+  engine.operations.submit(std::move(stream), [&engine, work = std::move(work)](
+                                                  Stream& to, const std::shared_ptr<Operation>& operation) {
+    if (engine.operations.has_begun(to)) return begin_on_device(engine, to, operation, work);
+    engine.operations.ended(operation, work());
+    return CUDA_SUCCESS;
+  });
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

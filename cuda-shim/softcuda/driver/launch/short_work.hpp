@@ -6,16 +6,16 @@
 #include <cstddef>
 #include <memory>
 
-#include "cuda-shim/api/driver.hpp"
-#include "cuda-shim/softcuda/driver/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 /// Bytes that are moved or filled in less time.
 constexpr std::size_t kShortBytes = 64U << 10U;
 
 /// Queues work that is short and calls nothing of CUDA. In an idle stream it is done when this returns. Its
 /// result is a fault of the stream's group unless it is CUDA_SUCCESS.
-void submit_short(Driver& driver, const std::shared_ptr<Stream>& stream, Work work);
+void submit_short(Engine& engine, std::shared_ptr<Stream> stream, Work work);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

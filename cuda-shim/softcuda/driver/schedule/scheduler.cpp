@@ -1,11 +1,8 @@
-#include "cuda-shim/softcuda/driver/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 
-#include <csignal>
-#include <system_error>
-#include <thread>
 #include <utility>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 CUresult wait_for_all(const std::vector<std::shared_ptr<Operation>>& operations, const StreamGroup& group) {
@@ -42,7 +39,7 @@ std::shared_ptr<Stream> Scheduler::make_stream(const std::shared_ptr<StreamGroup
 
 void Scheduler::forget(const std::shared_ptr<Stream>& stream) {
   // The legacy stream still has to wait for what it holds: the stream leaves the group when that is done.
-  const auto group = stream->group();
+  const auto group = std::static_pointer_cast<StreamGroup>(stream->group());
   submit(
       *stream,
       [this, stream, group] {
@@ -63,23 +60,17 @@ void Scheduler::dissolve(StreamGroup& group) {
   group.legacy_ = std::make_shared<Stream>(nullptr, StreamKind::legacy, 0U, kLeastPriority, 0U);
 }
 
-CUresult Scheduler::start() {
-  const std::lock_guard guard(lock_);
-  if (threads_ == 0) start_thread();
-  return threads_ == 0 ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
-}
-
 Scheduler::Operations Scheduler::held_by(const Stream& stream) const {
   Operations held;
   if (stream.last_ && !stream.last_->done()) held.push_back(stream.last_);
-  const StreamGroup& group = *stream.group_;
-  if (stream.kind_ == StreamKind::legacy) {
+  const StreamGroup& group = stream.own_group();
+  if (stream.kind() == StreamKind::legacy) {
     for (const auto& other : group.streams_) {
-      if (other->kind_ == StreamKind::blocking && other->last_ && !other->last_->done()) {
+      if (other->kind() == StreamKind::blocking && other->last_ && !other->last_->done()) {
         held.push_back(other->last_);
       }
     }
-  } else if (stream.kind_ == StreamKind::blocking && group.legacy_->last_ && !group.legacy_->last_->done()) {
+  } else if (stream.kind() == StreamKind::blocking && group.legacy_->last_ && !group.legacy_->last_->done()) {
     held.push_back(group.legacy_->last_);
   }
   return held;
@@ -88,8 +79,8 @@ Scheduler::Operations Scheduler::held_by(const Stream& stream) const {
 /// With the lock.
 void Scheduler::add(Stream& stream, const std::shared_ptr<Operation>& operation,
                     std::span<const std::shared_ptr<Operation>> behind) {
-  operation->group_ = stream.group_;
-  operation->level_ = stream.priority_ - kGreatestPriority;
+  operation->group_ = std::static_pointer_cast<StreamGroup>(stream.group());
+  operation->level_ = stream.priority() - kGreatestPriority;
   Operations before = held_by(stream);
   for (const auto& other : behind) {
     if (other && !other->done()) before.push_back(other);
@@ -121,15 +112,15 @@ std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
   return operation;
 }
 
-std::shared_ptr<Operation> Scheduler::submit(const std::shared_ptr<Stream>& stream, Begin begin_work,
-                                             bool held) {
+std::shared_ptr<Operation> Scheduler::submit(std::shared_ptr<Stream> stream, Begin begin_work, bool held) {
   auto operation = std::make_shared<Operation>();
   operation->begin_ = std::move(begin_work);
-  operation->stream_ = stream;
   operation->is_held_.store(held, std::memory_order_relaxed);
+  Stream& to = *stream;
+  operation->stream_ = std::move(stream);
   {
     const std::lock_guard guard(lock_);
-    add(*stream, operation, {});
+    add(to, operation, {});
     if (operation->waits_for_ != 0) return operation;
   }
   begin(operation);
@@ -278,105 +269,13 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
   return runnable;
 }
 
-/// With the lock.
-void Scheduler::wake(std::size_t runnable) {
-  for (; runnable > 0; --runnable) {
-    if (runnable_count_ > idle_) {
-      start_thread();
-    } else {
-      runnable_changed_.notify_one();
-    }
-  }
-}
-
-void Scheduler::start_thread() {
-  if (threads_ >= kMaxThreads || stopping_) return;
-  // The application's signals are the application's threads' affair.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([this] { execute(); }).detach();
-    ++threads_;
-  } catch (const std::system_error&) {
-    // Those that are there do the work, later; start() has seen to the first.
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-std::shared_ptr<Operation> Scheduler::take_runnable() {
-  for (auto& level : runnable_) {
-    if (level.empty()) continue;
-    auto operation = std::move(level.front());
-    level.pop_front();
-    --runnable_count_;
-    return operation;
-  }
-  return nullptr;
-}
-
-void Scheduler::execute() {
-  std::unique_lock guard(lock_);
-  for (;;) {
-    ++idle_;
-    runnable_changed_.wait(guard, [this] { return stopping_ || runnable_count_ != 0; });
-    --idle_;
-    if (stopping_) break;
-    auto operation = take_runnable();
-    guard.unlock();
-    if (operation->begin_) {
-      begin(std::move(operation));
-      guard.lock();
-      continue;
-    }
-    const CUresult fault = operation->group_->fault();
-    const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
-    const CUresult result = runs ? perform(operation->work_) : fault;
-    if (runs && result != CUDA_SUCCESS) operation->group_->set_fault(result);
-    // What the work held is let go outside of the lock, and before anybody is told that it is done.
-    operation->work_ = nullptr;
-    guard.lock();
-    // This thread takes one of them itself.
-    const std::size_t runnable = complete(operation, result);
-    settle(guard, runnable > 1 ? runnable - 1 : 0);
-    operation.reset();
-  }
-  --threads_;
-  threads_changed_.notify_all();
-}
-
-CUresult Scheduler::perform(const Work& work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  } catch (...) {
-    return CUDA_ERROR_UNKNOWN;
-  }
-}
-
-CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
-                                bool despite_fault) {
-  const std::weak_ptr<StreamGroup> group = stream->group();
-  submit(
-      *stream,
-      [group, function = std::move(function)] {
-        const auto alive = group.lock();
-        function(alive ? alive->fault() : CUDA_SUCCESS);
-        return CUDA_SUCCESS;
-      },
-      {}, despite_fault);
-  return CUDA_SUCCESS;
-}
-
 CUresult Scheduler::synchronize(Stream& stream) {
   Operations held;
   {
     const std::lock_guard guard(lock_);
     held = held_by(stream);
   }
-  return wait_for_all(held, *stream.group_);
+  return wait_for_all(held, stream.own_group());
 }
 
 CUresult Scheduler::synchronize(StreamGroup& group) {
@@ -392,18 +291,10 @@ CUresult Scheduler::synchronize(StreamGroup& group) {
 }
 
 CUresult Scheduler::query(Stream& stream) {
-  const CUresult fault = stream.group_->fault();
+  const CUresult fault = stream.own_group().fault();
   if (fault != CUDA_SUCCESS) return fault;
   const std::lock_guard guard(lock_);
   return held_by(stream).empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-void Scheduler::shutdown(std::chrono::milliseconds patience) {
-  std::unique_lock guard(lock_);
-  stopping_ = true;
-  runnable_changed_.notify_all();
-  // What has been begun is the device's: its threads compile and run it while nobody here waits.
-  threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0 && on_device_ == 0; });
-}
-
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -30,30 +30,29 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/scheduler.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
 class Stream;
 class StreamGroup;
 
-using Clock = std::chrono::steady_clock;
 using Work = std::function<CUresult()>;
 class Operation;
-class Stream;
 /// Begins an operation's work in its stream's order; Scheduler::ended() is to be called unless it fails, by
 /// itself already or later. Of one stream, one at a time.
 using Begin = std::function<CUresult(Stream& stream, const std::shared_ptr<Operation>& operation)>;
 
-class Operation {
+class Operation final : public cuda::Operation {
  public:
-  bool done() const { return state_.load(std::memory_order_acquire) == kDone; }
-  void wait() const { wait_for(kDone); }
-  /// Both only once it is done.
-  CUresult result() const { return result_; }
-  Clock::time_point finished_at() const { return finished_at_; }
+  bool done() const override { return state_.load(std::memory_order_acquire) == kDone; }
+  void wait() const override { wait_for(kDone); }
+  CUresult result() const override { return result_; }
+  Clock::time_point finished_at() const override { return finished_at_; }
   /// It was submitted as one that ends only after let_go().
   bool is_held() const { return is_held_.load(std::memory_order_relaxed); }
   void let_go() { is_held_.store(false, std::memory_order_relaxed); }
@@ -83,29 +82,22 @@ class Operation {
   std::atomic<int> state_{kWaiting};
 };
 
-enum class StreamKind { legacy, blocking, independent };
+/// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
+inline constexpr int kLeastPriority = 0;
+inline constexpr int kGreatestPriority = -2;
 
 /// One in-order queue. Immutable but for its last operation, which the scheduler's lock guards.
-class Stream {
+class Stream final : public cuda::Stream {
  public:
-  Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id)
-      : group_(std::move(group)), kind_(kind), flags_(flags), priority_(priority), id_(id) {}
-  const std::shared_ptr<StreamGroup>& group() const { return group_; }
-  StreamKind kind() const { return kind_; }
-  unsigned flags() const { return flags_; }
-  int priority() const { return priority_; }
-  std::uint64_t id() const { return id_; }
+  Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id);
 
   /// What the device has for this stream: made by the first Begin, and theirs.
   std::shared_ptr<void> device_queue;
 
  private:
   friend class Scheduler;
-  const std::shared_ptr<StreamGroup> group_;
-  const StreamKind kind_;
-  const unsigned flags_;
-  const int priority_;
-  const std::uint64_t id_;
+  StreamGroup& own_group() const;
+
   std::shared_ptr<Operation> last_;
   // Guarded by the scheduler's lock, too:
   std::size_t begun_ = 0;                // operations on the device's queue
@@ -113,15 +105,10 @@ class Stream {
 };
 
 /// The streams of one context, and the fault that sticks to it.
-class StreamGroup {
+class StreamGroup final : public cuda::StreamGroup {
  public:
-  explicit StreamGroup(CUcontext owner) : owner_(owner) {}
-  /// The context's handle: a name only, never followed.
-  CUcontext owner() const { return owner_; }
-  /// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
-  int least_priority() const;
-  int greatest_priority() const;
-  CUresult fault() const { return fault_.load(std::memory_order_acquire); }
+  explicit StreamGroup(CUcontext owner) : cuda::StreamGroup(owner, kLeastPriority, kGreatestPriority) {}
+  CUresult fault() const override { return fault_.load(std::memory_order_acquire); }
   /// The first fault stays.
   void set_fault(CUresult code) {
     CUresult none = CUDA_SUCCESS;
@@ -130,7 +117,6 @@ class StreamGroup {
 
  private:
   friend class Scheduler;
-  const CUcontext owner_;
   /// Stored by set_fault() with release, loaded by fault() with acquire.
   std::atomic<CUresult> fault_{CUDA_SUCCESS};
   std::shared_ptr<Stream> legacy_;
@@ -139,10 +125,6 @@ class StreamGroup {
 
 class Scheduler {
  public:
-  /// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
-  static constexpr int kLeastPriority = 0;
-  static constexpr int kGreatestPriority = -2;
-
   Scheduler() = default;
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -168,7 +150,7 @@ class Scheduler {
   /// Queues work that is begun, on this thread if its turn has come. `held`: until let_go(), who waits for a
   /// stream or a group does not wait for this, its last operation. Whoever is to let go of it may have to
   /// wait for all else first: memory is freed behind what is running.
-  std::shared_ptr<Operation> submit(const std::shared_ptr<Stream>& stream, Begin begin, bool held = false);
+  std::shared_ptr<Operation> submit(std::shared_ptr<Stream> stream, Begin begin, bool held = false);
   /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
   /// driver's: begins nothing.
   void ended(const std::shared_ptr<Operation>& operation, CUresult result);
@@ -189,19 +171,6 @@ class Scheduler {
   CUresult synchronize(StreamGroup& group);
   /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
   CUresult query(Stream& stream);
-
-  // What the entry points (cuda-shim/api) ask for, in their words.
-
-  /// A marker, also behind `behind` if that is not null.
-  std::shared_ptr<Operation> mark(const std::shared_ptr<Stream>& stream,
-                                  const std::shared_ptr<Operation>& behind = nullptr) {
-    return submit(*stream, nullptr, {&behind, 1});
-  }
-  /// Runs a program's function, which gets the group's fault; `despite_fault`: in a faulty group too.
-  CUresult run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
-                       bool despite_fault);
-  CUresult synchronize(const std::shared_ptr<Stream>& stream) { return synchronize(*stream); }
-  CUresult query(const std::shared_ptr<Stream>& stream) { return query(*stream); }
 
   /// At the process's end: nothing more is started; waits for what runs, at most for the patience given.
   void shutdown(std::chrono::milliseconds patience);
@@ -242,11 +211,11 @@ class Scheduler {
   bool stopping_ = false;
 };
 
-inline int StreamGroup::least_priority() const {
-  return Scheduler::kLeastPriority;
-}
-inline int StreamGroup::greatest_priority() const {
-  return Scheduler::kGreatestPriority;
+inline Stream::Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority,
+                      std::uint64_t id)
+    : cuda::Stream(std::move(group), kind, flags, priority, id) {}
+inline StreamGroup& Stream::own_group() const {
+  return static_cast<StreamGroup&>(*group());
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft
