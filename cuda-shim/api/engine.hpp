@@ -76,15 +76,14 @@ class Engine {
   virtual CUresult limit(Context& context, CUlimit which, std::size_t& value) = 0;
   virtual CUresult set_limit(Context& context, CUlimit which, std::size_t value) = 0;
 
-  /// Fills in where the allocation begins, its pitch and its storage.
+  /// Fills in where the allocation begins, here and on the device, its pitch and its storage.
   virtual CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) = 0;
   virtual CUresult make_array(Context& context, std::uint64_t bytes, Array& array) = 0;
   /// Of checked objects (memory/texture.hpp): fill in the handle and the storage.
   virtual CUresult make_texture(Context& context, TextureObject& object) = 0;
   virtual CUresult make_surface(Context& context, TextureObject& object) = 0;
-  /// The device's address of what is at `host` in memory of the host. CUDA_ERROR_NOT_SUPPORTED: it has none.
-  virtual CUresult device_address(const Allocation& allocation, std::uint64_t host,
-                                  CUdeviceptr& address) const = 0;
+  /// The device's address of what is at `host` in registered memory. CUDA_ERROR_NOT_SUPPORTED: it has none.
+  virtual CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const = 0;
 
   /// Null: refused, with the code and the reason. `size`: where it is known (a file); an image in memory says
   /// its own size.

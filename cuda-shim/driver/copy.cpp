@@ -237,7 +237,7 @@ CUresult Scheduler::fill(const std::shared_ptr<cuda::Stream>& to, const Fill& fi
   Stream& stream = workers(to);
   wire::cuda::Fill call;
   call.command = stream.command();
-  call.address = address_on_device(allocation, fill.address);
+  call.address = allocation.begin_on_device + (fill.address - allocation.begin);
   call.pitch = fill.rows > 1 ? fill.pitch : fill.count * fill.element;
   call.width = fill.count;
   call.rows = fill.rows;

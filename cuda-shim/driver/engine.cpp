@@ -123,6 +123,7 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
       continue;
     }
     allocation.begin = reply->address;
+    allocation.begin_on_device = reply->address;
     allocation.size = size;
     if (wish.rows != 0) allocation.pitch = reply->pitch;
     allocation.storage = std::move(storage);
@@ -146,6 +147,7 @@ CUresult Engine::make_pinned(Context& context, const MemoryWish& wish, Allocatio
     return code;
   }
   allocation.begin = reinterpret_cast<std::uint64_t>(connection.session().bytes(*range));
+  allocation.begin_on_device = reply->address;
   allocation.storage = std::make_unique<MemoryStorage>(group, reply->address, *range);
   return wish.kind == MemoryKind::managed && reply->address != allocation.begin ? CUDA_ERROR_NOT_SUPPORTED
                                                                                 : CUDA_SUCCESS;
@@ -171,19 +173,13 @@ CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
   return CUDA_SUCCESS;
 }
 
-CUresult Engine::device_address(const Allocation& allocation, std::uint64_t host,
-                                CUdeviceptr& address) const {
-  if (allocation.kind == MemoryKind::registered) {
-    static std::atomic<bool> told{false};  // relaxed: one line is enough
-    if (!told.exchange(true, std::memory_order_relaxed)) {
-      say("kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it "
-          "with "
-          "cuMemHostAlloc (cudaMallocHost) instead");
-    }
-    return CUDA_ERROR_NOT_SUPPORTED;
+CUresult Engine::registered_address(std::uint64_t, CUdeviceptr&) const {
+  static std::atomic<bool> told{false};  // relaxed: one line is enough
+  if (!told.exchange(true, std::memory_order_relaxed)) {
+    say("kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it with "
+        "cuMemHostAlloc (cudaMallocHost) instead");
   }
-  address = address_on_device(allocation, host);
-  return CUDA_SUCCESS;
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace fairgv::cuda::remote

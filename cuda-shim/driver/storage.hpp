@@ -51,10 +51,6 @@ inline bool is_pinned(const Allocation& allocation) {
 inline MemoryStorage& storage_of(const Allocation& allocation) {
   return static_cast<MemoryStorage&>(*allocation.storage);
 }
-/// Of memory that the worker can reach.
-inline std::uint64_t address_on_device(const Allocation& allocation, std::uint64_t address) {
-  return is_pinned(allocation) ? storage_of(allocation).address() + (address - allocation.begin) : address;
-}
 
 /// An object of the worker's that the front end names. Owns the name.
 class WorkersObject {

@@ -24,6 +24,7 @@ std::shared_ptr<Allocation> MemoryTable::enter(std::uint64_t begin, std::uint64_
                                                CUcontext context, CUdevice device, unsigned flags) {
   auto allocation = std::make_shared<Allocation>();
   allocation->begin = begin;
+  if (kind != MemoryKind::registered) allocation->begin_on_device = begin;
   allocation->size = size;
   allocation->kind = kind;
   allocation->flags = flags;

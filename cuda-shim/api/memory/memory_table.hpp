@@ -39,6 +39,8 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   unsigned flags = 0;           // of the call that made it
   std::uint64_t buffer_id = 0;  // unique in this process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
+  /// Where the device sees the begin. 0: of registered memory, which only the engine knows.
+  std::uint64_t begin_on_device = 0;
   CUdevice device = 0;
   CUcontext context = nullptr;       // a name only, never followed
   CUmemoryPool pool = nullptr;       // pooled: the same

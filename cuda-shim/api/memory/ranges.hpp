@@ -9,12 +9,11 @@ namespace fairgv::cuda {
 CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
                              const CUmemLocation& location);
 
-/// The device's address of what is at `address` in an allocation. Only memory of the host may be elsewhere
-/// for the device.
+/// The device's address of what is at `address` in an allocation.
 inline CUresult device_address(const Driver& driver, const Allocation& allocation, std::uint64_t address,
                                CUdeviceptr& on_device) {
-  if (allocation.is_host()) return driver.engine.device_address(allocation, address, on_device);
-  on_device = address;
+  if (allocation.begin_on_device == 0) return driver.engine.registered_address(address, on_device);
+  on_device = allocation.begin_on_device + (address - allocation.begin);
   return CUDA_SUCCESS;
 }
 

@@ -85,6 +85,7 @@ CUresult Engine::make_storage(Context&, const MemoryWish& wish, Allocation& allo
   DeviceMemory memory = opencl->allocate(wish.size);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   allocation.begin = memory.address();
+  allocation.begin_on_device = memory.address();
   allocation.storage = std::make_unique<OwnedMemory>(std::move(memory));
   if (wish.rows != 0) allocation.pitch = wish.size / wish.rows;
   return CUDA_SUCCESS;

@@ -52,7 +52,7 @@ class Engine final : public cuda::Engine {
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
   /// All memory is the device's, where it is.
-  CUresult device_address(const Allocation&, std::uint64_t host, CUdeviceptr& address) const override {
+  CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override {
     address = host;
     return CUDA_SUCCESS;
   }
