@@ -17,6 +17,7 @@
 
 namespace fairgv::cuda {
 
+class Context;
 class Driver;
 class Module;
 
