@@ -1,5 +1,5 @@
 // Entry points: pools of memory (CUDA Driver API, "Stream Ordered Memory Allocator"); allocation itself is in
-// stream_memory.cpp.
+// stream/memory.cpp.
 #include "cuda-shim/api/entry/entry.hpp"
 #include "cuda-shim/api/memory/ranges.hpp"
 #include "cuda-shim/api/objects.hpp"

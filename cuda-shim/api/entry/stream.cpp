@@ -1,5 +1,5 @@
 // Entry points: streams and events, made and ended (CUDA Driver API, "Stream Management", "Event
-// Management"); what is done in them is in stream_stream.cpp.
+// Management"); what is done in them is in stream/stream.cpp.
 #include <algorithm>
 #include <limits>
 

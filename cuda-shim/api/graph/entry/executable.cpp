@@ -1,5 +1,5 @@
 // Entry points: executable graphs, made, changed and ended (CUDA Driver API, "Graph Management"). Their
-// launch is in stream_graph.cpp.
+// launch is in stream/graph.cpp.
 #include "cuda-shim/api/graph/entry/graph_entry.hpp"
 #include "cuda-shim/api/graph/instantiate.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
