@@ -1,4 +1,4 @@
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "runtime/wire/calls/cuda/facts.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 void say(std::string_view line) {
   const char* const log = std::getenv("FAIRGV_LOG");
@@ -109,4 +109,4 @@ void Connection::run_all_lost() {
   for (const auto& [event, function] : lost) function(session::kDeviceNotAvailable);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

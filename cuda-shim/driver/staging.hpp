@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 class Operation;
 
@@ -51,4 +51,4 @@ class StagingPool {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cuda-shim/cudart/modules/address_table.hpp"
 #include "cuda-shim/cudart/copy/array_format.hpp"
-#include "launch.hpp"
+#include "cuda-shim/cudart/launch.hpp"
+#include "cuda-shim/cudart/modules/address_table.hpp"
 #include "cuda-shim/cudart/modules/registry.hpp"
 
 namespace fairgv::cudart {
