@@ -2,11 +2,15 @@
 add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/device_threads_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/accesses_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/failures_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_random_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/lifetime_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_account_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/object_table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/queues_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/kernel_name_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/include_files_test.cpp
