@@ -1,7 +1,11 @@
 # The tests of runtime/vgpu.
 add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/device_threads_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_access_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_completion_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_event_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_load_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_turn_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/accesses_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/failures_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_random_test.cpp
