@@ -22,7 +22,9 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/reports_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/sequence_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_ahead_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_choice_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_parts_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/awake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/host_steal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/stolen_time_test.cpp
