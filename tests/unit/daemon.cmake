@@ -25,11 +25,13 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/interventions_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/reception_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/session_devices_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/matching_test.cpp
@@ -46,6 +48,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/processor_clock_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/service_manager_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/worker_offence_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/ps/long_commands.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon harness fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
