@@ -15,7 +15,9 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/report_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_hardware_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_view_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_devices_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_loop_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_threads_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_suspend_test.cpp
