@@ -14,6 +14,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/manual_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/report_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/control_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_hardware_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_view_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_devices_test.cpp
