@@ -2,6 +2,7 @@
 add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/command_history_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_policy_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_claim_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
