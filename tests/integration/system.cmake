@@ -5,7 +5,7 @@ target_link_libraries(opencl_late PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life programs/opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl/fixture.cpp opencl/memory/quota_test.cpp
-  opencl/memory/release_test.cpp)
+  opencl/memory/release_random_test.cpp opencl/memory/release_test.cpp)
 target_include_directories(opencl_quota_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(opencl_quota_test PRIVATE harness OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
 add_executable(quota_program programs/quota_program.cpp)
