@@ -30,7 +30,7 @@ target_compile_definitions(system_test PRIVATE
 add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_breakout opencl_calls opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
 if(FAIRGV_CUDA_INCLUDE)
-  target_sources(system_test PRIVATE system/cuda_worker_test.cpp)
+  target_sources(system_test PRIVATE system/cuda_worker_memory_test.cpp system/cuda_worker_test.cpp)
   add_dependencies(system_test fairgv-softcuda)
 endif()
 # The tests start the programs that lie beside them. What these say does not depend on what else runs; all others count
