@@ -9,6 +9,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/access_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_view_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/config_mistake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/files_test.cpp
