@@ -98,11 +98,11 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   if (!received) return received.error();
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
                                                  std::move(received->output), received->driver_messages);
-  if (received->quiet_slots) session->use_quiet_slots();
-  session->takes_includes_ = received->includes;
-  if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
-  session->memory_waits_ = received->memory_waits;
-  session->names_ = received->names;
+  if (received->quiet_slots) session->board_.use_quiet_slots();
+  session->facts_.takes_includes = received->includes;
+  if (received->memory_quota) session->facts_.memory_limits = std::move(received->memory_limits);
+  session->facts_.memory_waits = received->memory_waits;
+  session->facts_.names = received->names;
   return session;
 }
 
@@ -132,21 +132,13 @@ ClientSession::~ClientSession() {
   if (notifier_.joinable()) notifier_.join();
 }
 
-std::optional<std::string> ClientSession::arena_remark() const {
-  if (!arena_is_cut()) return std::nullopt;
-  return "the limit of this process' address space (ulimit -v) leaves room for " +
-         readable_bytes(arena().size()) + " of the " + readable_bytes(segment_.whole_arena_bytes()) +
-         " that it could share with its worker: buffers and transfers are kept that small; raise the limit "
-         "for more";
-}
-
 void ClientSession::release_object(wire::ObjectId id) {
   send(wire::ReleaseObject{id});
   objects_.release(id);
 }
 
 bool ClientSession::await_memory(wire::AwaitMemory call) {
-  if (!memory_waits_) return false;
+  if (!facts_.memory_waits) return false;
   call.answer = new_event();
   if (!call.answer) return false;
   const bool came = send(call) && wait(call.answer) == kComplete;
