@@ -91,7 +91,7 @@ TEST_F(ClientSessionTest, SendersWaitForRoomAndLoseNothing) {
 
 TEST_F(ClientSessionTest, AWaitEndsWithTheStatusThatTheWorkerStores) {
   const auto event = session->events().acquire();
-  EXPECT_EQ(session->status(event), kQueued);
+  EXPECT_EQ(session->events().status(event), kQueued);
   std::thread peer([&] { worker->complete(event, -5); });
   EXPECT_EQ(session->wait(event), -5);
   peer.join();
@@ -213,9 +213,9 @@ TEST_F(ClientSessionTest, ALateWriteForTheSlotsFormerOwnerIsNotSeen) {
   ASSERT_EQ(second.index(), first.index());
   ASSERT_NE(second.generation(), first.generation());
   worker->complete(first, 0);
-  EXPECT_EQ(session->status(second), kQueued);
+  EXPECT_EQ(session->events().status(second), kQueued);
   worker->complete(second, 0);
-  EXPECT_EQ(session->status(second), kComplete);
+  EXPECT_EQ(session->events().status(second), kComplete);
 }
 
 TEST_F(ClientSessionTest, EventsAreRefusedWithoutAFreeSlotAndMadeAgainOnceThereIsOne) {
