@@ -139,7 +139,7 @@ void ClientSession::release_object(wire::ObjectId id) {
 
 bool ClientSession::await_memory(wire::AwaitMemory call) {
   if (!facts_.memory_waits) return false;
-  call.answer = new_event();
+  call.answer = board_.acquire();
   if (!call.answer) return false;
   const bool came = send(call) && wait(call.answer) == kComplete;
   release_event(call.answer);
