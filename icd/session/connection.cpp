@@ -53,12 +53,9 @@ Result<std::optional<session::Names>> wanted_names() {
 }
 
 Result<std::unique_ptr<Connection>> connect() {
-  auto identity = session::identity_from_environment();
-  if (!identity) return identity.error();
-  const auto names = wanted_names();
-  if (!names) return names.error();
-  auto session = session::ClientSession::connect(identity.value());
-  if (!session) return session.error();
+  FAIRGV_TRY(identity, session::identity_from_environment());
+  FAIRGV_TRY(names, wanted_names());
+  FAIRGV_TRY(session, session::ClientSession::connect(identity.value()));
   if (const auto remark = session::arena_remark(session.value()->segment())) say(*remark);
   return std::make_unique<Connection>(std::move(session).value(), names.value());
 }
