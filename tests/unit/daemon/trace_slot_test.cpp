@@ -1,7 +1,7 @@
 // Nobody traces for longer than others should wait for it, and whoever has to end hears why.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/limits/trace_slot.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/daemon/tenants/users.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/handover/handover.hpp"
 
 #include <fcntl.h>
 
