@@ -32,6 +32,9 @@
 
 namespace fairgv::daemon {
 
+/// Of the text. Another one means that older daemons cannot read it.
+inline constexpr std::uint64_t kHandoverVersion = 1;
+
 struct HandedTenant {
   std::string name;
   uid_t uid = 0;

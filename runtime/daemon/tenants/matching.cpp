@@ -29,7 +29,8 @@ bool has_container_id(std::string_view text) {
 }
 
 bool looks_at_cgroup(const MatchRule& rule) {
-  return !rule.cgroup.empty() || !rule.container.empty() || rule.tenant.find(kContainerPlace) != std::string::npos;
+  return !rule.cgroup.empty() || !rule.container.empty() ||
+         rule.tenant.find(kContainerPlace) != std::string::npos;
 }
 
 /// How engines name the control groups of their containers.
