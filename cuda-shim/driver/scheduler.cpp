@@ -117,7 +117,7 @@ void Scheduler::forget(const std::shared_ptr<cuda::Stream>& stream) {
 }
 
 std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const Operation* behind) {
-  auto marker = std::make_shared<Operation>(connection_, connection_.events().acquire());
+  auto marker = std::make_shared<Operation>(connection_, connection_.new_event());
   wire::EnqueueMarker call{stream.command(marker->event())};
   const wire::EventId other = behind != nullptr ? behind->event() : wire::EventId{};
   if (behind != nullptr) call.command.wait_list = {&other, 1};
@@ -154,7 +154,7 @@ std::shared_ptr<Operation> Scheduler::tail(Stream& stream) {
 CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
                                 std::function<void(CUresult)> function, bool despite_fault) {
   Stream& stream = workers(to);
-  const auto work = std::make_shared<Operation>(connection_, connection_.events().acquire());
+  const auto work = std::make_shared<Operation>(connection_, connection_.new_event());
   const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream.command(work->event())});
   if (sent != CUDA_SUCCESS) return sent;
   stream.note_command();
