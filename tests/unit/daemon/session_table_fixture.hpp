@@ -29,9 +29,18 @@ inline session::LongCommand reduce(std::uint64_t count) {
 struct SessionTableTest : ::testing::Test {
   /// Begins bob's session with a worker that says these packets, and then does this.
   void start(const std::vector<std::string>& packets, const std::string& then = "exec sleep 1000") {
-    std::string script = "#!/bin/bash\nwhile [ \"$1\" != --daemon-fd ]; do shift; done\nchannel=$2\n";
+    std::string script = R"(#!/bin/bash
+while [ "$1" != --options-fd ]; do shift; done
+options=$(</proc/self/fd/$2)
+number_of() {
+  local rest=${options#*\"$1\":}
+  echo "${rest%%[,\}]*}"
+}
+channel=$(number_of daemon_fd)
+ledger=$(number_of ledger_fd)
+)";
     for (const std::string& packet : packets) script += "printf %s '" + packet + "' >&$channel\n";
-    script += "while [ \"$1\" != --ledger-fd ]; do shift; done\nledger=$2\n" + then;
+    script += then;
     folder.write("worker", script + "\n");
     std::filesystem::permissions(folder / "worker", std::filesystem::perms::owner_all);
     auto ends = std::move(Socket::pair()).value();
