@@ -51,7 +51,7 @@ void Connection::note_loss() {
 }
 
 void Connection::settle_frees() {
-  if (!session_->has_memory_waits()) return;
+  if (!session_->facts().memory_waits) return;
   const auto reply = call(wire::cuda::SettleFrees{});
   if (!reply) return;
   std::uint64_t known = frees_settled_.load(std::memory_order_relaxed);
@@ -67,7 +67,7 @@ std::int32_t Connection::wait(wire::EventId event) {
 }
 
 wire::EventId Connection::new_event() {
-  const wire::EventId event = session_->new_event();
+  const wire::EventId event = session_->events().acquire();
   if (!event) throw std::bad_alloc();
   return event;
 }

@@ -80,7 +80,7 @@ CUresult send_copy(Connection& connection, Stream& stream, const wire::cuda::Pla
   wire::EventId event;
   std::shared_ptr<Operation> operation;
   if (ended != nullptr) {
-    event = connection.new_event();
+    event = connection.events().acquire();
     operation = std::make_shared<Operation>(connection, event);
   }
   wire::cuda::Copy call{stream.command(event), from, to, {extent.width, extent.height, extent.depth}};

@@ -8,6 +8,7 @@
 #include "cuda-shim/api/driver.hpp"
 #include "cuda-shim/api/objects.hpp"
 #include "cuda-shim/driver/storage.hpp"
+#include "runtime/session/client/arena_remark.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
@@ -43,7 +44,7 @@ CUresult Engine::open(Opened& opened) {
   if (!identity) return refuse(identity.error().message);
   auto session = session::ClientSession::connect(identity.value(), session::Api::cuda);
   if (!session) return refuse(session.error().message);
-  if (const auto remark = session.value()->arena_remark()) say(*remark);
+  if (const auto remark = session::arena_remark(session.value()->segment())) say(*remark);
   auto connection = std::make_unique<Connection>(std::move(session).value());
   auto devices = connection->call(wire::cuda::GetDevices{});
   if (!devices) return refuse("the worker of this process ended before it could say what devices it has");
@@ -59,8 +60,8 @@ Engine::Engine(Opened opened)
       staging_(connection),
       scheduler_(connection, staging_),
       devices_(std::move(opened.devices)),
-      descriptions_(describe(devices_, connection.session().memory_limits())),
-      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().arena_at_wanted_address()) {}
+      descriptions_(describe(devices_, connection.session().facts().memory_limits)),
+      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {}
 
 int Engine::version() const {
   return std::min(kDriverVersion, devices_.driver_version);

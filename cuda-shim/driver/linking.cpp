@@ -30,7 +30,7 @@ CUresult Linking::link() {
     options.push_back({static_cast<std::uint32_t>(number.option), 0, number.value});
   }
   const wire::ObjectId id = connection.session().new_object();
-  const Operation linked(connection, connection.new_event());
+  const Operation linked(connection, connection.events().acquire());
   wire::cuda::Link call;
   call.id = id;
   call.context = group_->context();

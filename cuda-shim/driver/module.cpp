@@ -41,7 +41,7 @@ std::optional<wire::cuda::ModuleReply> load(Connection& connection, const Image&
   }
   const auto group = workers(context.group());
   const wire::ObjectId id = connection.session().new_object();
-  const Operation loaded(connection, connection.new_event());
+  const Operation loaded(connection, connection.events().acquire());
   wire::cuda::LoadModule call;
   call.id = id;
   call.context = group->context();

@@ -21,7 +21,7 @@ wire::cuda::StreamKind kind_on_the_wire(StreamKind kind) {
 
 bool Operation::done() const {
   if (done_.load(std::memory_order_acquire)) return true;
-  if (connection_.session().status(event_) > session::kComplete) return false;
+  if (connection_.session().events().status(event_) > session::kComplete) return false;
   connection_.settle();
   done_.store(true, std::memory_order_release);
   return true;
@@ -35,7 +35,7 @@ void Operation::wait() const {
 
 Clock::time_point Operation::finished_at() const {
   // Both are CLOCK_MONOTONIC.
-  return Clock::time_point(std::chrono::nanoseconds(connection_.session().times(event_).ended));
+  return Clock::time_point(std::chrono::nanoseconds(connection_.session().events().times(event_).ended));
 }
 
 Stream::Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority,
@@ -117,7 +117,7 @@ void Scheduler::forget(const std::shared_ptr<cuda::Stream>& stream) {
 }
 
 std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const Operation* behind) {
-  auto marker = std::make_shared<Operation>(connection_, connection_.new_event());
+  auto marker = std::make_shared<Operation>(connection_, connection_.events().acquire());
   wire::EnqueueMarker call{stream.command(marker->event())};
   const wire::EventId other = behind != nullptr ? behind->event() : wire::EventId{};
   if (behind != nullptr) call.command.wait_list = {&other, 1};
@@ -154,7 +154,7 @@ std::shared_ptr<Operation> Scheduler::tail(Stream& stream) {
 CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
                                 std::function<void(CUresult)> function, bool despite_fault) {
   Stream& stream = workers(to);
-  const auto work = std::make_shared<Operation>(connection_, connection_.new_event());
+  const auto work = std::make_shared<Operation>(connection_, connection_.events().acquire());
   const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream.command(work->event())});
   if (sent != CUDA_SUCCESS) return sent;
   stream.note_command();
@@ -168,7 +168,7 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
         connection.note_host_work();
         const bool told = granted && connection.send(wire::EndAccess{work->event()});
         connection.session().host_work().ended();
-        if (told) connection.session().set_local_status(work->event(), session::kComplete);
+        if (told) connection.session().events().set(work->event(), session::kComplete);
       });
   return watched ? CUDA_SUCCESS : connection_.fault();
 }

@@ -33,7 +33,7 @@ class Operation final : public cuda::Operation {
   bool done() const override;
   void wait() const override;
   /// Only once it is done.
-  bool ended_well() const { return connection_.session().status(event_) == session::kComplete; }
+  bool ended_well() const { return connection_.session().events().status(event_) == session::kComplete; }
   CUresult result() const override { return connection_.outcome(); }
   /// Of the host's clock.
   Clock::time_point finished_at() const override;

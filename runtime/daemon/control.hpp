@@ -10,10 +10,10 @@
 
 #include "runtime/control/answers.hpp"
 #include "runtime/control/protocol.hpp"
-#include "runtime/daemon/limits/trace_slot.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 #include "runtime/daemon/reports/usage_keeper.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/limits/account.hpp"
 
 namespace fairgv::daemon {
 

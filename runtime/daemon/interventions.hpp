@@ -8,7 +8,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/control/protocol.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/limits/account.hpp"
 
 namespace fairgv::daemon {
 

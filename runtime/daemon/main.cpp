@@ -56,7 +56,7 @@ Result<std::optional<ActivatedSocket>> activated_socket(const CommandLine& comma
         "the service manager listens at " + activated.value()->path + " and not at " + *wanted +
         ": change ListenSequentialPacket= of fairgvd.socket, or leave --socket and [daemon] socket out"};
   }
-  if (auto checked = check_access(*activated.value(), config); !checked) return checked.error();
+  if (auto checked = check_access(*activated.value(), config.group); !checked) return checked.error();
   return activated;
 }
 

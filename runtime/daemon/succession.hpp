@@ -1,4 +1,4 @@
-// One fairgvd making way for the next in the same process: what it takes along (handover.hpp) is gathered,
+// One fairgvd making way for the next in the same process: what it takes along (handover/handover.hpp) is gathered,
 // the program is replaced, and the new one goes on with what it finds.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/handover/handover.hpp"
 #include "runtime/daemon/session_table.hpp"
 
 namespace fairgv::daemon {

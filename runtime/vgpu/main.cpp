@@ -44,19 +44,15 @@ session::WorkerReady ready_with(const BackEnd& back_end, bool examine_drivers) {
 /// Serves the session to its end.
 Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   const session::WorkerTuning& tuning = options.tuning;
-  auto segment = ring::Segment::attach(UniqueFd(options.descriptors.segment));
-  if (!segment) return segment.error();
-  auto turns = session::TurnMemory::attach(UniqueFd(options.descriptors.turns));
-  if (!turns) return turns.error();
-  auto back_end = open_on_device_cores(options);
-  if (!back_end) return back_end.error();
-  auto placement = Placement::find(*back_end.value(), tuning.device_cores);
-  if (!placement) return placement.error();
+  FAIRGV_TRY(segment, ring::Segment::attach(UniqueFd(options.descriptors.segment)));
+  FAIRGV_TRY(turns, session::TurnMemory::attach(UniqueFd(options.descriptors.turns)));
+  FAIRGV_TRY(back_end, open_on_device_cores(options));
+  FAIRGV_TRY(placement, Placement::find(*back_end.value(), tuning.device_cores));
   set_time_slice(kPromptSlice);  // not the driver's threads': those run long
   ring::Coscheduling& coscheduling = segment->header().coscheduling;
   coscheduling.device_apart.store(placement->apart() ? 1 : 0, std::memory_order_relaxed);
   const session::WorkerReady ready = ready_with(*back_end.value(), options.examine_drivers);
-  if (auto sent = daemon.send(to_text(ready)); !sent) return sent.error();
+  FAIRGV_CHECK(daemon.send(to_text(ready)));
   exit_with_daemon(daemon.fd());
 
   IssueSettings settings;

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 
 namespace fairgv::daemon {
 

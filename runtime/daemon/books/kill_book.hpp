@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 
 namespace fairgv::daemon {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "runtime/daemon/dispatch/device_view.hpp"
+#include "runtime/daemon/devices/view.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {

@@ -17,8 +17,8 @@
 #include "memquota/ledger.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/config/config.hpp"
-#include "runtime/daemon/dispatch/device_view.hpp"
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/devices/view.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/session/protocol.hpp"
 

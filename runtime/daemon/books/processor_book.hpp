@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/daemon/books/processor_use.hpp"
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 
 namespace fairgv::daemon {
 

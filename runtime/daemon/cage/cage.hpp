@@ -11,7 +11,7 @@
 #include "runtime/daemon/cage/syscalls.hpp"
 #include "runtime/daemon/cage/view.hpp"
 #include "runtime/daemon/config/config.hpp"
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 
 namespace fairgv::daemon {
 

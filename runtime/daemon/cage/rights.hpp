@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "runtime/daemon/cage/failure.hpp"
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 
 namespace fairgv::daemon {
 

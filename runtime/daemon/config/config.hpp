@@ -27,6 +27,8 @@
 namespace fairgv::daemon {
 
 inline constexpr std::uint32_t kMostSessions = 10'000;
+/// Connections that are no sessions, of everybody together.
+inline constexpr std::size_t kMostConnections = 1'024;
 
 /// [tenant."name"]: what the administrator has decided about one tenant.
 struct TenantRule {
@@ -77,7 +79,7 @@ struct DeviceRule {
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>
       wake_latency_us{};                   // of processors, while several want it; none: as the system likes
-  std::optional<std::uint32_t> same_as{};  // [device.N] only: see device_hardware.hpp
+  std::optional<std::uint32_t> same_as{};  // [device.N] only: see devices/hardware.hpp
 };
 
 /// [device] and [device.N]

@@ -8,9 +8,8 @@
 
 #include "runtime/base/core_set.hpp"
 #include "runtime/daemon/config/metrics_address.hpp"
-#include "runtime/daemon/limits/descriptor_plan.hpp"
-#include "runtime/daemon/tenants/matching.hpp"
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/config/tenant_template.hpp"
+#include "runtime/daemon/service/user.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 

@@ -28,7 +28,7 @@
 #include "runtime/daemon/books/entitlement.hpp"
 #include "runtime/daemon/books/processor_book.hpp"
 #include "runtime/daemon/config/config.hpp"
-#include "runtime/daemon/dispatch/device_view.hpp"
+#include "runtime/daemon/devices/view.hpp"
 #include "runtime/daemon/dispatch/dispatcher.hpp"
 #include "runtime/daemon/dispatch/wake_latency.hpp"
 #include "runtime/ring/segment.hpp"

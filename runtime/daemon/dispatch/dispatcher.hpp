@@ -45,7 +45,7 @@
 #include "runtime/daemon/books/wait_histogram.hpp"
 #include "runtime/daemon/books/work_counters.hpp"
 #include "runtime/daemon/dispatch/excused_time.hpp"
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/compile_clock.hpp"
 #include "runtime/session/turn.hpp"

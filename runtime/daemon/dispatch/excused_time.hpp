@@ -16,7 +16,7 @@
 #include <chrono>
 #include <unordered_map>
 
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 
 namespace fairgv::daemon {
 

@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace fairgv::daemon {
+#include "runtime/daemon/config/config.hpp"
 
-/// Connections that are no sessions, of everybody together.
-inline constexpr std::size_t kMostConnections = 1'024;
+namespace fairgv::daemon {
 
 struct DescriptorPlan {
   // As many as anybody may want, until somebody counts.

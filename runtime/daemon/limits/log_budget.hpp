@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/daemon/limits/token_bucket.hpp"
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/limits/account.hpp"
 
 namespace fairgv::daemon {
 

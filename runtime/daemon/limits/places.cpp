@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 
 namespace fairgv::daemon {
 

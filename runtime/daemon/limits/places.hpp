@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/limits/account.hpp"
 
 namespace fairgv::daemon {
 

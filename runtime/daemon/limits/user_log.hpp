@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "runtime/daemon/limits/log_budget.hpp"
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/limits/account.hpp"
 
 namespace fairgv::daemon {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/handover/handover.hpp"
 #include "runtime/daemon/reports/usage_sampler.hpp"
 #include "runtime/daemon/reports/usage_writer.hpp"
 #include "runtime/daemon/service/event_loop.hpp"

@@ -75,11 +75,11 @@ Result<std::optional<ActivatedSocket>> take_activated_socket() {
   return std::optional(ActivatedSocket{std::move(fd), std::move(path).value()});
 }
 
-Result<void> check_access(const ActivatedSocket& socket, const Config& config) {
-  if (!config.group) return {};
+Result<void> check_access(const ActivatedSocket& socket, std::optional<gid_t> group) {
+  if (!group) return {};
   struct stat found {};
   if (::stat(socket.path.c_str(), &found) != 0) return system_error("cannot look at " + socket.path);
-  if (found.st_gid == *config.group && (found.st_mode & (S_IROTH | S_IWOTH)) == 0) return {};
+  if (found.st_gid == *group && (found.st_mode & (S_IROTH | S_IWOTH)) == 0) return {};
   return Error{socket.path + " is open to others than the group of [daemon]: set SocketGroup= to it and " +
                "SocketMode=0660 in fairgvd.socket (systemctl edit fairgvd.socket)"};
 }

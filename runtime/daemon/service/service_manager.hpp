@@ -6,6 +6,8 @@
 // same process says tell_ready() again. For the server's thread only.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -14,7 +16,6 @@
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
-#include "runtime/daemon/config/config.hpp"
 
 namespace fairgv::daemon {
 
@@ -28,9 +29,9 @@ struct ActivatedSocket {
 /// is not one listening Unix socket that keeps packets whole.
 Result<std::optional<ActivatedSocket>> take_activated_socket();
 
-/// Access to that socket is what its unit says: an Error if that lets in more than `group` in the
-/// configuration.
-Result<void> check_access(const ActivatedSocket& socket, const Config& config);
+/// Access to that socket is what its unit says: an Error if that lets in more than the group that the
+/// configuration names; none: everybody may come.
+Result<void> check_access(const ActivatedSocket& socket, std::optional<gid_t> group);
 
 /// Serves, says so with a line for `systemctl status`.
 void tell_ready(std::string_view status);

@@ -2,7 +2,7 @@
 
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/tenants/peer_process.hpp"
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/tenants/user_tenant.hpp"
 
 namespace fairgv::daemon {
 namespace {

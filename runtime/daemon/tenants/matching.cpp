@@ -6,21 +6,13 @@
 #include <array>
 
 #include "runtime/daemon/config/options.hpp"
+#include "runtime/daemon/config/tenant_template.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
-constexpr std::string_view kUser = "%u";
-constexpr std::string_view kContainer = "%c";
 constexpr std::size_t kShortId = 12;  // digits, as container engines show them
-
-std::string replaced(std::string text, std::string_view what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
-}
 
 bool fits(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
@@ -37,7 +29,8 @@ bool has_container_id(std::string_view text) {
 }
 
 bool looks_at_cgroup(const MatchRule& rule) {
-  return !rule.cgroup.empty() || !rule.container.empty() || rule.tenant.find(kContainer) != std::string::npos;
+  return !rule.cgroup.empty() || !rule.container.empty() ||
+         rule.tenant.find(kContainerPlace) != std::string::npos;
 }
 
 /// How engines name the control groups of their containers.
@@ -102,7 +95,7 @@ Result<bool> holds(const MatchRule& rule, std::size_t index, const Person& perso
   if (!rule.cgroup.empty() && !is_in_cgroup(rule.cgroup, path)) return false;
   const auto label = container_label(path);
   if (!rule.container.empty()) return label && fits(rule.container, *label);
-  return label || rule.tenant.find(kContainer) == std::string::npos;
+  return label || rule.tenant.find(kContainerPlace) == std::string::npos;
 }
 
 /// The first rule that fits; or, if that one is for the owner of a subordinate id, a later one for the id
@@ -122,10 +115,10 @@ Result<std::optional<std::size_t>> deciding_rule(const TenantRules& rules, const
 }
 
 Result<std::string> tenant_by(const MatchRule& rule, std::size_t index, const Person& person) {
-  std::string name = replaced(rule.tenant, kUser, person.user_tenant);
-  if (person.cgroup) {
-    name = replaced(name, kContainer, short_label(container_label(person.cgroup.value()).value_or("")));
-  }
+  const std::string container = person.cgroup
+                                    ? short_label(container_label(person.cgroup.value()).value_or(""))
+                                    : std::string(kContainerPlace);
+  const std::string name = fill_template(rule.tenant, person.user_tenant, container);
   if (session::is_tenant_name(name)) return name;
   return session::tenant_name_error(name, "the tenant by " + match_title(index) + " of the configuration");
 }
@@ -133,7 +126,7 @@ Result<std::string> tenant_by(const MatchRule& rule, std::size_t index, const Pe
 /// The rule that gives this name away, if one does. A name of placeholders alone is nobody's by that.
 std::optional<std::size_t> given_away_by(const TenantRules& rules, const std::string& name) {
   for (std::size_t i = 0; i < rules.matches.size(); ++i) {
-    const std::string pattern = replaced(replaced(rules.matches[i].tenant, kUser, "*"), kContainer, "*");
+    const std::string pattern = fill_template(rules.matches[i].tenant, "*", "*");
     const bool literal = pattern.find_first_not_of("*.-_@") != std::string::npos;
     if (literal && fits(pattern, name)) return i;
   }
@@ -183,10 +176,6 @@ std::optional<std::string> container_label(std::string_view cgroup) {
     cgroup.remove_prefix(name.size());
   }
   return std::nullopt;
-}
-
-bool is_tenant_template(std::string_view text) {
-  return session::is_tenant_name(replaced(replaced(std::string(text), kUser, "u"), kContainer, "c"));
 }
 
 }  // namespace fairgv::daemon

@@ -54,7 +54,4 @@ bool needs_cgroup(const TenantRules& rules);
 /// the label then begins with "rootless-".
 std::optional<std::string> container_label(std::string_view cgroup);
 
-/// Whether a [[match]] rule can have this tenant: a tenant's name but for %u and %c.
-bool is_tenant_template(std::string_view text);
-
 }  // namespace fairgv::daemon

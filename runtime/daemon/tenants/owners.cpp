@@ -7,7 +7,7 @@
 #include <fstream>
 #include <utility>
 
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 
 namespace fairgv::daemon {
 namespace {

@@ -7,7 +7,7 @@
 // several users hold; those whose owner there is none.
 //
 // For names, limits and who may change what. Rights are not among it: a worker runs as the id that connected,
-// and administrators are recognised by theirs (user.hpp).
+// and administrators are recognised by theirs (service/user.hpp).
 //
 // The file is read again when it has changed. Used by the server's thread only.
 #pragma once

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "runtime/base/handle.hpp"
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/tenants/user_tenant.hpp"
 
 namespace fairgv::daemon {
 namespace {

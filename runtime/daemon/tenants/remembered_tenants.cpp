@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 
 namespace fairgv::daemon {
 

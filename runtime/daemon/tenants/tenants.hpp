@@ -24,7 +24,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/control/pause.hpp"
 #include "runtime/daemon/config/config.hpp"
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/probation.hpp"
 
 namespace fairgv::daemon {
@@ -75,7 +75,7 @@ class TenantRegistry {
     uid_t uid = 0;  // for a subordinate id, its owner's
     /// Root or the daemon's own user, who may take any name that is not reserved.
     bool administrator = false;
-    /// The user after whom the tenant is named, if it is after one (user.hpp).
+    /// The user after whom the tenant is named, if it is after one (user_tenant.hpp).
     std::optional<uid_t> namesake{};
     /// Its session comes from the daemon before this one, which has let it in.
     bool runs_already = false;

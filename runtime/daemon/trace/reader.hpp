@@ -7,8 +7,8 @@
 #include <span>
 
 #include "runtime/control/trace_report.hpp"
-#include "runtime/daemon/dispatch/device_view.hpp"
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/devices/view.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 
 namespace fairgv::daemon {
 

@@ -21,7 +21,7 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/cage/cage.hpp"
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 #include "runtime/daemon/worker/control_group.hpp"
 
 namespace fairgv::daemon {

@@ -69,15 +69,15 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
 Result<bool> Executor::enqueue_sequence(std::span<const std::shared_ptr<DeviceCommand>> commands,
                                         wire::EventId completion, std::span<const wire::EventId> wait_list) {
   Lock lock(*this);
-  if (auto within = check_limits(); !within) return within.error();
+  FAIRGV_CHECK(check_limits());
   // Commands on their way from a front end that knows of one command still find their place.
   const std::uint64_t room =
       settings_.limits.commands - std::min(graph_.pending(), settings_.limits.commands);
   if (commands.empty() || commands.size() > room) return false;
   std::int32_t failed_wait = 0;
-  if (auto resolved = events_.resolve(wait_list, waits_, failed_wait); !resolved) return resolved.error();
+  FAIRGV_CHECK(events_.resolve(wait_list, waits_, failed_wait));
   if (completion) {
-    if (auto added = events_.add(completion, commands.back(), loop_->request_.opcode); !added) return added.error();
+    FAIRGV_CHECK(events_.add(completion, commands.back(), loop_->request_.opcode));
   }
   bool named_waits = !wait_list.empty();
   for (const auto& command : commands) {
@@ -119,8 +119,7 @@ void Executor::was_added(Lock& lock) {
 
 Result<void> Executor::end_access(wire::EventId event) {
   Lock lock(*this);
-  auto node = events_.granted_access(event);
-  if (!node) return node.error();
+  FAIRGV_TRY(node, events_.granted_access(event));
   graph_.end_access(*node.value());
   collect(settings_.now(), loop_->request_.told_ns);
   finish(lock, true);
@@ -135,8 +134,7 @@ Result<void> Executor::create_user_event(wire::EventId event) {
 Result<void> Executor::set_user_event(wire::EventId event, std::int32_t status) {
   if (status > kComplete) return Error{fmt::format("user event set to {}, which is no end", status)};
   Lock lock(*this);
-  auto node = events_.unset_user_event(event);
-  if (!node) return node.error();
+  FAIRGV_TRY(node, events_.unset_user_event(event));
   graph_.end_external(*node.value(), status);
   collect(settings_.now());
   finish(lock, true);
@@ -158,7 +156,7 @@ Result<void> Executor::release_event(wire::EventId event) {
 Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
   auto node = std::make_shared<Node>(Work::host);
   const Lock lock(*this);
-  if (auto added = events_.add(event, node, loop_->request_.opcode); !added) return added.error();
+  FAIRGV_CHECK(events_.add(event, node, loop_->request_.opcode));
   return NodePtr(node);
 }
 

@@ -275,8 +275,7 @@ Result<std::tuple<std::shared_ptr<Objects>...>> Handlers::find(const std::tuple<
 
 template <class Call, class Send, class... Objects>
 Result<void> Handlers::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
-  auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
   const std::uint64_t bytes = size_of(call) * element_bytes(*objects...);  // bounds were checked: it fits
   return executor_.enqueue(
       make_transfer(std::move(queue).value(), kind_of(call), bytes, std::move(send), objects...),
@@ -285,8 +284,7 @@ Result<void> Handlers::enqueue(const Call& call, Send send, const std::shared_pt
 
 template <class Call, class Send, class... Objects>
 Result<void> Handlers::enqueue(const Call& call, Copy<Send, Objects...> copy) {
-  const auto objects = find(copy.uses);
-  if (!objects) return objects.error();
+  FAIRGV_TRY(objects, find(copy.uses));
   const auto send = [&](const auto&... object) -> Result<void> {
     if (!fits(call, *object...)) return Error{kBeyondBounds};
     return enqueue(call, std::move(copy.send), object...);

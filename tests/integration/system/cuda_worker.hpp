@@ -100,7 +100,7 @@ struct CudaWorker : System {
 
   void load(std::string_view image) {
     module = client->new_object();
-    const wire::EventId loaded = client->new_event();
+    const wire::EventId loaded = client->events().acquire();
     LoadModule load;
     load.id = module;
     load.context = context;
@@ -164,7 +164,7 @@ struct CudaWorker : System {
 
   /// How everything in the stream so far ends.
   std::int32_t finish(wire::ObjectId stream, std::vector<wire::EventId> waits = {}) {
-    const wire::EventId done = client->new_event();
+    const wire::EventId done = client->events().acquire();
     client->send(wire::EnqueueMarker{{stream, done, waits}});
     const std::int32_t status = client->wait(done);
     client->release_event(done);

@@ -46,7 +46,7 @@ TEST_F(CudaWorker, MemoryThatAStreamHasFreedIsThereForOtherProcessesOnceItHasSet
     const auto made = first->call(AllocateMemory{first_context, 48 * kMiB, 0, 0});
     ASSERT_TRUE(made && made->code == 0) << "round " << round;
     first->send(EnqueueFreeMemory{{first_stream, {}, {}}, made->address});
-    const wire::EventId end = first->new_event();
+    const wire::EventId end = first->events().acquire();
     first->send(wire::EnqueueMarker{{first_stream, end, {}}});
     EXPECT_EQ(first->wait(end), session::kComplete);
     first->release_event(end);
@@ -61,7 +61,7 @@ TEST_F(CudaWorker, MemoryThatAStreamHasFreedIsThereForOtherProcessesOnceItHasSet
 TEST_F(CudaWorker, ReportsWhenFreedMemoryIsBackAndWhenNoneIsToCome) {
   ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
   const auto await = [&](std::uint64_t bytes) {
-    const wire::EventId answer = client->new_event();
+    const wire::EventId answer = client->events().acquire();
     client->send(wire::AwaitMemory{answer, 1, bytes});
     const std::int32_t outcome = client->wait(answer);
     client->release_event(answer);
@@ -70,7 +70,7 @@ TEST_F(CudaWorker, ReportsWhenFreedMemoryIsBackAndWhenNoneIsToCome) {
   const std::uint64_t memory = allocate(48 * kMiB);
   ASSERT_NE(memory, 0U);
   EXPECT_EQ(await(32 * kMiB), wire::kNothingOnItsWay) << "nothing is freed";
-  const wire::EventId gate = client->new_event();
+  const wire::EventId gate = client->events().acquire();
   client->send(wire::CreateUserEvent{gate});
   const wire::EventId waits[] = {gate};
   client->send(EnqueueFreeMemory{{legacy, {}, waits}, memory});
@@ -84,7 +84,7 @@ TEST_F(CudaWorker, ReportsWhenFreedMemoryIsBackAndWhenNoneIsToCome) {
 }
 
 TEST_F(CudaWorker, EndsASessionThatWaitsForMemoryOfUnknownDevices) {
-  client->send(wire::AwaitMemory{client->new_event(), std::uint64_t{1} << 63, 1});
+  client->send(wire::AwaitMemory{client->events().acquire(), std::uint64_t{1} << 63, 1});
   EXPECT_TRUE(is_over());
 }
 

@@ -79,9 +79,9 @@ TEST_F(CudaWorker, OrdersTheDefaultStreamAmongTheBlockingStreams) {
 
 TEST_F(CudaWorker, WorkOfTheProgramHoldsUpOnlyItsOwnStream) {
   const wire::ObjectId other = make_stream(StreamKind::non_blocking);
-  const wire::EventId work = client->new_event();
+  const wire::EventId work = client->events().acquire();
   client->send(wire::EnqueueHostWork{{legacy, work, {}}});
-  const wire::EventId behind = client->new_event();
+  const wire::EventId behind = client->events().acquire();
   client->send(wire::EnqueueMarker{{legacy, behind, {}}});
   EXPECT_EQ(finish(other), session::kComplete);
   EXPECT_EQ(client->wait_for_grant(work), session::kRunning);
@@ -94,7 +94,7 @@ TEST_F(CudaWorker, WorkOfTheProgramHoldsUpOnlyItsOwnStream) {
 
 TEST_F(CudaWorker, AReleasedDefaultStreamMayBeFollowedByAnotherWhileItsWorkIsUnderWay) {
   const wire::ObjectId blocking = make_stream(StreamKind::blocking);
-  const wire::EventId work = client->new_event();
+  const wire::EventId work = client->events().acquire();
   client->send(wire::EnqueueHostWork{{legacy, work, {}}});
   write(legacy, allocate(sizeof(std::uint32_t)), numbers(1));
   client->send(wire::ReleaseObject{legacy});
@@ -102,7 +102,7 @@ TEST_F(CudaWorker, AReleasedDefaultStreamMayBeFollowedByAnotherWhileItsWorkIsUnd
   EXPECT_EQ(client->wait_for_grant(work), session::kRunning);
   std::vector<wire::EventId> later;
   for (const wire::ObjectId stream : {blocking, legacy}) {
-    later.push_back(client->new_event());
+    later.push_back(client->events().acquire());
     client->send(wire::EnqueueMarker{{stream, later.back(), {}}});
   }
   ASSERT_TRUE(client->call(wire::Ping{})) << "the session is lost";
@@ -129,7 +129,7 @@ TEST_F(CudaWorker, ReportsAKernelsErrorLate) {
   finish(legacy);
   EXPECT_EQ(ring::LateError::code(client->late_error()), static_cast<std::uint32_t>(kIllegalInstruction));
   // It stays, and what follows does not run.
-  launch.command.completion = client->new_event();
+  launch.command.completion = client->events().acquire();
   client->send(launch);
   EXPECT_EQ(code_of(client->wait(launch.command.completion)), kIllegalInstruction);
 }

@@ -1,5 +1,5 @@
 // What one daemon leaves to the next: as text, and as turns that go on.
-#include "runtime/daemon/handover.hpp"
+#include "runtime/daemon/handover/handover.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

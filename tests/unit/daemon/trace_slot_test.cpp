@@ -1,7 +1,7 @@
 // A trace lasts no longer than others should wait for it, and its reader hears why it ends.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/limits/trace_slot.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/daemon/tenants/users.hpp"

@@ -90,8 +90,8 @@ TEST_F(ClientSessionTest, SendersWaitForRoomAndLoseNothing) {
 }
 
 TEST_F(ClientSessionTest, AWaitEndsWithTheStatusThatTheWorkerStores) {
-  const auto event = session->new_event();
-  EXPECT_EQ(session->status(event), kQueued);
+  const auto event = session->events().acquire();
+  EXPECT_EQ(session->events().status(event), kQueued);
   std::thread peer([&] { worker->complete(event, -5); });
   EXPECT_EQ(session->wait(event), -5);
   peer.join();
@@ -99,7 +99,7 @@ TEST_F(ClientSessionTest, AWaitEndsWithTheStatusThatTheWorkerStores) {
 
 // The order of the end and of the beginning of the wait is anybody's: thousands of tries meet both.
 TEST_F(ClientSessionTest, AWaitOnAQuietSlotIsAlwaysRung) {
-  session->use_quiet_slots();
+  session->events().use_quiet_slots();
   std::atomic<std::uint64_t> next{0};
   constexpr int kRounds = 3'000;
   std::thread peer([&] {
@@ -111,7 +111,7 @@ TEST_F(ClientSessionTest, AWaitOnAQuietSlotIsAlwaysRung) {
     }
   });
   for (int round = 0; round < kRounds; ++round) {
-    const auto event = session->new_event();
+    const auto event = session->events().acquire();
     next = event.raw;
     EXPECT_EQ(session->wait(event), kComplete);
     session->release_event(event);
@@ -122,7 +122,7 @@ TEST_F(ClientSessionTest, AWaitOnAQuietSlotIsAlwaysRung) {
 }
 
 TEST_F(ClientSessionTest, OnlyAWaitForWhatHasNotEndedCountsAsASynchronousCall) {
-  const auto event = session->new_event();
+  const auto event = session->events().acquire();
   std::thread peer([&] {
     while (worker->coscheduling().synchronous_calls == 0) std::this_thread::yield();
     worker->complete(event, 0);
@@ -171,10 +171,10 @@ TEST_F(ClientSessionTest, CallsStoreTheirTimesOnlyWhileTheyAreRecorded) {
 }
 
 TEST_F(ClientSessionTest, AWaitShowsItsCallAndItsBeginning) {
-  session->use_quiet_slots();
+  session->events().use_quiet_slots();
   for (const bool recorded : {true, false}) {
     worker->record(recorded);
-    const auto event = session->new_event();
+    const auto event = session->events().acquire();
     std::thread waiter([&] { EXPECT_EQ(session->wait(event, wire::kFinish), kComplete); });
     // Not quiet any more: it has said by then what it says.
     while ((worker->slot(event).state.load() & ring::SlotState::kQuiet) != 0) std::this_thread::yield();
@@ -182,14 +182,14 @@ TEST_F(ClientSessionTest, AWaitShowsItsCallAndItsBeginning) {
     EXPECT_EQ(worker->slot(event).awaited_as.load(), wire::kFinish);
     worker->complete(event, kComplete);
     waiter.join();
-    session->forget_event(event);  // the next one has the same slot, in which a time stands
+    session->events().release(event);  // the next one has the same slot, in which a time stands
   }
 }
 
 TEST_F(ClientSessionTest, AWaiterThatIsSwitchedInAndOutAgainMissesNoEnd) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
-    const auto event = session->new_event();
+    const auto event = session->events().acquire();
     std::thread peer([&] {
       for (auto turns = random() % 4; turns > 0; --turns) {
         worker->switch_in();
@@ -207,28 +207,28 @@ TEST_F(ClientSessionTest, AWaiterThatIsSwitchedInAndOutAgainMissesNoEnd) {
 }
 
 TEST_F(ClientSessionTest, ALateWriteForTheSlotsFormerOwnerIsNotSeen) {
-  const auto first = session->new_event();
+  const auto first = session->events().acquire();
   session->release_event(first);
-  const auto second = session->new_event();
+  const auto second = session->events().acquire();
   ASSERT_EQ(second.index(), first.index());
   ASSERT_NE(second.generation(), first.generation());
   worker->complete(first, 0);
-  EXPECT_EQ(session->status(second), kQueued);
+  EXPECT_EQ(session->events().status(second), kQueued);
   worker->complete(second, 0);
-  EXPECT_EQ(session->status(second), kComplete);
+  EXPECT_EQ(session->events().status(second), kComplete);
 }
 
 TEST_F(ClientSessionTest, EventsAreRefusedWithoutAFreeSlotAndMadeAgainOnceThereIsOne) {
   std::vector<wire::EventId> events;
-  for (int i = 0; i < 8; ++i) events.push_back(session->new_event());
+  for (int i = 0; i < 8; ++i) events.push_back(session->events().acquire());
   EXPECT_TRUE(events.back());
-  EXPECT_FALSE(session->new_event());
+  EXPECT_FALSE(session->events().acquire());
   session->release_event(events[3]);
-  EXPECT_TRUE(session->new_event());
+  EXPECT_TRUE(session->events().acquire());
 }
 
 TEST_F(ClientSessionTest, ALostSessionEndsWaitsCallsAndSends) {
-  const auto event = session->new_event();
+  const auto event = session->events().acquire();
   std::thread waiter([&] { EXPECT_EQ(session->wait(event), kDeviceNotAvailable); });
   std::thread caller([&] { EXPECT_FALSE(session->call(wire::Ping{})); });
   worker->next();

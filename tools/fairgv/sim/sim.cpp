@@ -30,13 +30,11 @@ struct SimOptions {
 Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
   sched::SimulationSettings settings;
   for (const std::string& text : options.tenants) {
-    const auto kind = parse_tenant(text);
-    if (!kind) return kind.error();
+    FAIRGV_TRY(kind, parse_tenant(text));
     settings.kinds.push_back(kind.value());
   }
   if (options.slice != kAdaptive) {
-    const auto slice = parse_duration(options.slice);
-    if (!slice) return slice.error();
+    FAIRGV_TRY(slice, parse_duration(options.slice));
     settings.slices = sched::SliceRule::constant(slice.value());
   }
   settings.length = std::chrono::round<sched::Duration>(std::chrono::duration<double>(options.seconds));

@@ -1,7 +1,8 @@
 // Who may connect to a daemon and what they may ask of it.
-#include "tests/unit/daemon/access.hpp"
-
 #include <sys/stat.h>
+
+#include "runtime/daemon/tenants/user_tenant.hpp"
+#include "tests/unit/daemon/access.hpp"
 
 namespace fairgv::daemon {
 namespace {

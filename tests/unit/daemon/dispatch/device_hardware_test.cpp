@@ -1,5 +1,5 @@
 // Which devices are taken for the same hardware.
-#include "runtime/daemon/dispatch/device_hardware.hpp"
+#include "runtime/daemon/devices/hardware.hpp"
 
 #include <gtest/gtest.h>
 

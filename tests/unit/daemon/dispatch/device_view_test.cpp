@@ -1,5 +1,5 @@
 // Which of the host's devices a worker sees.
-#include "runtime/daemon/dispatch/device_view.hpp"
+#include "runtime/daemon/devices/view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,10 @@
-#include "runtime/daemon/handover.hpp"
-
-#include <fcntl.h>
-
+// The text of the daemon before this one, read again: what came later than that daemon may be missing in it.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "runtime/base/json_fields.hpp"
-#include "runtime/base/memory_file.hpp"
 #include "runtime/control/pause_json.hpp"
+#include "runtime/daemon/handover/handover.hpp"
 #include "runtime/session/long_command_json.hpp"
 
 namespace fairgv::daemon {
@@ -16,129 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kMostRecords = 1'000'000;
-constexpr const char* kLeft = "what the daemon before has left";
-
-// ---- writing
-
-std::uint64_t number_of(std::chrono::nanoseconds time) {
-  return static_cast<std::uint64_t>(time.count());
-}
-
-json to_json(const WorkCounters& work) {
-  json object = json::object();
-  for (const WorkCounter& counter : kWorkCounters) object[counter.name] = work.*counter.value;
-  return object;
-}
-
-json to_json(const TenantBooks& books) {
-  json object = to_json(books.ended);
-  object["device_time"] = number_of(books.device_time);
-  object["outside"] = number_of(books.outside);
-  object["waited"] = number_of(books.waits.sum());
-  object["wait_buckets"] = json::array();
-  object["wait_counts"] = json::array();
-  for (const auto& [bucket, count] : books.waits.filled()) {
-    object["wait_buckets"].push_back(bucket);
-    object["wait_counts"].push_back(count);
-  }
-  return object;
-}
-
-json to_json(const HandedTenant& tenant) {
-  json object{{"name", tenant.name}, {"uid", tenant.uid}, {"books", json::array()}};
-  if (tenant.asked) object["asked"] = *tenant.asked;
-  if (tenant.set) object["set"] = *tenant.set;
-  if (tenant.asked_memory) object["asked_memory"] = to_text(*tenant.asked_memory);
-  if (tenant.set_memory) object["set_memory"] = to_text(*tenant.set_memory);
-  if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
-  if (tenant.assigned) object["assigned"] = true;
-  if (tenant.paused) object["paused"] = control::to_json(tenant.paused);
-  if (const std::uint32_t strikes = tenant.probation.strikes(tenant.probation.last()); strikes > 0) {
-    object["strikes"] = strikes;
-    object["last_kill"] = number_of(tenant.probation.last().time_since_epoch());
-  }
-  for (const TenantBooks& books : tenant.books) object["books"].push_back(to_json(books));
-  object["counts"] = {{"sessions", tenant.counts.sessions},
-                      {"crashes", tenant.counts.crashes},
-                      {"watchdog", tenant.counts.watchdog},
-                      {"violations", tenant.counts.violations}};
-  object["entitled"] = number_of(tenant.entitled);
-  object["memory"] = json::array();
-  for (const MemoryTotals& memory : tenant.memory) {
-    object["memory"].push_back({{"byte_seconds", memory.byte_seconds}, {"refusals", memory.refusals}});
-  }
-  object["sampled"] = json::array();
-  for (const auto& amounts : tenant.sampled) object["sampled"].push_back(control::to_json(amounts));
-  return object;
-}
-
-json to_json(std::uint32_t device, const TurnBooks& turn) {
-  json object{{"device", device},
-              {"granted", number_of(turn.granted.time_since_epoch())},
-              {"charged", number_of(turn.charged)},
-              {"before", number_of(turn.before)}};
-  if (turn.contested) object["contested"] = number_of(turn.contested->time_since_epoch());
-  return object;
-}
-
-json to_json(const Kill& kill) {
-  return {{"session", kill.session.value},
-          {"tenant", kill.tenant},
-          {"uid", kill.uid},
-          {"pid", kill.pid},
-          {"program", kill.program},
-          {"reason", kill.reason},
-          {"at", number_of(kill.at.time_since_epoch())}};
-}
-
-json to_json(const HandedSession& session) {
-  json object{{"id", session.id},
-              {"tenant", session.tenant},
-              {"pid", session.peer.pid},
-              {"uid", session.peer.uid},
-              {"gid", session.peer.gid},
-              {"program", session.program},
-              {"features", session.features},
-              {"driver_messages", true},
-              {"slicing", session.slicing},
-              {"long_commands", json::array()},
-              {"worker", session.worker.pid},
-              {"client", session.client},
-              {"channel", session.channel},
-              {"ledger", session.ledger},
-              {"knock", session.knock},
-              {"turns", session.turns},
-              {"segment", session.segment},
-              {"used", session.books.used_ns},
-              {"work", json::array()},
-              {"turns_in_progress", json::array()},
-              {"devices", session.devices},
-              {"memory", session.memory}};
-  if (!session.worker.sweeps) object["sweeps"] = false;
-  if (session.worker.group >= 0) {
-    object["group"] = session.worker.group;
-    object["group_path"] = session.worker.group_path;
-  }
-  if (session.messages >= 0) object["messages"] = session.messages;
-  if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
-  if (session.paused) object["paused"] = control::to_json(session.paused);
-  if (session.held_back_until)
-    object["held_back_until"] = number_of(session.held_back_until->time_since_epoch());
-  if (session.started) object["started"] = number_of(session.started->time_since_epoch());
-  for (const WorkCounters& work : session.books.work) object["work"].push_back(to_json(work));
-  for (std::uint32_t device = 0; device < session.books.turns.size(); ++device) {
-    const auto& turn = session.books.turns[device];
-    if (turn) object["turns_in_progress"].push_back(to_json(device, *turn));
-  }
-  for (const auto& command : session.long_commands) {
-    object["long_commands"].push_back(session::to_json(command));
-  }
-  return object;
-}
-
-// ---- reading
+constexpr std::size_t kMostHanded = 1'000'000;
 
 int descriptor(JsonFields& fields, const char* key) {
   return static_cast<int>(fields.integer(key, 3, std::numeric_limits<int>::max()));
@@ -291,7 +165,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   session.knock = descriptor(fields, "knock");
   session.turns = descriptor(fields, "turns");
   session.segment = descriptor(fields, "segment");
-  for (json& command : fields.list("long_commands", kMostRecords)) {
+  for (json& command : fields.list("long_commands", kMostHanded)) {
     auto nested = JsonFields::nested(std::move(command), "long command");
     session.long_commands.push_back(session::long_command_from(nested));
     if (!nested.ok()) whole.fail("has a long command that cannot be read");
@@ -320,31 +194,9 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
 
 }  // namespace
 
-std::string to_text(const Handover& handover) {
-  json object{{"handover", kVersion},          {"listener", handover.listener},
-              {"lock", handover.lock},         {"last_session", handover.last_session},
-              {"restarts", handover.restarts}, {"served_s", handover.served_s},
-              {"devices", json::array()},      {"tenants", json::array()},
-              {"sessions", json::array()},     {"kills", json::array()}};
-  if (handover.listener_is_borrowed) object["listener_is_borrowed"] = true;
-  for (std::size_t i = 0; i < handover.devices.size(); ++i) {
-    const auto& device = handover.devices[i];
-    object["devices"].push_back({{"platform", device.platform},
-                                 {"name", device.name},
-                                 {"type", device.type},
-                                 {"memory", device.memory},
-                                 {"id", device.id},
-                                 {"same_as", handover.hardware[i]}});
-  }
-  for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
-  for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
-  for (const Kill& kill : handover.kills) object["kills"].push_back(to_json(kill));
-  return json_text(object);
-}
-
 Result<Handover> parse_handover(std::string_view text) {
   JsonFields fields(text, "handover");
-  if (fields.ok()) fields.integer("handover", kVersion, kVersion);
+  if (fields.ok()) fields.integer("handover", kHandoverVersion, kHandoverVersion);
   Handover handover;
   handover.listener = descriptor(fields, "listener");
   if (fields.has("listener_is_borrowed"))
@@ -366,46 +218,19 @@ Result<Handover> parse_handover(std::string_view text) {
     handover.hardware.push_back(same);
     if (!device.ok()) fields.fail("has a device that cannot be read");
   }
-  for (json& each : fields.list("tenants", kMostRecords)) {
+  for (json& each : fields.list("tenants", kMostHanded)) {
     handover.tenants.push_back(tenant_from(JsonFields::nested(std::move(each), "tenant"), fields));
   }
-  for (json& each : fields.list("sessions", kMostRecords)) {
+  for (json& each : fields.list("sessions", kMostHanded)) {
     handover.sessions.push_back(session_from(JsonFields::nested(std::move(each), "session"), fields));
   }
   if (fields.has("kills")) {
-    for (json& each : fields.list("kills", kMostRecords)) {
+    for (json& each : fields.list("kills", kMostHanded)) {
       handover.kills.push_back(kill_from(JsonFields::nested(std::move(each), "kill"), fields));
     }
   }
   if (!fields.ok()) return fields.error();
   return handover;
-}
-
-Result<UniqueFd> store(const Handover& handover) {
-  auto file = memory_file(to_text(handover), kLeft);
-  if (file && ::fcntl(file->get(), F_SETFD, 0) != 0) return system_error("cannot hand over a memory file");
-  return file;
-}
-
-Result<Handover> take(UniqueFd file) {
-  const auto text = read_memory_file(file.get(), std::numeric_limits<std::uint32_t>::max(), kLeft);
-  if (!text) return text.error();
-  return parse_handover(text.value());
-}
-
-bool keep_over_exec(const Handover& handover, bool keep) {
-  const int flag = keep ? 0 : FD_CLOEXEC;
-  bool all = ::fcntl(handover.listener, F_SETFD, flag) == 0 && ::fcntl(handover.lock, F_SETFD, flag) == 0;
-  for (const HandedSession& session : handover.sessions) {
-    for (const int fd :
-         {session.client, session.channel, session.ledger, session.knock, session.turns, session.segment}) {
-      all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
-    }
-    for (const int fd : {session.messages, session.worker.group}) {
-      if (fd >= 0) all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
-    }
-  }
-  return all;
 }
 
 }  // namespace fairgv::daemon

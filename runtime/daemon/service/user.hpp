@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fairgv::daemon {
@@ -12,10 +13,14 @@ namespace fairgv::daemon {
 struct User {
   uid_t uid = 0;
   gid_t gid = 0;
-  std::string name;           // "uid-1000" when the system knows none
+  std::string name;           // as numbered_user() has it when the system knows none
   std::string home = "/";     // of the passwd database
   std::vector<gid_t> groups;  // all groups, the first included: device files are often opened by group
 };
+
+/// Begins the names of users that the system does not know: "uid-1000".
+inline constexpr std::string_view kNumberedUser = "uid-";
+std::string numbered_user(uid_t uid);
 
 /// May ask a name service over the network.
 User look_up_user(uid_t uid, gid_t gid);
@@ -25,11 +30,6 @@ std::optional<uid_t> find_user(const std::string& name);
 std::optional<gid_t> find_group(const std::string& name);
 /// The group's name; its number if the system knows none.
 std::string group_name(gid_t gid);
-
-/// The tenant that a user's programs belong to when they name none: the user's name, if it can be one.
-std::string default_tenant(const User& user);
-/// After whom it is named: the user of that name or number, if there can be one.
-std::optional<uid_t> namesake(const std::string& tenant);
 
 /// Root and the daemon's own user: nothing is refused to them.
 bool is_administrator(uid_t uid);

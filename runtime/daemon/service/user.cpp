@@ -1,4 +1,4 @@
-#include "runtime/daemon/tenants/user.hpp"
+#include "runtime/daemon/service/user.hpp"
 
 #include <grp.h>
 #include <pwd.h>
@@ -8,21 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <string_view>
-
-#include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
 namespace {
 
 constexpr std::size_t kEntryBytes = 16 << 10;
-
-constexpr std::string_view kNumbered = "uid-";
-
-std::string numbered(uid_t uid) {
-  return std::string(kNumbered) + std::to_string(uid);
-}
 
 std::vector<gid_t> groups_of(const std::string& name, gid_t gid) {
   int count = 64;
@@ -36,12 +26,16 @@ std::vector<gid_t> groups_of(const std::string& name, gid_t gid) {
 
 }  // namespace
 
+std::string numbered_user(uid_t uid) {
+  return std::string(kNumberedUser) + std::to_string(uid);
+}
+
 User look_up_user(uid_t uid, gid_t gid) {
   std::array<char, kEntryBytes> text{};
   passwd entry{};
   passwd* found = nullptr;
   if (::getpwuid_r(uid, &entry, text.data(), text.size(), &found) != 0 || found == nullptr) {
-    return {uid, gid, numbered(uid), "/", {gid}};
+    return {uid, gid, numbered_user(uid), "/", {gid}};
   }
   return {uid, gid, entry.pw_name, entry.pw_dir, groups_of(entry.pw_name, gid)};
 }
@@ -86,21 +80,6 @@ std::string group_name(gid_t gid) {
     text.resize(2 * text.size());
   }
   return code != 0 || found == nullptr ? std::to_string(gid) : entry.gr_name;
-}
-
-std::string default_tenant(const User& user) {
-  return session::is_tenant_name(user.name) ? user.name : numbered(user.uid);
-}
-
-std::optional<uid_t> namesake(const std::string& tenant) {
-  uid_t uid = 0;
-  const std::string_view name = tenant;
-  if (name.starts_with(kNumbered)) {
-    const char* const end = name.data() + name.size();
-    const auto [stop, code] = std::from_chars(name.data() + kNumbered.size(), end, uid);
-    if (code == std::errc{} && stop == end) return uid;
-  }
-  return find_user(tenant);
 }
 
 bool is_administrator(uid_t uid) {

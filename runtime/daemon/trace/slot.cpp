@@ -1,4 +1,4 @@
-#include "runtime/daemon/limits/trace_slot.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 
 namespace fairgv::daemon {
 

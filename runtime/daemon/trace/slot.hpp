@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/trace/trace.hpp"
 
 namespace fairgv::daemon {

@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/device_view.hpp"
+#include "runtime/daemon/devices/view.hpp"
 
 #include <algorithm>
 #include <numeric>

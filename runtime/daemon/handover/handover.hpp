@@ -23,14 +23,17 @@
 #include "runtime/control/usage.hpp"
 #include "runtime/daemon/books/kill_book.hpp"
 #include "runtime/daemon/books/memory_book.hpp"
-#include "runtime/daemon/dispatch/device_hardware.hpp"
+#include "runtime/daemon/devices/hardware.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
-#include "runtime/daemon/ids.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/daemon/worker/process.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
+
+/// Of the text. Another one means that older daemons cannot read it.
+inline constexpr std::uint64_t kHandoverVersion = 1;
 
 struct HandedTenant {
   std::string name;

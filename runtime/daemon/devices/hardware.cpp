@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/device_hardware.hpp"
+#include "runtime/daemon/devices/hardware.hpp"
 
 #include <algorithm>
 

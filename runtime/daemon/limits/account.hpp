@@ -1,0 +1,20 @@
+// On whose account a connection or a session is: who is counted for it, and whether limits bind at all.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace fairgv::daemon {
+
+struct Account {
+  uid_t owner = 0;  // the user; the owner of a subordinate id (tenants/owners.hpp)
+  /// Root, the daemon's own user, or a member of its admin_group when it connected: there are places for it
+  /// that others cannot take, and no line of its is left out of the log.
+  bool administrator = false;
+};
+
+/// "user 1000", or "user 100005, who counts as user 1000".
+std::string account_text(uid_t uid, uid_t owner);
+
+}  // namespace fairgv::daemon
