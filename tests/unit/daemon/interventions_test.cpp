@@ -23,13 +23,7 @@ struct Interventions : SessionTableTest {
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
     std::filesystem::permissions(folder / "worker", std::filesystem::perms(0755));
     // Two of the owner's, with the same worker.
-    for (Socket* const mine : {&first, &second}) {
-      auto ends = std::move(Socket::pair()).value();
-      *mine = std::move(ends.first);
-      session::Hello hello;
-      hello.tenant = "owner";
-      ASSERT_TRUE(table.start(hello, {::getpid(), kOwner, kOwner}, ends.second));
-    }
+    for (Socket* const mine : {&first, &second}) ASSERT_TRUE(begin("owner", kOwner, *mine));
     run_until([&] {
       return std::all_of(table.all().begin(), table.all().end(),
                          [](const auto& entry) { return entry.second->stage == Session::Stage::running; });
@@ -59,7 +53,7 @@ struct Interventions : SessionTableTest {
     return std::nullopt;
   }
 
-  Socket first, second;
+  Socket first, second, later;
 };
 
 TEST_F(Interventions, EndASessionWithTheReasonInTheLog) {
@@ -106,10 +100,7 @@ TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
   EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false}));
   EXPECT_TRUE(suspended(2) && suspended(3));
   EXPECT_FALSE(suspended(1));
-  auto ends = std::move(Socket::pair()).value();
-  session::Hello hello;
-  hello.tenant = "owner";
-  ASSERT_TRUE(table.start(hello, {::getpid(), kOwner, kOwner}, ends.second));
+  ASSERT_TRUE(begin("owner", kOwner, later));
   EXPECT_TRUE(suspended(4));
   EXPECT_NE(on(2, Command::resume, kOwner).find("session 2 is paused with its tenant 'owner': resume that"),
             std::string::npos);
@@ -151,17 +142,11 @@ TEST_F(Interventions, KeepATenantPausedAfterItsSessionsHaveEndedUntilAnotherUser
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
   EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false})) << "ps shows it";
-  const auto again = [&](uid_t uid) {
-    auto ends = std::move(Socket::pair()).value();
-    session::Hello hello;
-    hello.tenant = "owner";
-    ASSERT_TRUE(table.start(hello, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second));
-  };
-  again(kOwner);
+  ASSERT_TRUE(begin("owner", kOwner, later));
   EXPECT_TRUE(suspended(4));
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
-  again(kOther);
+  ASSERT_TRUE(begin("owner", kOther, later));
   EXPECT_FALSE(suspended(5)) << "the name is another user's now";
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,17 +32,30 @@ inline session::LongCommand reduce(std::uint64_t count) {
 struct SessionTableTest : ::testing::Test {
   /// Begins bob's session with a worker that says these packets, and then does this.
   void start(const std::vector<std::string>& packets, const std::string& then = "exec sleep 1000") {
-    std::string script = "#!/bin/bash\nwhile [ \"$1\" != --daemon-fd ]; do shift; done\nchannel=$2\n";
+    std::string script = R"(#!/bin/bash
+while [ "$1" != --options-fd ]; do shift; done
+options=$(</proc/self/fd/$2)
+number_of() {
+  local rest=${options#*\"$1\":}
+  echo "${rest%%[,\}]*}"
+}
+channel=$(number_of daemon_fd)
+ledger=$(number_of ledger_fd)
+)";
     for (const std::string& packet : packets) script += "printf %s '" + packet + "' >&$channel\n";
-    script += "while [ \"$1\" != --ledger-fd ]; do shift; done\nledger=$2\n" + then;
+    script += then;
     folder.write("worker", script + "\n");
     std::filesystem::permissions(folder / "worker", std::filesystem::perms::owner_all);
-    auto ends = std::move(Socket::pair()).value();
-    client = std::move(ends.first);
-    session::Hello hello;
-    hello.tenant = joins;
-    const auto started = table.start(hello, client.peer().value(), ends.second);
+    const auto started = begin(joins, ::getuid(), client);
     ASSERT_TRUE(started) << started.error().message;
+  }
+  /// Begins a session of this tenant, by this user, with the same worker; its client's end of the socket.
+  Result<void> begin(const std::optional<std::string>& tenant, uid_t uid, Socket& client_end) {
+    auto ends = std::move(Socket::pair()).value();
+    client_end = std::move(ends.first);
+    session::Hello hello;
+    hello.tenant = tenant;
+    return table.start(hello, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second);
   }
 
   void run_until(const std::function<bool()>& so) {

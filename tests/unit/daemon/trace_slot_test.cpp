@@ -1,8 +1,8 @@
 // A trace lasts no longer than others should wait for it, and its reader hears why it ends.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/trace/slot.hpp"
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/daemon/tenants/users.hpp"
 
@@ -44,7 +44,7 @@ TEST_F(TraceSlotTest, IsOneReadersUntilItsConnectionIsGone) {
   EXPECT_EQ(ask_bob(), "traces");
 }
 
-TEST_F(TraceSlotTest, IsTakenFromAReaderWhoDoesNotRead) {
+TEST_F(TraceSlotTest, IsTakenFromAReaderThatDoesNotRead) {
   EXPECT_FALSE(slot.deadline());
   EXPECT_EQ(ask_alice(), "traces");
   ASSERT_EQ(slot.deadline(), now + TraceSlot::kPatience);

@@ -210,7 +210,7 @@ TEST_F(Counted, AWaitIsTheTimeFromAskingToTheGrant) {
   EXPECT_EQ(use(1).waits.sum(), 6ms);
 }
 
-TEST_F(Counted, WhoLeavesTheLineHasNotWaited) {
+TEST_F(Counted, ATenantThatLeavesTheQueueHasNotWaited) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   want(1, a);

@@ -43,7 +43,7 @@ TEST_F(Turns, ALoneSessionIsNotSwitchedIn) {
 }
 
 // A device of its own: whoever hands it on need not be woken from sleep.
-TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToWhoIsNext) {
+TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToTheNextSession) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2, 2);
   FakeWorker& c = add(3);

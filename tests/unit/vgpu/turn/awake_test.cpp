@@ -115,7 +115,7 @@ TEST_F(ExecutorTest, NobodyStandsInWithoutTheTurn) {
   EXPECT_EQ(visitor.visits, 0);
 }
 
-TEST_F(ExecutorTest, WhoStandsInHearsThatAContendedTurnLingers) {
+TEST_F(ExecutorTest, AStandInHearsThatAContendedTurnLingers) {
   Visitor visitor(executor);
   enqueue(1);
   loop.pump();

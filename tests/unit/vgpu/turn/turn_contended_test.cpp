@@ -179,7 +179,7 @@ TEST_F(ContendedTurnTest, LingeringInVainGetsShorterALongOneIsTriedNowAndThenAnd
   EXPECT_EQ(waits[kNextTrial], Linger::kLongest);
 }
 
-TEST_F(ContendedTurnTest, WhoDoesNotLingerAnyMoreLingersAgainAfterAShortPause) {
+TEST_F(ContendedTurnTest, ATurnLingersAgainAfterAShortPause) {
   const auto turn_of_one = [this] {
     may_issue();
     grant(6ms);
