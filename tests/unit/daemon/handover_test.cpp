@@ -1,4 +1,4 @@
-// What one daemon leaves to the next: as text, and as turns that go on.
+// The state that one daemon leaves to the next: as text, and as turns that go on.
 #include "runtime/daemon/handover/handover.hpp"
 
 #include <fcntl.h>

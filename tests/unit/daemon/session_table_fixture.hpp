@@ -22,7 +22,7 @@
 
 namespace fairgv::daemon {
 
-/// What a worker with one device says when it is ready.
+/// The packet of a worker that is ready with one device.
 inline const std::string kReady = to_text(session::WorkerReady{{{"Portable Computing Language", "cpu", 2}}});
 
 inline session::LongCommand reduce(std::uint64_t count) {

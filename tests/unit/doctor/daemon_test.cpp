@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of the daemon, its socket and its configuration.
+// `fairgv doctor` on the daemon, its socket and its configuration.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of who may open an accelerator's files.
+// `fairgv doctor` on the permissions of an accelerator's files.
 #include <sys/stat.h>
 
 #include "tests/unit/doctor/machine.hpp"

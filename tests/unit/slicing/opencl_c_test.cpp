@@ -1,4 +1,4 @@
-// What is put in front of a source, and which sources are left alone.
+// The prelude in front of a source, and the sources that are left alone.
 #include <gtest/gtest.h>
 
 #include <string>

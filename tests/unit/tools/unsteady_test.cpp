@@ -16,7 +16,7 @@ class Unsteady : public ::testing::Test {
  protected:
   using Names = std::vector<std::string>;
 
-  /// What ctest writes about tests that failed, and at its end.
+  /// The end of ctest's output: tests that did not run, and tests that failed.
   static std::string log_of(const Names& failed) {
     std::string text =
         " 1/3 Test #1: A.One ...***Failed 0.1 sec\n66% tests passed, 1 tests failed out of 3\n\n";

@@ -1,4 +1,4 @@
-// What drivers report without waiting: in order, each once, from any thread.
+// Reports of drivers, made without waiting: in order, each once, from any thread.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the dispatcher's books are made of: waits, entitlements, and what workers claim.
+// The dispatcher's counts for the books: waits, entitlements, and workers' claims.
 #include <gtest/gtest.h>
 
 #include <algorithm>

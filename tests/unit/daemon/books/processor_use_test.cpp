@@ -1,4 +1,4 @@
-// What is used of a CPU device's processors without a turn, in simulated time.
+// Use of a CPU device's processors without a turn, in simulated time.
 #include <gtest/gtest.h>
 
 #include <random>

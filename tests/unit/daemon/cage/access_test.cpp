@@ -1,4 +1,4 @@
-// Who may connect to a daemon and what they may ask of it.
+// Access to a daemon: users that may connect, and the requests that each may make.
 #include <sys/stat.h>
 
 #include "runtime/daemon/tenants/user_tenant.hpp"

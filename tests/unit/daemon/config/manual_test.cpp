@@ -41,7 +41,7 @@ TEST(ConfigManual, ListsTheOptionsThatThereAre) {
       << "write it anew: FAIRGV_WRITE_DOCS=1 build/release/bin/daemon_test --gtest_filter='ConfigManual*'";
 }
 
-/// What is wrong with the rows of a section, one by one.
+/// The faults in the rows of a section, one by one.
 template <class Rule>
 void expect_complete(const std::string& section, const ConfigOptions<Rule>& options) {
   std::set<std::string> keys;

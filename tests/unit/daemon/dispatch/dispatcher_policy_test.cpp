@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(All, PolicyTurns,
                            return name;
                          });
 
-/// Whoever comes, comes first.
+/// A policy by which a newcomer preempts at once.
 class ImpatientPolicy final : public sched::InTurnPolicy {
  public:
   using InTurnPolicy::InTurnPolicy;

@@ -1,4 +1,4 @@
-// Who is woken for a turn: interactive programs with it, the worker that is likely to be next ahead of it.
+// Wake-ups for a turn: interactive programs with it, the worker that is likely to be next ahead of it.
 #include <gtest/gtest.h>
 
 #include "tests/unit/daemon/dispatch/turns.hpp"

@@ -1,4 +1,4 @@
-// What turns cost by the daemon's own clock, against workers that report what they like. In simulated time.
+// The cost of turns by the daemon's own clock, against workers that report what they like. In simulated time.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/dispatch/turn_cost.hpp"

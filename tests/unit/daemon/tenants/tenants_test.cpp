@@ -1,4 +1,4 @@
-// Who may use which tenant's name, and with which weight.
+// Tenants' names and weights: users that may take and change them.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/tenants/tenants.hpp"

@@ -1,4 +1,4 @@
-// What a worker is told when it is started.
+// The options that a worker is started with.
 #include "runtime/daemon/worker/options.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,8 @@ TEST(WorkerOptions, MayBeLongerThanAPacket) {
 
 TEST(WorkerOptions, AreRefusedWithTheNameOfWhatIsWrong) {
   const std::string good = to_text(unlike_the_defaults());
-  for (const std::string field : {"samples", "device_cores", "coscheduling", "never_slice", "slice_ms", "api"}) {
+  for (const std::string field :
+       {"samples", "device_cores", "coscheduling", "never_slice", "slice_ms", "api"}) {
     std::string text = good;
     text.replace(text.find('"' + field + '"'), field.size() + 2, "\"another\"");
     const auto read = session::parse_worker_options(text);

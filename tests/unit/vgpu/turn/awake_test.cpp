@@ -159,7 +159,7 @@ TEST_F(ExecutorTest, TheLoopThreadComesToFreeWhatHasEndedWhileOthersStandIn) {
   EXPECT_GT(visitor.visits, 100);
 }
 
-// Who sleeps through the grant of a turn that is due wakes up too late for it.
+// A thread that sleeps through the grant of a turn that is due wakes up too late for it.
 TEST_F(ExecutorTest, TheLoopStaysAwakeForATurnThatWasAnnouncedButNotForEver) {
   enqueue(1);
   loop.pump();

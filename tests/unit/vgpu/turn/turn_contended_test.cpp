@@ -64,7 +64,7 @@ TEST_F(ContendedTurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
   EXPECT_EQ(turn.syncs, 7U);
 }
 
-// Whoever is asked for the turn has to wait for what is in flight.
+// A worker that is asked for the turn has to wait for its commands in flight.
 TEST_F(ContendedTurnTest, AFreeRunHasHalfASliceInFlightAndIsToppedUpWhenHalfOfThatHasEnded) {
   may_issue();
   grant(16ms);

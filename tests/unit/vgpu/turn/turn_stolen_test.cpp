@@ -1,4 +1,4 @@
-// What others take from a CPU device during a turn is not charged.
+// Time that others take from a CPU device during a turn is not charged.
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
 
 namespace fairgv::vgpu {
