@@ -73,7 +73,7 @@ bool SessionTable::forget_devices() {
   }
   const std::vector<Tenant> tenants = host_.tenants.all();
   const bool clear = std::all_of(tenants.begin(), tenants.end(), [this](const Tenant& tenant) {
-    return host_.dispatch.may_forget(tenant.id);
+    return host_.dispatch.looks().may_forget(tenant.id);
   });
   if (!clear) return false;
   host_.before_forgetting();
@@ -94,7 +94,7 @@ std::optional<std::chrono::nanoseconds> SessionTable::look_at_processors(Session
 }
 
 void SessionTable::look_at_processors(Time now) {
-  if (now < next_processor_look_ || !host_.dispatch.has_host_device()) return;
+  if (now < next_processor_look_ || !host_.dispatch.looks().has_host_device()) return;
   next_processor_look_ = now + DispatchLoop::kProcessorLook;
   std::vector<ProcessorTime> times;
   for (auto& [id, session] : sessions_) {

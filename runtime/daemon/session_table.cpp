@@ -524,7 +524,7 @@ void SessionTable::note_kill(const Session& session, const std::string& reason) 
 void SessionTable::judge(const Session& session, std::optional<Fault> fault) {
   if (fault == Fault::watchdog || fault == Fault::violation) {
     host_.tenants.note_kill(session.tenant, Clock::now());
-  } else if (!fault && host_.dispatch.has_used_a_device(session.id)) {
+  } else if (!fault && host_.dispatch.looks().session(session.id).has_used_a_device) {
     host_.tenants.note_good_conduct(session.tenant);
   }
 }
@@ -566,7 +566,7 @@ std::vector<HandedSession> SessionTable::handed() const {
                     .turns = session->turns.fd(),
                     .segment = session->segment_fd.get(),
                     .messages = session->messages ? session->messages->fd() : -1,
-                    .books = host_.dispatch.session_books(id),
+                    .books = host_.dispatch.looks().session_books(id),
                     .memory = host_.memory.granted(id),
                     .paused = session->paused,
                     .held_back_until = session->held_back_until,
@@ -680,7 +680,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   const bool looks = std::any_of(sessions_.begin(), sessions_.end(), [](const auto& entry) {
     return entry.second->stage == Session::Stage::running;
   });
-  if (looks && host_.dispatch.has_host_device() && (!first || next_processor_look_ < *first))
+  if (looks && host_.dispatch.looks().has_host_device() && (!first || next_processor_look_ < *first))
     first = next_processor_look_;
   return first;
 }

@@ -46,7 +46,7 @@ Books read_books(Host& host, const SessionTable& sessions) {
   std::vector<TenantId> ids;
   ids.reserve(tenants.size());
   for (const Tenant& tenant : tenants) ids.push_back(tenant.id);
-  const auto usage = host.dispatch.usage(ids);
+  const auto usage = host.dispatch.looks().usage(ids);
   std::unordered_map<TenantId, std::uint32_t> running, paused;
   for (const auto& [id, session] : sessions.all()) {
     if (session->stage != Session::Stage::running) continue;

@@ -109,8 +109,7 @@ void add_daemon(Families& families, const Host& host, Books::Time now) {
 }
 
 void add_devices(Families& families, Host& host) {
-  const auto rules = host.dispatch.rules();
-  const auto slices = host.dispatch.slices();
+  const auto sharing = host.dispatch.looks().devices();
   const memquota::Ledger& ledger = host.memory.ledger();
   const auto each = [&](auto value) {
     for (std::uint32_t device = 0; device < host.devices.size(); ++device) {
@@ -123,13 +122,13 @@ void add_devices(Families& families, Host& host) {
     Labels labels{{"device", std::to_string(device)},
                   {"name", host.devices[device].name},
                   {"platform", host.devices[device].platform},
-                  {"policy", rules[device].policy}};
+                  {"policy", sharing[device].policy}};
     if (host.hardware[device] != device) labels.push_back({"same_as", std::to_string(host.hardware[device])});
     families.add(labels, 1.0);
   }
   families.begin("fairgv_device_slice_seconds", "Length of a turn while as many want the device as now",
                  MetricType::Gauge);
-  each([&](std::uint32_t device) { return in_seconds(slices[device]); });
+  each([&](std::uint32_t device) { return in_seconds(sharing[device].slice); });
   families.begin("fairgv_device_memory_bytes", "Memory that the device shares out", MetricType::Gauge);
   each([&](std::uint32_t device) { return limit_of(ledger.capacity(device)); });
   families.begin("fairgv_device_memory_used_bytes", "Memory of the device that all tenants hold",

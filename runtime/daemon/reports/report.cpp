@@ -35,18 +35,16 @@ double in_ms(std::chrono::nanoseconds time) {
 }
 
 std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessions) {
-  const auto holders = host.dispatch.holders();
-  const auto rules = host.dispatch.rules();
-  const auto slices = host.dispatch.slices();
+  const auto sharing = host.dispatch.looks().devices();
   std::vector<Report::Device> list;
   for (std::uint32_t index = 0; index < host.devices.size(); ++index) {
     Report::Device device{index,        host.devices[index].platform, host.devices[index].name,
-                          std::nullopt, rules[index].policy,          in_ms(slices[index])};
+                          std::nullopt, sharing[index].policy,        in_ms(sharing[index].slice)};
     const memquota::Ledger& ledger = host.memory.ledger();
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
-    const auto& holder = holders[index];
+    const auto& holder = sharing[index].holder;
     if (host.hardware[index] != index) device.same_as = host.hardware[index];
     if (holder && sessions.all().contains(*holder)) device.holder = sessions.all().at(*holder)->tenant_name;
     list.push_back(std::move(device));
@@ -68,11 +66,12 @@ std::vector<Report::Session> session_reports(Host& host, const SessionTable& ses
   std::vector<Report::Session> list;
   for (const auto& [id, session] : sessions.all()) {
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
+    SessionLook look = host.dispatch.looks().session(id);
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
-                    state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
-                    session->long_commands.all(), session->paused, held_back_s(*session), session->peer.uid,
-                    seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id),
-                    host.dispatch.compiles(id), host.dispatch.waits_for(id)});
+                    state_name(look.state), look.interactive, session->long_commands.all(), session->paused,
+                    held_back_s(*session), session->peer.uid, seconds_since(session->started),
+                    std::move(look.used_ns), host.memory.granted(id), look.compiles,
+                    std::move(look.waits_for)});
   }
   return list;
 }

@@ -42,11 +42,11 @@ Trace::Trace(Host& host, const SessionTable& sessions, Choice choice)
       choice_(std::move(choice)),
       number_(static_cast<std::uint32_t>(now_ns() >> 10U) | 1U) {
   host_.trace = this;
-  host_.dispatch.trace(true);
+  host_.dispatch.looks().trace(true);
 }
 
 Trace::~Trace() {
-  host_.dispatch.trace(false);
+  host_.dispatch.looks().trace(false);
   host_.trace = nullptr;
   for (const auto& [id, session] : sessions_.all()) {
     stop_recording(session->turns.page(), session->header.header());
@@ -97,7 +97,7 @@ void Trace::take_last(Session& session) {
 }
 
 void Trace::take_turns() {
-  const auto by_device = host_.dispatch.take_traced(next_.lost_turns);
+  const auto by_device = host_.dispatch.looks().take_traced(next_.lost_turns);
   for (std::uint32_t device = 0; device < by_device.size(); ++device) {
     if (choice_.device && *choice_.device != device) continue;
     for (const TracedTurn& turn : by_device[device]) {

@@ -227,7 +227,7 @@ TEST_F(DeviceViews, AWorkerThatSeesOtherDevicesBeginsBesideTheOthers) {
   join({gpu});
   EXPECT_EQ(seen_by_last(), Numbers({1}));
   EXPECT_EQ(table.all().size(), 4U);
-  EXPECT_EQ(host.dispatch.rules().size(), 3U);
+  EXPECT_EQ(host.dispatch.looks().devices().size(), 3U);
 }
 
 TEST_F(DeviceViews, WhatAWorkerSaysOfItsDevicesIsOfTheHosts) {
@@ -257,7 +257,7 @@ TEST_F(DeviceViews, NobodysDebtIsForgottenBecauseAnotherSeesOtherDevices) {
     EXPECT_TRUE(session::knock(session.knock.get()));
     run_until([&] {
       events->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
-      return dispatch->holders().at(0) == session.id;
+      return dispatch->looks().devices().at(0).holder == session.id;
     });
   };
   join({cpu});
@@ -276,10 +276,10 @@ TEST_F(DeviceViews, NobodysDebtIsForgottenBecauseAnotherSeesOtherDevices) {
     each.close();
     run_until([&] { return table.all().size() == left; });
   }
-  EXPECT_FALSE(dispatch->may_forget(debtor));
+  EXPECT_FALSE(dispatch->looks().may_forget(debtor));
   join({gpu});
   EXPECT_EQ(known(), Names({"cpu", "gpu"})) << "the table has been extended, not begun anew";
-  EXPECT_FALSE(dispatch->may_forget(debtor));
+  EXPECT_FALSE(dispatch->looks().may_forget(debtor));
 }
 
 TEST_F(DeviceViews, OnceNobodyRunsOrOwesAnythingTheTableBeginsAnew) {

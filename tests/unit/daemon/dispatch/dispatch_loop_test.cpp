@@ -79,6 +79,12 @@ std::unique_ptr<DispatchLoop> start_loop(std::size_t devices = 1, std::chrono::n
   return std::move(loop).value();
 }
 
+std::vector<std::optional<SessionId>> holders(DispatchLoop& loop) {
+  std::vector<std::optional<SessionId>> list;
+  for (const DeviceSharing& device : loop.looks().devices()) list.push_back(device.holder);
+  return list;
+}
+
 TEST(DispatchLoop, AnswersAKnockWithAGrant) {
   const auto loop = start_loop();
   Member member(1, 1);
@@ -86,9 +92,9 @@ TEST(DispatchLoop, AnswersAKnockWithAGrant) {
   member.want();
   member.wait_while(State::wanting);
   EXPECT_EQ(member.state(), State::held);
-  EXPECT_EQ(loop->holders()[0], SessionId{1});
+  EXPECT_EQ(loop->looks().devices()[0].holder, SessionId{1});
   loop->remove_session(member.id);
-  EXPECT_EQ(loop->holders()[0], std::nullopt);
+  EXPECT_EQ(loop->looks().devices()[0].holder, std::nullopt);
 }
 
 TEST(DispatchLoop, HearsAKnockFromBeforeTheSessionWasAdded) {
@@ -110,19 +116,19 @@ TEST(DispatchLoop, ASuspendedSessionGetsNoTurnAndIsEntitledToNothing) {
   ASSERT_TRUE(loop->add_session(from_the_start));
   ASSERT_TRUE(loop->add_session(b.for_loop(3)));
   const auto shares = [&] {
-    auto usage = loop->usage({a.tenant_id, b.tenant_id});
+    auto usage = loop->looks().usage({a.tenant_id, b.tenant_id});
     return std::pair(usage[a.tenant_id].share, usage[b.tenant_id].share);
   };
   EXPECT_EQ(shares(), std::pair(0.0, 1.0));
   a.want(0);
   b.want(0);
   b.wait_while(State::wanting, 0);
-  EXPECT_EQ(loop->holders()[0], b.id);
+  EXPECT_EQ(loop->looks().devices()[0].holder, b.id);
   // The turn that b has not used is taken back, and a may run.
   loop->set_suspended(b.id, true, 3);
   loop->set_suspended(a.id, false, 1);
   a.wait_while(State::wanting, 0);
-  EXPECT_EQ(loop->holders()[0], a.id);
+  EXPECT_EQ(loop->looks().devices()[0].holder, a.id);
   EXPECT_EQ(shares(), std::pair(1.0, 0.0));
   loop->set_suspended(b.id, false, 3);
   EXPECT_EQ(shares(), std::pair(0.25, 0.75));
@@ -161,14 +167,14 @@ TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   b.want(1);
   // The one asks for what the other has, though it is another device to it.
   a.yield_until_asked(0);
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{a.id, std::nullopt}));
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{a.id, std::nullopt}));
   EXPECT_EQ(b.state(1), State::wanting);
   std::this_thread::sleep_for(5ms);
   a.turn(0).used_ns = 5'000'000;
   a.give_back(false, 0);
   b.wait_while(State::wanting, 1);
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{std::nullopt, b.id}));
-  auto usage = loop->usage({a.tenant_id, b.tenant_id});
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{std::nullopt, b.id}));
+  auto usage = loop->looks().usage({a.tenant_id, b.tenant_id});
   EXPECT_GE(usage[a.tenant_id].devices[0].device_time, 5ms);
   EXPECT_EQ(usage[a.tenant_id].devices[1].device_time, 0ns);
   EXPECT_EQ(usage[b.tenant_id].devices[0].waits.count(), 1u);
@@ -181,13 +187,13 @@ TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   b.give_back(false, 1);
   b.wait_while(State::wanting, 0);
   EXPECT_EQ(b.state(0), State::held);
-  const SessionBooks books = loop->session_books(b.id);
+  const SessionBooks books = loop->looks().session_books(b.id);
   EXPECT_EQ(books.used_ns, (std::vector<std::uint64_t>{0, 1'000'000}));
   EXPECT_TRUE(books.turns[0]);
   EXPECT_FALSE(books.turns[1]);
   loop->remove_session(a.id);
   loop->remove_session(b.id);
-  EXPECT_EQ(loop->holders()[0], std::nullopt);
+  EXPECT_EQ(loop->looks().devices()[0].holder, std::nullopt);
 }
 
 TEST(DispatchLoop, EachWorkerCountsTheDevicesThatItSees) {
@@ -204,12 +210,12 @@ TEST(DispatchLoop, EachWorkerCountsTheDevicesThatItSees) {
   ASSERT_TRUE(loop->add_session(of_both));
   after.want(0);
   after.wait_while(State::wanting, 0);
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{before.id, after.id}));
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{before.id, after.id}));
   after.want(1);
   after.wait_while(State::wanting, 1);
   EXPECT_EQ(before.state(0), State::idle) << "an unused turn is taken for the newcomer";
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{after.id, after.id}));
-  EXPECT_EQ(loop->usage({TenantId{1}})[TenantId{1}].devices.size(), 2U);
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{after.id, after.id}));
+  EXPECT_EQ(loop->looks().usage({TenantId{1}})[TenantId{1}].devices.size(), 2U);
   loop->remove_session(before.id);
   loop->remove_session(after.id);
 }
@@ -310,7 +316,7 @@ TEST(DispatchLoop, ForgetsATenantWithoutDebtOnly) {
   EXPECT_FALSE(loop->forget_if_clear(TenantId{1}));
   loop->remove_session(member.id);
   EXPECT_TRUE(loop->forget_if_clear(TenantId{1}));
-  EXPECT_TRUE(loop->usage({TenantId{1}}).empty());
+  EXPECT_TRUE(loop->looks().usage({TenantId{1}}).empty());
 }
 
 /// A worker that makes random legal moves until it has had `turns` turns.
@@ -367,7 +373,7 @@ TEST(DispatchLoop, NeverReadsWhatAWorkerKnocks) {
     member.wait_while(State::wanting);
     ASSERT_TRUE(member.move(State::held, State::busy));
     member.give_back(false);
-    while (loop->holders()[0]) std::this_thread::yield();
+    while (loop->looks().devices()[0].holder) std::this_thread::yield();
   }
   std::uint64_t knocks = 0;
   ASSERT_EQ(::read(member.knock_fd.get(), &knocks, sizeof(knocks)), static_cast<ssize_t>(sizeof(knocks)));
@@ -414,7 +420,7 @@ TEST(DispatchLoop, NobodyWaitsForEverAndNoTwoHaveTheDevice) {
   std::vector<std::thread> threads;
   for (Member& member : members) threads.emplace_back([&] { play(member, member.id.value, kTurns, in_use); });
   for (int i = 0; i < 200; ++i) {
-    (void)loop->usage({TenantId{1}, TenantId{2}, TenantId{3}});
+    (void)loop->looks().usage({TenantId{1}, TenantId{2}, TenantId{3}});
     loop->set_weight(TenantId{1}, 1 + static_cast<std::uint32_t>(i % 7));
     std::this_thread::yield();
   }
@@ -457,7 +463,7 @@ TEST(DispatchLoop, EachDeviceHasItsOwnPolicy) {
   for (int i = 0; i < 3; ++i) loop.value()->add_device();
   const auto policies = [&] {
     std::vector<std::string> names;
-    for (const DeviceRule& rule : loop.value()->rules()) names.push_back(rule.policy);
+    for (const DeviceSharing& device : loop.value()->looks().devices()) names.push_back(device.policy);
     return names;
   };
   using Names = std::vector<std::string>;

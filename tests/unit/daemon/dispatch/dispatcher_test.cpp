@@ -481,10 +481,10 @@ TEST_F(Turns, CountersOutliveTheSession) {
   FakeWorker& a = add(1);
   a.turn.launches = 7;
   a.turn.syncs = 3;
-  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.launches, 7u);
+  EXPECT_EQ(use_of(dispatcher, TenantId{1}, now).work.launches, 7u);
   dispatcher.remove_session(SessionId{1}, now);
-  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.launches, 7u);
-  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.syncs, 3u);
+  EXPECT_EQ(use_of(dispatcher, TenantId{1}, now).work.launches, 7u);
+  EXPECT_EQ(use_of(dispatcher, TenantId{1}, now).work.syncs, 3u);
 }
 
 TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {
@@ -493,22 +493,22 @@ TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {
   a.begin();
   now += 10s;
   dispatcher.charge_holder(now);
-  EXPECT_GT(dispatcher.recent_device_time(TenantId{1}, now), 450ms);
+  EXPECT_GT(recent_device_time(dispatcher, TenantId{1}, now), 450ms);
   EXPECT_EQ(time_of(1), 0ns);
 }
 
 TEST_F(Turns, TheMoreTenantsWantTheDeviceTheShorterAreTurns) {
-  dispatcher.set_slices({6ms, 15ms, 30ms});
-  EXPECT_EQ(dispatcher.slice(), 15ms);
+  dispatcher.set_rules({.slices = {6ms, 15ms, 30ms}});
+  EXPECT_EQ(slice_of(dispatcher), 15ms);
   for (std::uint32_t tenant = 1; tenant <= 3; ++tenant) want(tenant, add(tenant));
   run(1, workers[0], 1ms, true);
   ASSERT_EQ(workers[1].state(), State::held);
   EXPECT_EQ(workers[1].slice(), 10ms);
-  EXPECT_EQ(dispatcher.slice(), 10ms);
+  EXPECT_EQ(slice_of(dispatcher), 10ms);
   run(2, workers[1], 1ms, false);
   ASSERT_EQ(workers[2].state(), State::held);
   EXPECT_EQ(workers[2].slice(), 15ms) << "two still want it";
-  EXPECT_EQ(dispatcher.slice(), 15ms);
+  EXPECT_EQ(slice_of(dispatcher), 15ms);
   dispatcher.remove_session(SessionId{1}, now);
   for (std::uint32_t tenant = 11; tenant <= 20; ++tenant) want(tenant, add(tenant));
   run(3, workers[2], 15ms, false);
@@ -517,14 +517,14 @@ TEST_F(Turns, TheMoreTenantsWantTheDeviceTheShorterAreTurns) {
 }
 
 TEST_F(Turns, ManySessionsOfATenantDoNotShortenTurns) {
-  dispatcher.set_slices({6ms, 15ms, 30ms});
+  dispatcher.set_rules({.slices = {6ms, 15ms, 30ms}});
   FakeWorker& other = add(1);
   want(1, other);
   for (std::uint32_t session = 2; session <= 9; ++session) want(session, add(session, 1, 2));
   run(1, other, 15ms, true);
   ASSERT_EQ(workers[1].state(), State::held);
   EXPECT_EQ(workers[1].slice(), 15ms);
-  EXPECT_EQ(dispatcher.slice(), 15ms) << "the one that has the turn counts once, with those that wait";
+  EXPECT_EQ(slice_of(dispatcher), 15ms) << "the one that has the turn counts once, with those that wait";
 }
 
 }  // namespace
