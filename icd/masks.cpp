@@ -4,19 +4,17 @@
 #include <array>
 #include <cstring>
 
-#include "icd/extensions/extension_functions.hpp"
+#include "runtime/wire/extension_signatures.hpp"
+
 
 namespace fairgv::icd {
 namespace {
 
-constexpr std::string_view kSvm =
-    "the worker cannot reach all of the application's memory; 0 on devices that do not share memory with the "
-    "host";
+/// 0 on devices that do not share memory with the host.
+constexpr std::string_view kSvm = "the worker cannot reach all of the program's memory";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
-constexpr std::string_view kNative =
-    "a native kernel is a function of the application; the worker cannot call it";
-constexpr std::string_view kExtensions =
-    "extensions with functions are passed on when all of these are served";
+constexpr std::string_view kNative = "the worker cannot call a function of the program";
+constexpr std::string_view kExtensions = "an extension is passed on if all of its functions are served";
 constexpr std::string_view kFeatures = "features of device queues are not served yet";
 
 #define FAIRGV_MASK(param, action, bits, reason)    \
@@ -42,62 +40,6 @@ constexpr std::array kDeviceMasks = {
 
 #undef FAIRGV_MASK
 
-/// Extensions that only change the kernel language, what served calls accept, or add queries whose answers
-/// are passed through.
-constexpr std::string_view kLanguageExtensions[] = {
-    "cl_khr_byte_addressable_store",
-    "cl_khr_global_int32_base_atomics",
-    "cl_khr_global_int32_extended_atomics",
-    "cl_khr_local_int32_base_atomics",
-    "cl_khr_local_int32_extended_atomics",
-    "cl_khr_int64_base_atomics",
-    "cl_khr_int64_extended_atomics",
-    "cl_khr_il_program",
-    "cl_khr_spir",
-    "cl_khr_fp16",
-    "cl_khr_fp64",
-    "cl_khr_select_fprounding_mode",
-    "cl_khr_integer_dot_product",
-    "cl_khr_expect_assume",
-    "cl_khr_extended_bit_ops",
-    "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_clustered_reduce",
-    "cl_khr_subgroup_extended_types",
-    "cl_khr_subgroup_named_barrier",
-    "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_non_uniform_vote",
-    "cl_khr_subgroup_rotate",
-    "cl_khr_subgroup_shuffle",
-    "cl_khr_subgroup_shuffle_relative",
-    "cl_khr_work_group_uniform_arithmetic",
-    "cl_khr_3d_image_writes",
-    "cl_khr_depth_images",
-    "cl_khr_image2d_from_buffer",
-    "cl_khr_srgb_image_writes",
-    "cl_khr_device_uuid",
-    "cl_khr_pci_bus_info",
-    "cl_khr_extended_versioning",
-    "cl_khr_initialize_memory",
-    "cl_khr_spir",
-    "cl_ext_float_atomics",
-    "cl_nv_compiler_options",
-    "cl_nv_device_attribute_query",
-    "cl_nv_pragma_unroll",
-    "cl_amd_device_attribute_query",
-    "cl_amd_media_ops",
-    "cl_amd_media_ops2",
-    "cl_amd_printf",
-    "cl_intel_subgroups",
-    "cl_intel_subgroups_char",
-    "cl_intel_subgroups_short",
-    "cl_intel_subgroups_long",
-    "cl_intel_required_subgroup_size",
-    "cl_intel_device_attribute_query",
-    "cl_arm_integer_dot_product_int8",
-    "cl_arm_integer_dot_product_accumulate_int8",
-    "cl_arm_core_id",
-};
-
 /// OpenCL C features of what is masked above (OpenCL C 3.0, 6.2.1).
 constexpr std::string_view kUnservedFeatures[] = {
     "__opencl_c_device_enqueue",
@@ -108,7 +50,7 @@ bool name_is_served(std::string_view name) {
     return std::find(std::begin(kUnservedFeatures), std::end(kUnservedFeatures), name) ==
            std::end(kUnservedFeatures);
   }
-  return extension_is_served(name);
+  return wire::is_passed_on(name);
 }
 
 void replace_string(wire::InfoReply& reply, std::string_view text) {
@@ -136,19 +78,13 @@ std::span<const Mask> device_masks() {
   return kDeviceMasks;
 }
 
-bool extension_is_served(std::string_view name) {
-  const bool needs_no_functions = std::find(std::begin(kLanguageExtensions), std::end(kLanguageExtensions),
-                                            name) != std::end(kLanguageExtensions);
-  return needs_no_functions || extension_functions_are_served(name);
-}
-
 std::string served_extensions(std::string_view all) {
   std::string served;
   while (!all.empty()) {
     const std::size_t end = std::min(all.find(' '), all.size());
     const std::string_view name = all.substr(0, end);
     all.remove_prefix(std::min(end + 1, all.size()));
-    if (!extension_is_served(name)) continue;
+    if (!wire::is_passed_on(name)) continue;
     if (!served.empty()) served += ' ';
     served += name;
   }

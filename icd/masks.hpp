@@ -32,10 +32,6 @@ std::span<const Mask> device_masks();
 /// Applies the masks to the driver's answer to clGetDeviceInfo.
 void mask_device_info(cl_device_info param, wire::InfoReply& reply);
 
-/// Whether an extension of the driver's is passed on: if it only changes the kernel language or adds queries
-/// (the list is in masks.cpp), or if it adds functions and all of them are served (extension_functions.hpp).
-bool extension_is_served(std::string_view name);
-
 /// Filters a list of extensions separated by spaces.
 std::string served_extensions(std::string_view all);
 

@@ -1,16 +1,16 @@
-#include "command.hpp"
+#include "cuda-shim/api/command.hpp"
 
-#include "context.hpp"
+#include "cuda-shim/api/context.hpp"
 
 namespace fairgv::cuda {
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, LaunchCommand command) {
-  return enqueue_launch(driver, stream, std::move(command.function), command.shape,
-                        std::move(command.parameters));
+  return driver.scheduler.launch(stream, std::move(command.function), command.shape,
+                                 std::move(command.parameters));
 }
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const CopyCommand& command) {
-  return copy(driver, stream, command.to, command.from, command.extent, command.async);
+  return driver.scheduler.copy(stream, command.to, command.from, command.extent, command.async);
 }
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const FillCommand& command) {
@@ -35,7 +35,7 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const Ho
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const RecordCommand& command) {
   if (command.event->owner != stream->group()->owner()) return CUDA_ERROR_INVALID_HANDLE;
-  command.event->record(driver.scheduler.mark(stream));
+  command.event->record(driver.scheduler.mark(stream, nullptr));
   return CUDA_SUCCESS;
 }
 

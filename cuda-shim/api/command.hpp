@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "copy.hpp"
-#include "driver.hpp"
-#include "launch.hpp"
-#include "objects.hpp"
+#include "cuda-shim/api/code/launch.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
+#include "cuda-shim/api/objects.hpp"
 
 namespace fairgv::cuda {
 
@@ -60,12 +60,12 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const Wa
 
 /// Puts it where the stream's commands go now.
 template <typename Command>
-CUresult put(Driver& driver, const std::shared_ptr<Stream>& stream, Command command) {
+CUresult put(Driver& driver, const std::shared_ptr<Stream>& stream, Command&& command) {
   if (driver.captures.any()) [[unlikely]] {
     CUresult code = CUDA_SUCCESS;
     if (driver.captures.take(driver, stream, command, code)) return code;
   }
-  return enqueue(driver, stream, std::move(command));
+  return enqueue(driver, stream, std::forward<Command>(command));
 }
 
 }  // namespace fairgv::cuda

@@ -1,8 +1,8 @@
-#include "context.hpp"
+#include "cuda-shim/api/context.hpp"
 
 #include <utility>
 
-#include "of_thread.hpp"
+#include "cuda-shim/api/of_thread.hpp"
 
 namespace fairgv::cuda {
 
@@ -25,6 +25,13 @@ Context::~Context() {
   if (group_) scheduler_.dissolve(*group_);
 }
 
+std::shared_ptr<Stream> Context::find_legacy() {
+  const std::lock_guard guard(legacy_lock_);
+  if (!legacy_) legacy_ = scheduler_.legacy(group_);
+  if (legacy_) has_legacy_.store(true, std::memory_order_release);
+  return legacy_;
+}
+
 std::shared_ptr<Stream> Context::thread_stream() {
   auto& entries = of_thread<ThreadStreams>().entries;
   for (const auto& entry : entries) {
@@ -39,11 +46,6 @@ std::shared_ptr<Stream> Context::thread_stream() {
 
 std::vector<std::shared_ptr<Context>>& context_stack() {
   return of_thread<std::vector<std::shared_ptr<Context>>>();
-}
-
-bool& in_host_function() {
-  static thread_local bool inside = false;
-  return inside;
 }
 
 }  // namespace fairgv::cuda

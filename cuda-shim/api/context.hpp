@@ -5,10 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
-#include "cuda.hpp"
-#include "scheduler.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/scheduler.hpp"
 
 namespace fairgv::cuda {
 
@@ -31,7 +32,10 @@ class Context : public std::enable_shared_from_this<Context> {
   unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
   void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
 
-  std::shared_ptr<Stream> legacy_stream() const { return scheduler_.legacy(group_); }
+  /// Made when it is first asked for, as the engine makes it.
+  std::shared_ptr<Stream> legacy_stream() {
+    return has_legacy_.load(std::memory_order_acquire) ? legacy_ : find_legacy();
+  }
   /// The calling thread's default stream; made when it is first asked for, and forgotten with the thread.
   std::shared_ptr<Stream> thread_stream();
 
@@ -44,12 +48,17 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   friend struct ThreadStreams;
+  std::shared_ptr<Stream> find_legacy();
 
   Scheduler& scheduler_;
   const CUdevice device_;
   const bool primary_;
   const std::uint64_t id_;
   std::shared_ptr<StreamGroup> group_;  // set by open() only
+  std::mutex legacy_lock_;              // held while legacy_ is set
+  std::shared_ptr<Stream> legacy_;      // set once
+  /// find_legacy() stores with release once legacy_ is set; legacy_stream() loads with acquire.
+  std::atomic<bool> has_legacy_{false};
   /// Settings: each stands for itself, so relaxed.
   std::atomic<unsigned> flags_;
   std::atomic<CUfunc_cache> cache_config_{CU_FUNC_CACHE_PREFER_NONE};
@@ -63,6 +72,9 @@ std::vector<std::shared_ptr<Context>>& context_stack();
 
 /// True while the calling thread runs a program's host function, which may not call CUDA
 /// ("cuLaunchHostFunc").
-bool& in_host_function();
+inline bool& in_host_function() {
+  static constinit thread_local bool inside = false;
+  return inside;
+}
 
 }  // namespace fairgv::cuda

@@ -1,33 +1,20 @@
-#include "driver.hpp"
+#include "cuda-shim/api/driver.hpp"
 
 #include <pthread.h>
 
 #include <cstdlib>
 #include <utility>
 
-#include "library.hpp"
-#include "module.hpp"
-#include "objects.hpp"
+#include "cuda-shim/api/code/library.hpp"
+#include "cuda-shim/api/code/module.hpp"
+#include "cuda-shim/api/objects.hpp"
 
 namespace fairgv::cuda {
 namespace {
 
-enum class Life { untouched, ready, ended, forked };
-
-/// initialize() stores with release after the driver has been made; every entry point loads with acquire.
-std::atomic<Life> g_life{Life::untouched};
-Driver* g_driver = nullptr;
+/// Relaxed: written by the first cuInit, for everybody who asks later.
+std::atomic<int> g_version{kDriverVersion};
 std::mutex g_initialize_lock;
-
-void at_exit() {
-  Life ready = Life::ready;
-  if (g_life.compare_exchange_strong(ready, Life::ended, std::memory_order_acq_rel)) g_driver->stop();
-}
-
-void in_forked_child() {
-  const Life before = g_life.exchange(Life::forked, std::memory_order_acq_rel);
-  if (before == Life::ready || before == Life::ended) g_driver->disown_in_child();
-}
 
 CUmemPoolProps default_pool_properties(CUdevice device) {
   CUmemPoolProps properties{};
@@ -37,10 +24,27 @@ CUmemPoolProps default_pool_properties(CUdevice device) {
   return properties;
 }
 
+std::vector<LaunchLimits> limits_of_all(const Engine& engine) {
+  std::vector<LaunchLimits> limits;
+  for (std::size_t device = 0; device < engine.devices().size(); ++device)
+    limits.push_back(launch_limits(engine, static_cast<CUdevice>(device)));
+  return limits;
+}
+
 }  // namespace
 
+void Driver::at_exit() {
+  Life ready = Life::ready;
+  if (life_.compare_exchange_strong(ready, Life::ended, std::memory_order_acq_rel)) instance_->engine.stop();
+}
+
+void Driver::in_forked_child() {
+  const Life before = life_.exchange(Life::forked, std::memory_order_acq_rel);
+  if (before == Life::ready || before == Life::ended) instance_->engine.disown_in_child();
+}
+
 CUresult Driver::initialize() {
-  switch (g_life.load(std::memory_order_acquire)) {
+  switch (life_.load(std::memory_order_acquire)) {
     case Life::ready:
       return CUDA_SUCCESS;
     case Life::ended:
@@ -51,31 +55,29 @@ CUresult Driver::initialize() {
       break;
   }
   const std::lock_guard guard(g_initialize_lock);
-  if (g_life.load(std::memory_order_acquire) == Life::ready) return CUDA_SUCCESS;
-  Engine::Opened opened;
-  if (const CUresult code = Engine::open(opened); code != CUDA_SUCCESS) return code;
-  auto driver = std::make_unique<Driver>(std::move(opened));
-  if (const CUresult code = driver->start(); code != CUDA_SUCCESS) return code;
+  if (life_.load(std::memory_order_acquire) == Life::ready) return CUDA_SUCCESS;
+  std::unique_ptr<Engine> engine;
+  if (const CUresult code = open_engine(engine); code != CUDA_SUCCESS) return code;
+  if (const CUresult code = engine->start(); code != CUDA_SUCCESS) return code;
+  g_version.store(engine->version(), std::memory_order_relaxed);
+  auto driver = std::make_unique<Driver>(std::move(engine));
   // After what the engine uses has registered its own: exit handlers run in reverse order.
   std::atexit(at_exit);
   pthread_atfork(nullptr, nullptr, in_forked_child);
-  g_driver = driver.release();  // for ever: other threads may use it until the process has gone
-  g_life.store(Life::ready, std::memory_order_release);
+  instance_ = driver.release();  // for ever: other threads may use it until the process has gone
+  life_.store(Life::ready, std::memory_order_release);
   return CUDA_SUCCESS;
 }
 
-CUresult Driver::state() {
-  const Life life = g_life.load(std::memory_order_acquire);
-  if (life == Life::ready) return CUDA_SUCCESS;
-  return life == Life::ended ? CUDA_ERROR_DEINITIALIZED : CUDA_ERROR_NOT_INITIALIZED;
+int Driver::version() {
+  return g_version.load(std::memory_order_relaxed);
 }
 
-Driver& Driver::get() {
-  return *g_driver;
-}
-
-Driver::Driver(Engine::Opened opened)
-    : Engine(std::move(opened)),
+Driver::Driver(std::unique_ptr<Engine> opened)
+    : owned_engine_(std::move(opened)),
+      engine(*owned_engine_),
+      scheduler(engine.scheduler()),
+      launch_limits_(limits_of_all(engine)),
       primaries_(static_cast<std::size_t>(device_count())),
       pools_of_devices_(static_cast<std::size_t>(device_count())) {
   for (CUdevice device = 0; device < device_count(); ++device) {
@@ -92,7 +94,7 @@ CUresult Driver::make_context(CUdevice device, unsigned flags, bool primary,
   auto made = std::make_shared<Context>(scheduler, device, flags, primary,
                                         next_context_id_.fetch_add(1, std::memory_order_relaxed));
   std::shared_ptr<StreamGroup> group;
-  const CUresult code = make_group(made->handle(), device, primary, flags, group);
+  const CUresult code = engine.make_group(made->handle(), device, primary, flags, group);
   if (code != CUDA_SUCCESS) return code;
   made->open(std::move(group));
   contexts.add(made);
@@ -115,7 +117,7 @@ bool Driver::end_context(Context& context) {
   surfaces.take_if(reads);
   arrays.take_if([handle](const Array& array) { return array.owner == handle; });
   memory.remove_all_of(handle);
-  close_group(*context.group());
+  engine.close_group(*context.group());
   contexts.take(handle);
   return true;
 }
@@ -128,9 +130,9 @@ CUresult Driver::allocate(Context& context, const MemoryWish& wish, std::shared_
   made->pool = wish.pool;
   made->context = context.handle();
   made->device = context.device();
-  if (!memory.charge(wish.size, allocatable(context.device()))) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!memory.charge(wish.size, description(context.device()).allocatable)) return CUDA_ERROR_OUT_OF_MEMORY;
   made->charged = wish.size;
-  if (const CUresult code = make_storage(context, wish, *made); code != CUDA_SUCCESS) {
+  if (const CUresult code = engine.make_storage(context, wish, *made); code != CUDA_SUCCESS) {
     memory.discharge(wish.size);
     return code;
   }

@@ -4,9 +4,6 @@
 // at the end, and every later call answers CUDA_ERROR_DEINITIALIZED. A forked child has none of the engine's
 // threads: there every call answers CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's driver does. The library is never
 // unloaded (-z nodelete): dlclose does nothing.
-//
-// Two libraries are made of this room, each over an engine of its own (README.md), which an engine's include
-// folder brings in: engine.hpp, scheduler.hpp, module.hpp and storage.hpp.
 #pragma once
 
 #include <atomic>
@@ -16,14 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "context.hpp"
-#include "cuda.hpp"
-#include "engine.hpp"
-#include "graph/capture.hpp"
-#include "graph/graphs.hpp"
-#include "handle_table.hpp"
-#include "memory_table.hpp"
-#include "scheduler.hpp"
+#include "cuda-shim/api/code/launch.hpp"
+#include "cuda-shim/api/context.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/engine.hpp"
+#include "cuda-shim/api/graph/capture.hpp"
+#include "cuda-shim/api/graph/graphs.hpp"
+#include "cuda-shim/api/handle_table.hpp"
+#include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/api/scheduler.hpp"
 
 namespace fairgv::cuda {
 
@@ -39,19 +37,42 @@ class Pool;
 
 inline constexpr int kDriverVersion = 13000;
 
-class Driver : public Engine {
+class Driver {
+  enum class Life { untouched, ready, ended, forked };
+  /// initialize() stores with release after the driver has been made; every entry point loads with acquire.
+  static inline std::atomic<Life> life_{Life::untouched};
+  static inline Driver* instance_ = nullptr;
+
+  const std::unique_ptr<Engine> owned_engine_;  // before what refers to it
+
  public:
   /// cuInit. Once it has succeeded it does nothing more; a failure is tried again at the next call.
   static CUresult initialize();
   /// CUDA_SUCCESS, or why nothing can be asked for.
-  static CUresult state();
+  static CUresult state() {
+    const Life life = life_.load(std::memory_order_acquire);
+    if (life == Life::ready) [[likely]]
+      return CUDA_SUCCESS;
+    return life == Life::ended ? CUDA_ERROR_DEINITIALIZED : CUDA_ERROR_NOT_INITIALIZED;
+  }
   /// Only where state() is CUDA_SUCCESS.
-  static Driver& get();
+  static Driver& get() { return *instance_; }
 
-  explicit Driver(Engine::Opened opened);
+  /// As cuDriverGetVersion answers, at any time.
+  static int version();
+
+  explicit Driver(std::unique_ptr<Engine> opened);
   ~Driver();
 
+  int device_count() const { return static_cast<int>(launch_limits_.size()); }
   bool has_device(CUdevice device) const { return device >= 0 && device < device_count(); }
+  /// Both of a device that is there.
+  const DeviceDescription& description(CUdevice device) const {
+    return engine.devices()[static_cast<std::size_t>(device)];
+  }
+  const LaunchLimits& launch_limits(CUdevice device) const {
+    return launch_limits_[static_cast<std::size_t>(device)];
+  }
 
   /// The primary context of a device that is there (CUDA Driver API, "Primary Context Management"): retained
   /// is active.
@@ -74,6 +95,8 @@ class Driver : public Engine {
   std::shared_ptr<Pool> current_pool(CUdevice device);
   void set_current_pool(CUdevice device, CUmemoryPool pool);
 
+  Engine& engine;
+  Scheduler& scheduler;  // the engine's
   MemoryTable memory;
   HandleTable<Context> contexts;
   HandleTable<Stream> streams;
@@ -90,6 +113,9 @@ class Driver : public Engine {
   Captures captures{graphs};
 
  private:
+  static void at_exit();
+  static void in_forked_child();
+
   struct Primary {
     std::shared_ptr<Context> context;
     unsigned users = 0;
@@ -102,8 +128,9 @@ class Driver : public Engine {
   };
   Primary& primary(CUdevice device) { return primaries_[static_cast<std::size_t>(device)]; }
 
-  mutable std::mutex primary_lock_;  // guards primaries_
-  std::vector<Primary> primaries_;   // by device
+  const std::vector<LaunchLimits> launch_limits_;  // by device
+  mutable std::mutex primary_lock_;                // guards primaries_
+  std::vector<Primary> primaries_;                 // by device
   std::vector<Pools> pools_of_devices_;
   std::atomic<std::uint64_t> next_context_id_{1};  // relaxed: only uniqueness counts
 };

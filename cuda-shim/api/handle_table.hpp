@@ -1,6 +1,10 @@
 // Handles that a program holds, and what they stand for. A handle is mostly the object's address, but it is
 // never followed before it has been found here: a stale or made-up handle is an error code, not a crash. Any
 // thread may call.
+//
+// Tried: oneTBB's concurrent_hash_map. It needs half as many instructions again for a look-up, and
+// cuEventQuery and cuStreamGetFlags were 0.75 to 0.83 times as fast with it, with 1 thread as with 16 on one
+// context.
 #pragma once
 
 #include <memory>

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 
-#include "cuda.hpp"
-#include "scheduler.hpp"
-#include "storage.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/memory/storage.hpp"
+#include "cuda-shim/api/scheduler.hpp"
 
 namespace fairgv::cuda {
 
@@ -54,7 +55,7 @@ struct Array {
   std::size_t row_bytes = 0;  // width * element_bytes
   std::size_t rows = 1;       // at least one, of each layer
   std::size_t layers = 1;     // at least one
-  ArrayStorage storage;
+  std::unique_ptr<Storage> storage;
 };
 
 /// A texture object or a surface object: memory, and how kernels read it. What the program said, checked.
@@ -65,7 +66,8 @@ struct TextureObject {
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;  // of a texture
   std::shared_ptr<Array> array;                 // lives as long as what reads it; null: other memory
   CUdeviceptr address = 0;                      // of other memory, as the device has it
-  TextureStorage storage;                       // the engine's; it has the handle
+  std::uint64_t handle = 0;                     // what kernels get
+  std::unique_ptr<Storage> storage;
 };
 
 /// CUDA Driver API, "Stream Ordered Memory Allocator". Memory goes back to the device as soon as it is freed,

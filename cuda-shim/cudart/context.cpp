@@ -1,4 +1,4 @@
-#include "context.hpp"
+#include "cuda-shim/cudart/context.hpp"
 
 #include <array>
 #include <atomic>

@@ -2,7 +2,7 @@
 // than a pass-through.
 #include <algorithm>
 
-#include "context.hpp"
+#include "cuda-shim/cudart/context.hpp"
 #include "cuda-shim/cudart/copy/array_format.hpp"
 
 namespace fairgv::cudart {

@@ -1,4 +1,4 @@
-#include "driver.hpp"
+#include "cuda-shim/cudart/driver.hpp"
 
 #include <dlfcn.h>
 
@@ -41,7 +41,7 @@ void fill(Driver& table, PFN_cuGetProcAddress_v12000 get, int driver_version, De
   table.version = driver_version;
   table.default_stream = stream;
 #define FGV_DRIVER_FUNCTION(name, since) table.name.set(find(get, #name, since, driver_version, stream));
-#include "driver_functions.def"
+#include "cuda-shim/cudart/driver_functions.def"
 #undef FGV_DRIVER_FUNCTION
 }
 

@@ -40,7 +40,7 @@ struct Driver {
   int version = 0;  // cuDriverGetVersion
   DefaultStream default_stream = DefaultStream::kLegacy;
 #define FGV_DRIVER_FUNCTION(name, since) DriverFunction<PFN_##name##_v##since> name;
-#include "driver_functions.def"
+#include "cuda-shim/cudart/driver_functions.def"
 #undef FGV_DRIVER_FUNCTION
 };
 

@@ -3,7 +3,7 @@
 #ifndef FAIRGV_CUDA_SHIM_CUDART_EDGES_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_EDGES_HPP
 
-#include "runtime.hpp"
+#include "cuda-shim/cudart/runtime.hpp"
 
 namespace fairgv::cudart {
 

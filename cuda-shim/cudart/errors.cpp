@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "cuda-shim/cudart/abi/refused.hpp"
-#include "runtime.hpp"
+#include "cuda-shim/cudart/runtime.hpp"
 
 namespace fairgv::cudart {
 namespace {
@@ -16,7 +16,7 @@ struct ErrorText {
 
 constexpr ErrorText kErrors[] = {
 #define FGV_ERROR(code, text) {code, #code, text},
-#include "errors.def"
+#include "cuda-shim/cudart/errors.def"
 #undef FGV_ERROR
 };
 static_assert(std::is_sorted(std::begin(kErrors), std::end(kErrors),

@@ -1,12 +1,12 @@
-#include "graph_node.hpp"
+#include "cuda-shim/cudart/graph_node.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 #include "cuda-shim/cudart/copy/copy.hpp"
+#include "cuda-shim/cudart/launch.hpp"
 #include "cuda-shim/cudart/modules/registry.hpp"
 #include "cuda-shim/cudart/modules/symbol.hpp"
-#include "launch.hpp"
 
 namespace fairgv::cudart {
 namespace {

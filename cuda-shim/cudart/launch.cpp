@@ -1,5 +1,5 @@
 // Launches (CUDA Runtime API, "Execution Control").
-#include "launch.hpp"
+#include "cuda-shim/cudart/launch.hpp"
 
 #include <limits>
 

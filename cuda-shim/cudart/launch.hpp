@@ -2,7 +2,7 @@
 #ifndef FAIRGV_CUDA_SHIM_CUDART_LAUNCH_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_LAUNCH_HPP
 
-#include "runtime.hpp"
+#include "cuda-shim/cudart/runtime.hpp"
 
 namespace fairgv::cudart {
 

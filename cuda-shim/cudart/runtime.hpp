@@ -15,7 +15,7 @@
 #include <new>
 #include <type_traits>
 
-#include "driver.hpp"
+#include "cuda-shim/cudart/driver.hpp"
 
 namespace fairgv::cudart {
 
@@ -62,7 +62,7 @@ struct ThreadState {
   cudaError_t last_error = cudaSuccess;
   int device = 0;                // cudaSetDevice
   CUcontext bound = nullptr;     // the primary context that bind_context made current here, if any
-  std::uint32_t generation = 0;  // of that device's primary context, see device_context.cpp
+  std::uint32_t generation = 0;  // of that device's primary context, see context.cpp
 };
 inline constinit thread_local ThreadState thread_state;
 

@@ -2,7 +2,7 @@
 // pass-through.
 #include <memory>
 
-#include "runtime.hpp"
+#include "cuda-shim/cudart/runtime.hpp"
 
 namespace fairgv::cudart {
 namespace {

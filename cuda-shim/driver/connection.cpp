@@ -1,4 +1,4 @@
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "runtime/wire/calls/cuda/facts.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 void say(std::string_view line) {
   const char* const log = std::getenv("FAIRGV_LOG");
@@ -51,7 +51,7 @@ void Connection::note_loss() {
 }
 
 void Connection::settle_frees() {
-  if (!session_->has_memory_waits()) return;
+  if (!session_->facts().memory_waits) return;
   const auto reply = call(wire::cuda::SettleFrees{});
   if (!reply) return;
   std::uint64_t known = frees_settled_.load(std::memory_order_relaxed);
@@ -67,7 +67,7 @@ std::int32_t Connection::wait(wire::EventId event) {
 }
 
 wire::EventId Connection::new_event() {
-  const wire::EventId event = session_->new_event();
+  const wire::EventId event = session_->events().acquire();
   if (!event) throw std::bad_alloc();
   return event;
 }
@@ -109,4 +109,4 @@ void Connection::run_all_lost() {
   for (const auto& [event, function] : lost) function(session::kDeviceNotAvailable);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 #include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 /// One line for people on standard error, unless FAIRGV_LOG=off.
 void say(std::string_view line);
@@ -109,4 +109,4 @@ class Connection {
   std::unordered_map<std::uint64_t, std::function<void(std::int32_t)>> watched_;  // by event
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

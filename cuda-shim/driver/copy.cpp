@@ -1,15 +1,18 @@
 // Copies and fills, sent to the worker. Pageable memory is staged in the arena, in pieces; pinned memory is
 // the arena, and copied to and from directly.
-#include "copy.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <utility>
 
-#include "pieces.hpp"
+#include "cuda-shim/driver/pieces.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
+#include "cuda-shim/driver/staging.hpp"
+#include "cuda-shim/driver/storage.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 /// What the worker can reach by itself.
@@ -21,16 +24,16 @@ wire::cuda::Place on_the_wire(const Place& place, const Extent& extent) {
   wire::cuda::Place sent;
   if (place.array) {
     sent.space = wire::cuda::Space::array;
-    sent.address = place.array->storage.id().raw;
+    sent.address = id_of(*place.array).raw;
     sent.x = place.x;
     sent.y = place.y;
     sent.z = place.z;
     return sent;
   }
   const Allocation& allocation = *place.allocation;
-  if (allocation.storage.is_pinned()) {
+  if (is_pinned(allocation)) {
     sent.space = wire::cuda::Space::arena;
-    sent.address = allocation.storage.pinned().offset + (place.address - allocation.begin);
+    sent.address = storage_of(allocation).pinned().offset + (place.address - allocation.begin);
   } else {
     sent.address = place.address;
   }
@@ -72,17 +75,17 @@ Place at_host(std::byte* bytes, const Extent& extent) {
 }
 
 /// Sends one; with `ended`, its end.
-CUresult send_copy(Driver& driver, Stream& stream, const wire::cuda::Place& to, const wire::cuda::Place& from,
-                   const Extent& extent, std::shared_ptr<Operation>* ended) {
+CUresult send_copy(Connection& connection, Stream& stream, const wire::cuda::Place& to,
+                   const wire::cuda::Place& from, const Extent& extent, std::shared_ptr<Operation>* ended) {
   wire::EventId event;
   std::shared_ptr<Operation> operation;
   if (ended != nullptr) {
-    event = driver.connection.new_event();
-    operation = std::make_shared<Operation>(driver.connection, event);
+    event = connection.new_event();
+    operation = std::make_shared<Operation>(connection, event);
   }
   wire::cuda::Copy call{stream.command(event), from, to, {extent.width, extent.height, extent.depth}};
   const std::uint64_t held = stream.held();
-  const CUresult code = driver.connection.enqueue(call);
+  const CUresult code = connection.enqueue(call);
   if (code != CUDA_SUCCESS) return code;
   if (ended == nullptr) {
     stream.note_command();
@@ -94,19 +97,20 @@ CUresult send_copy(Driver& driver, Stream& stream, const wire::cuda::Place& to, 
 }
 
 /// Returns when the program may use its memory again: when it has been read.
-CUresult upload(Driver& driver, Stream& stream, const Place& to, const Place& from, const Extent& extent) {
+CUresult upload(Connection& connection, StagingPool& staging, Stream& stream, const Place& to,
+                const Place& from, const Extent& extent) {
   return for_each_piece(extent, StagingPool::kPiece, [&](const Piece& piece) {
-    const auto range = driver.staging.take(bytes_of(piece.extent));
+    const auto range = staging.take(bytes_of(piece.extent));
     if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
-    move_bytes(at_host(driver.connection.session().bytes(*range), piece.extent), from_piece(from, piece),
+    move_bytes(at_host(connection.session().bytes(*range), piece.extent), from_piece(from, piece),
                piece.extent);
     std::shared_ptr<Operation> copied;
-    const CUresult code = send_copy(driver, stream, on_the_wire(from_piece(to, piece), piece.extent),
+    const CUresult code = send_copy(connection, stream, on_the_wire(from_piece(to, piece), piece.extent),
                                     staged(*range, piece.extent), piece.extent, &copied);
     if (code == CUDA_SUCCESS) {
-      driver.staging.give_back_after(std::move(copied), *range);
+      staging.give_back_after(std::move(copied), *range);
     } else {
-      driver.staging.give_back(*range);
+      staging.give_back(*range);
     }
     return code;
   });
@@ -115,12 +119,13 @@ CUresult upload(Driver& driver, Stream& stream, const Place& to, const Place& fr
 /// Pieces of a download that are under way, the oldest first.
 class Arrivals {
  public:
-  Arrivals(Driver& driver, const Place& to) : driver_(driver), to_(to) {}
+  Arrivals(Connection& connection, StagingPool& staging, const Place& to)
+      : connection_(connection), staging_(staging), to_(to) {}
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
   ~Arrivals() {
     // After a failure: the worker may still write there.
-    for (Arrival& arrival : under_way_) driver_.staging.give_back_after(arrival.copied, arrival.range);
+    for (Arrival& arrival : under_way_) staging_.give_back_after(arrival.copied, arrival.range);
   }
 
   bool many() const { return under_way_.size() >= kAtOnce; }
@@ -136,10 +141,10 @@ class Arrivals {
     const CUresult code = arrival.copied->result();
     if (arrival.copied->ended_well()) {
       move_bytes(from_piece(to_, arrival.piece),
-                 at_host(driver_.connection.session().bytes(arrival.range), arrival.piece.extent),
+                 at_host(connection_.session().bytes(arrival.range), arrival.piece.extent),
                  arrival.piece.extent);
     }
-    driver_.staging.give_back(arrival.range);
+    staging_.give_back(arrival.range);
     under_way_.pop_front();
     return code;
   }
@@ -152,27 +157,29 @@ class Arrivals {
     wire::ArenaRange range;
     Piece piece;
   };
-  Driver& driver_;
+  Connection& connection_;
+  StagingPool& staging_;
   const Place& to_;
   std::deque<Arrival> under_way_;
 };
 
-CUresult download(Driver& driver, Stream& stream, const Place& to, const Place& from, const Extent& extent) {
-  Arrivals arrivals(driver, to);
+CUresult download(Connection& connection, StagingPool& staging, Stream& stream, const Place& to,
+                  const Place& from, const Extent& extent) {
+  Arrivals arrivals(connection, staging, to);
   const CUresult sent = for_each_piece(extent, StagingPool::kPiece, [&](const Piece& piece) {
     if (arrivals.many()) {
       if (const CUresult code = arrivals.receive(); code != CUDA_SUCCESS) return code;
     }
-    const auto range = driver.staging.take(bytes_of(piece.extent));
+    const auto range = staging.take(bytes_of(piece.extent));
     if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
     std::shared_ptr<Operation> copied;
     const CUresult code =
-        send_copy(driver, stream, staged(*range, piece.extent),
+        send_copy(connection, stream, staged(*range, piece.extent),
                   on_the_wire(from_piece(from, piece), piece.extent), piece.extent, &copied);
     if (code == CUDA_SUCCESS) {
       arrivals.expect(std::move(copied), *range, piece);
     } else {
-      driver.staging.give_back(*range);
+      staging.give_back(*range);
     }
     return code;
   });
@@ -185,21 +192,22 @@ CUresult download(Driver& driver, Stream& stream, const Place& to, const Place& 
 
 }  // namespace
 
-CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to, const Place& from,
-              const Extent& extent, bool async) {
-  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return CUDA_SUCCESS;
+CUresult Scheduler::copy(const std::shared_ptr<cuda::Stream>& to_stream, const Place& to, const Place& from,
+                         const Extent& extent, bool async) {
+  if (is_empty(extent)) return CUDA_SUCCESS;
   if (!is_workers(to) && !is_workers(from)) {
-    const CUresult code = driver.scheduler.synchronize(stream);
+    const CUresult code = synchronize(to_stream);
     if (code == CUDA_SUCCESS) move_bytes(to, from, extent);
     return code;
   }
-  if (!is_workers(from)) return upload(driver, *stream, to, from, extent);
-  if (!is_workers(to)) return download(driver, *stream, to, from, extent);
+  Stream& stream = workers(to_stream);
+  if (!is_workers(from)) return upload(connection_, staging_, stream, to, from, extent);
+  if (!is_workers(to)) return download(connection_, staging_, stream, to, from, extent);
   const bool between_devices = to.side == Side::device && from.side == Side::device;
   const bool waits = !async && !between_devices;
   std::shared_ptr<Operation> copied;
-  const CUresult code = send_copy(driver, *stream, on_the_wire(to, extent), on_the_wire(from, extent), extent,
-                                  waits ? &copied : nullptr);
+  const CUresult code = send_copy(connection_, stream, on_the_wire(to, extent), on_the_wire(from, extent),
+                                  extent, waits ? &copied : nullptr);
   if (code != CUDA_SUCCESS || !waits) return code;
   copied->wait();
   return copied->result();
@@ -219,28 +227,42 @@ void fill_here(const Fill& fill) {
 
 }  // namespace
 
-CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
-  const auto allocation = driver.memory.find(fill.address);
-  if (!allocation) return CUDA_ERROR_INVALID_VALUE;
-  if (allocation->kind == MemoryKind::registered) {
-    const CUresult code = driver.scheduler.synchronize(stream);
+CUresult Scheduler::fill(const std::shared_ptr<cuda::Stream>& to, const Fill& fill,
+                         const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::registered) {
+    const CUresult code = synchronize(to);
     if (code == CUDA_SUCCESS) fill_here(fill);
     return code;
   }
+  Stream& stream = workers(to);
   wire::cuda::Fill call;
-  call.command = stream->command();
-  CUdeviceptr address = 0;
-  const CUresult placed = driver.device_address(*allocation, fill.address, address);
-  if (placed != CUDA_SUCCESS) return placed;
-  call.address = address;
+  call.command = stream.command();
+  call.address = allocation.begin_on_device + (fill.address - allocation.begin);
   call.pitch = fill.rows > 1 ? fill.pitch : fill.count * fill.element;
   call.width = fill.count;
   call.rows = fill.rows;
   call.element_bytes = static_cast<std::uint32_t>(fill.element);
   call.value = fill.value;
-  const CUresult code = driver.connection.enqueue(call);
-  if (code == CUDA_SUCCESS) stream->note_command();
+  const CUresult code = connection_.enqueue(call);
+  if (code == CUDA_SUCCESS) stream.note_command();
   return code;
 }
 
-}  // namespace fairgv::cuda
+void Scheduler::free_in_order(const std::shared_ptr<cuda::Stream>& to,
+                              const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) {
+  if (is_pinned(*allocation)) {
+    synchronize(to);  // the worker unpins at once
+  } else {
+    Stream& stream = workers(to);
+    wire::cuda::EnqueueFreeMemory call;
+    call.command = stream.command();
+    call.address = storage_of(*allocation).address();
+    connection_.note_free();
+    connection_.enqueue(call);
+    stream.note_command();
+    storage_of(*allocation).disown();
+  }
+  forget();
+}
+
+}  // namespace fairgv::cuda::remote

@@ -1,7 +1,7 @@
 // What the driver beneath says of a device, less what does not reach through a worker.
-#include "engine.hpp"
+#include "cuda-shim/driver/engine.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 /// What needs the program's own pages, other processes, or entry points that are not served: the driver
@@ -55,4 +55,4 @@ int Engine::attribute(CUdevice device, CUdevice_attribute which) const {
   return needs_addresses && !shares_addresses_ ? 0 : known[at];
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

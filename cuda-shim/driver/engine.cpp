@@ -1,23 +1,36 @@
-#include "engine.hpp"
+#include "cuda-shim/driver/engine.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
-#include "context.hpp"
-#include "driver.hpp"
-#include "objects.hpp"
-#include "ranges.hpp"
+#include "cuda-shim/api/context.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/objects.hpp"
+#include "cuda-shim/driver/storage.hpp"
+#include "runtime/session/client/arena_remark.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
-
-/// Relaxed: written by the first cuInit, for everybody who asks later.
-std::atomic<int> g_version{kDriverVersion};
 
 /// Allocations that are given up because this program has memory of its own at their addresses, before one
 /// fails.
 constexpr std::size_t kMostUnusable = 32;
+
+std::vector<DeviceDescription> describe(const wire::cuda::DevicesReply& devices,
+                                        const std::optional<std::vector<std::uint64_t>>& limits) {
+  std::vector<DeviceDescription> descriptions;
+  for (const wire::cuda::DeviceFacts& facts : devices.devices) {
+    DeviceDescription& made = descriptions.emplace_back();
+    made.name = facts.name;
+    static_assert(sizeof made.uuid.bytes == sizeof facts.uuid);
+    std::memcpy(made.uuid.bytes, facts.uuid.data(), sizeof made.uuid.bytes);
+    made.pci_bus_id = facts.pci_bus_id;
+    made.memory = facts.memory;
+    if (limits && facts.device < limits->size()) made.memory = std::min(made.memory, (*limits)[facts.device]);
+  }
+  return descriptions;
+}
 
 }  // namespace
 
@@ -31,13 +44,12 @@ CUresult Engine::open(Opened& opened) {
   if (!identity) return refuse(identity.error().message);
   auto session = session::ClientSession::connect(identity.value(), session::Api::cuda);
   if (!session) return refuse(session.error().message);
-  if (const auto remark = session.value()->arena_remark()) say(*remark);
+  if (const auto remark = session::arena_remark(session.value()->segment())) say(*remark);
   auto connection = std::make_unique<Connection>(std::move(session).value());
   auto devices = connection->call(wire::cuda::GetDevices{});
   if (!devices) return refuse("the worker of this process ended before it could say what devices it has");
   if (devices->code != CUDA_SUCCESS) return static_cast<CUresult>(devices->code);
   if (devices->devices.empty()) return CUDA_ERROR_NO_DEVICE;
-  g_version.store(std::min(kDriverVersion, devices->driver_version), std::memory_order_relaxed);
   opened = {std::move(connection), std::move(*devices)};
   return CUDA_SUCCESS;
 }
@@ -45,39 +57,27 @@ CUresult Engine::open(Opened& opened) {
 Engine::Engine(Opened opened)
     : owned_connection_(std::move(opened.connection)),
       connection(*owned_connection_),
-      scheduler(connection),
-      staging(connection),
+      staging_(connection),
+      scheduler_(connection, staging_),
       devices_(std::move(opened.devices)),
-      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().arena_at_wanted_address()) {}
+      descriptions_(describe(devices_, connection.session().facts().memory_limits)),
+      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {}
 
-int Engine::version() {
-  return g_version.load(std::memory_order_relaxed);
-}
-
-CUuuid Engine::device_uuid(CUdevice device) const {
-  CUuuid uuid{};
-  static_assert(sizeof uuid.bytes == sizeof facts(0).uuid);
-  std::memcpy(uuid.bytes, facts(device).uuid.data(), sizeof uuid.bytes);
-  return uuid;
-}
-
-std::uint64_t Engine::device_memory(CUdevice device) const {
-  const wire::cuda::DeviceFacts& known = facts(device);
-  const auto& limits = connection.session().memory_limits();
-  if (!limits || known.device >= limits->size()) return known.memory;
-  return std::min(known.memory, (*limits)[known.device]);
+int Engine::version() const {
+  return std::min(kDriverVersion, devices_.driver_version);
 }
 
 CUresult Engine::memory_info(Context& context, std::uint64_t, std::size_t& free, std::size_t& total) {
-  const auto reply = connection.call(wire::cuda::GetMemoryInfo{context.group()->context()});
+  const auto reply = connection.call(wire::cuda::GetMemoryInfo{workers(context.group())->context()});
   if (!reply) return connection.fault();
-  total = std::min<std::uint64_t>(reply->total, device_memory(context.device()));
+  const DeviceDescription& device = descriptions_[static_cast<std::size_t>(context.device())];
+  total = std::min<std::uint64_t>(reply->total, device.memory);
   free = std::min<std::uint64_t>(reply->free, total);
   return static_cast<CUresult>(reply->code);
 }
 
 CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsigned flags,
-                            std::shared_ptr<StreamGroup>& group) {
+                            std::shared_ptr<cuda::StreamGroup>& group) {
   if (const CUresult fault = connection.fault(); fault != CUDA_SUCCESS) return fault;
   const wire::ObjectId id = connection.session().new_object();
   const auto reply = connection.call(
@@ -90,8 +90,8 @@ CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsi
 }
 
 CUresult Engine::limit(Context& context, CUlimit which, std::size_t& value) {
-  const auto reply =
-      connection.call(wire::cuda::GetLimit{context.group()->context(), static_cast<std::uint32_t>(which)});
+  const auto reply = connection.call(
+      wire::cuda::GetLimit{workers(context.group())->context(), static_cast<std::uint32_t>(which)});
   if (!reply) return connection.fault();
   if (reply->code == CUDA_SUCCESS) value = reply->value;
   return static_cast<CUresult>(reply->code);
@@ -99,16 +99,16 @@ CUresult Engine::limit(Context& context, CUlimit which, std::size_t& value) {
 
 CUresult Engine::set_limit(Context& context, CUlimit which, std::size_t value) {
   const auto reply = connection.call(
-      wire::cuda::SetLimit{context.group()->context(), static_cast<std::uint32_t>(which), value});
+      wire::cuda::SetLimit{workers(context.group())->context(), static_cast<std::uint32_t>(which), value});
   return reply ? static_cast<CUresult>(reply->code) : connection.fault();
 }
 
 CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) {
   if (wish.kind == MemoryKind::host || wish.kind == MemoryKind::managed)
     return make_pinned(context, wish, allocation);
-  const auto& group = context.group();
+  const auto group = workers(context.group());
   // Kept meanwhile, or the driver would give the same again.
-  std::vector<Storage> unusable;
+  std::vector<std::unique_ptr<MemoryStorage>> unusable;
   wire::cuda::AllocateMemory call{group->context(), wish.size, 0, 0};
   if (wish.rows != 0) call = {group->context(), wish.width, wish.rows, wish.element_bytes};
   while (unusable.size() < kMostUnusable) {
@@ -117,46 +117,50 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
     if (!reply) return connection.fault();
     if (reply->code != CUDA_SUCCESS && !unusable.empty()) break;
     if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
-    Storage storage(group, reply->address);
+    auto storage = std::make_unique<MemoryStorage>(group, reply->address);
     const std::uint64_t size = wish.rows == 0 ? wish.size : reply->pitch * wish.rows;
-    if (!storage.reserve(size)) {
+    if (!storage->reserve(size)) {
       unusable.push_back(std::move(storage));
       continue;
     }
     allocation.begin = reply->address;
+    allocation.begin_on_device = reply->address;
     allocation.size = size;
     if (wish.rows != 0) allocation.pitch = reply->pitch;
     allocation.storage = std::move(storage);
     return CUDA_SUCCESS;
   }
-  say_addresses_taken(unusable.back().address());
+  say_addresses_taken(unusable.back()->address());
   return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult Engine::make_pinned(Context& context, const MemoryWish& wish, Allocation& allocation) {
   if (wish.kind == MemoryKind::managed && !shares_addresses_) return CUDA_ERROR_NOT_SUPPORTED;
   if (wish.size > UINT64_MAX - kPage) return CUDA_ERROR_OUT_OF_MEMORY;
+  const auto group = workers(context.group());
   const std::uint64_t pages = (wish.size + kPage - 1) / kPage * kPage;
   const auto range = connection.session().allocate(pages);
   if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
-  const auto reply = connection.call(wire::cuda::PinArena{context.group()->context(), *range});
+  const auto reply = connection.call(wire::cuda::PinArena{group->context(), *range});
   const CUresult code = reply ? static_cast<CUresult>(reply->code) : connection.fault();
   if (code != CUDA_SUCCESS) {
     connection.session().free(*range);
     return code;
   }
   allocation.begin = reinterpret_cast<std::uint64_t>(connection.session().bytes(*range));
-  allocation.storage = Storage(context.group(), reply->address, *range);
+  allocation.begin_on_device = reply->address;
+  allocation.storage = std::make_unique<MemoryStorage>(group, reply->address, *range);
   return wish.kind == MemoryKind::managed && reply->address != allocation.begin ? CUDA_ERROR_NOT_SUPPORTED
                                                                                 : CUDA_SUCCESS;
 }
 
 CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
   const CUDA_ARRAY3D_DESCRIPTOR& wish = array.description;
+  const auto group = workers(context.group());
   const wire::ObjectId id = connection.session().new_object();
   wire::cuda::CreateArray call;
   call.id = id;
-  call.context = context.group()->context();
+  call.context = group->context();
   call.width = wish.Width;
   call.height = wish.Height;
   call.depth = wish.Depth;
@@ -166,40 +170,28 @@ CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
   const auto reply = ask_for_memory(context.device(), kAnySize, [&] { return connection.call(call); });
   if (!reply) return connection.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
-  array.storage = ArrayStorage(context.group(), id);
+  array.storage = std::make_unique<ObjectStorage>(WorkersObject(group, id));
   return CUDA_SUCCESS;
 }
 
-CUresult Engine::device_address(const Allocation& allocation, std::uint64_t host,
-                                CUdeviceptr& address) const {
-  if (allocation.kind == MemoryKind::registered) {
-    static std::atomic<bool> told{false};  // relaxed: one line is enough
-    if (!told.exchange(true, std::memory_order_relaxed)) {
-      say("kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it "
-          "with "
-          "cuMemHostAlloc (cudaMallocHost) instead");
-    }
-    return CUDA_ERROR_NOT_SUPPORTED;
+CUresult Engine::registered_address(std::uint64_t, CUdeviceptr&) const {
+  static std::atomic<bool> told{false};  // relaxed: one line is enough
+  if (!told.exchange(true, std::memory_order_relaxed)) {
+    say("kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it with "
+        "cuMemHostAlloc (cudaMallocHost) instead");
   }
-  address = allocation.storage.is_pinned() ? allocation.storage.address() + (host - allocation.begin) : host;
-  return CUDA_SUCCESS;
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-void free_in_order(Driver& driver, const std::shared_ptr<Stream>& stream,
-                   const std::shared_ptr<Allocation>& allocation) {
-  if (allocation->storage.is_pinned()) {
-    driver.scheduler.synchronize(stream);  // the worker unpins at once
-  } else {
-    wire::cuda::EnqueueFreeMemory call;
-    call.command = stream->command();
-    call.address = allocation->storage.address();
-    driver.connection.note_free();
-    driver.connection.enqueue(call);
-    stream->note_command();
-    allocation->storage.disown();
-  }
-  driver.memory.remove(*allocation);
-  discharge_pool(driver, *allocation);
+}  // namespace fairgv::cuda::remote
+
+namespace fairgv::cuda {
+
+CUresult open_engine(std::unique_ptr<Engine>& engine) {
+  remote::Engine::Opened opened;
+  if (const CUresult code = remote::Engine::open(opened); code != CUDA_SUCCESS) return code;
+  engine = std::make_unique<remote::Engine>(std::move(opened));
+  return CUDA_SUCCESS;
 }
 
 }  // namespace fairgv::cuda

@@ -1,28 +1,21 @@
 // The engine of the tenant's libcuda.so.1: FairGV's worker, which has the real driver
-// (cuda-shim/api/README.md has the contract). What never changes is asked once, by cuInit.
+// (cuda-shim/api/engine.hpp has the contract). What never changes is asked once, by cuInit.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "connection.hpp"
-#include "cuda.hpp"
-#include "scheduler.hpp"
-#include "staging.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/engine.hpp"
+#include "cuda-shim/driver/connection.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
+#include "cuda-shim/driver/staging.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
-class Context;
-struct Allocation;
-struct Array;
-struct MemoryWish;
-struct TextureObject;
-
-inline constexpr const char* kEngineName = "fairgv";
-
-class Engine {
+class Engine final : public cuda::Engine {
  public:
   struct Opened {
     std::unique_ptr<Connection> connection;
@@ -34,31 +27,27 @@ class Engine {
   static CUresult open(Opened& opened);
   explicit Engine(Opened opened);
 
-  CUresult start() { return CUDA_SUCCESS; }
-  /// At the process's end. The worker ends with the process, whatever it is doing.
-  void stop() {}
+  const char* name() const override { return "fairgv"; }
+  /// Of the driver beneath.
+  int version() const override;
+  CUresult start() override { return CUDA_SUCCESS; }
+  /// The worker ends with the process, whatever it is doing.
+  void stop() override {}
   /// The child of a fork has no part in its parent's session.
-  void disown_in_child() { connection.disown_in_child(); }
+  void disown_in_child() override { connection.disown_in_child(); }
 
-  /// Of the driver beneath, and no newer than what the entry points know. Before cuInit: the latter.
-  static int version();
-  int device_count() const { return static_cast<int>(devices_.devices.size()); }
-  const std::string& device_name(CUdevice device) const { return facts(device).name; }
-  CUuuid device_uuid(CUdevice device) const;
-  const std::string& pci_bus_id(CUdevice device) const { return facts(device).pci_bus_id; }
-  int attribute(CUdevice device, CUdevice_attribute which) const;
-  /// As the tenant's quota has it.
-  std::uint64_t device_memory(CUdevice device) const;
-  /// The worker refuses by itself.
-  std::uint64_t allocatable(CUdevice) const { return UINT64_MAX; }
-  CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total);
+  /// Their memory is what the tenant's quota has; what may be allocated, the worker says by itself.
+  const std::vector<DeviceDescription>& devices() const override { return descriptions_; }
+  int attribute(CUdevice device, CUdevice_attribute which) const override;
+  CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total) override;
+
+  cuda::Scheduler& scheduler() override { return scheduler_; }
 
   CUresult make_group(CUcontext owner, CUdevice device, bool primary, unsigned flags,
-                      std::shared_ptr<StreamGroup>& group);
-  /// The context has ended.
-  void close_group(StreamGroup& group) { group.close(); }
-  CUresult limit(Context& context, CUlimit which, std::size_t& value);
-  CUresult set_limit(Context& context, CUlimit which, std::size_t value);
+                      std::shared_ptr<cuda::StreamGroup>& group) override;
+  void close_group(cuda::StreamGroup& group) override { static_cast<StreamGroup&>(group).close(); }
+  CUresult limit(Context& context, CUlimit which, std::size_t& value) override;
+  CUresult set_limit(Context& context, CUlimit which, std::size_t value) override;
 
   /// What counts is the worker's to say.
   static constexpr std::uint64_t kAnySize = 0;
@@ -77,25 +66,26 @@ class Engine {
     return reply;
   }
 
-  CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation);
-  CUresult make_array(Context& context, std::uint64_t bytes, Array& array);
-  /// Of checked objects (texture.hpp).
-  CUresult make_texture(Context& context, TextureObject& object);
-  CUresult make_surface(Context& context, TextureObject& object);
-  /// The device's address of what is at `host` in an allocation. CUDA_ERROR_NOT_SUPPORTED: of registered
-  /// memory, which the worker does not see.
-  CUresult device_address(const Allocation& allocation, std::uint64_t host, CUdeviceptr& address) const;
+  CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) override;
+  CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
+  CUresult make_texture(Context& context, TextureObject& object) override;
+  CUresult make_surface(Context& context, TextureObject& object) override;
+  /// It has none: the worker does not see it.
+  CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override;
 
-  /// An address in the arena means the same here and in the worker.
-  bool shares_addresses() const { return shares_addresses_; }
+  std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
+                                          const JitOptions& options, CUresult& code, LoadLog& log) override;
+  std::shared_ptr<cuda::Module> make_module(Driver& driver, std::shared_ptr<cuda::Image> image,
+                                            Context& context, CUresult& code, LoadLog& log) override;
+  std::shared_ptr<cuda::Linking> make_linking(Context& context, JitOptions options) override;
+  /// They are the worker's memory.
+  bool host_sees_variables() const override { return false; }
 
  private:
   const std::unique_ptr<Connection> owned_connection_;  // before what refers to it
 
  public:
   Connection& connection;
-  Scheduler scheduler;
-  StagingPool staging;
 
  private:
   const wire::cuda::DeviceFacts& facts(CUdevice device) const {
@@ -103,8 +93,11 @@ class Engine {
   }
   CUresult make_pinned(Context& context, const MemoryWish& wish, Allocation& allocation);
 
+  StagingPool staging_;
+  Scheduler scheduler_;
   const wire::cuda::DevicesReply devices_;
-  const bool shares_addresses_;
+  const std::vector<DeviceDescription> descriptions_;
+  const bool shares_addresses_;  // an address in the arena means the same here and in the worker
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -1,26 +1,42 @@
 #include <algorithm>
 
-#include "driver.hpp"
-#include "module.hpp"
+#include "cuda-shim/driver/connection.hpp"
+#include "cuda-shim/driver/module.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
-Function::Function(std::shared_ptr<Module> module, std::string name, WorkersObject function,
-                   const wire::cuda::FunctionReply& facts)
-    : module_(std::move(module)), name_(std::move(name)), function_(std::move(function)) {
-  for (const wire::cuda::ParameterPlace& place : facts.parameters) {
-    parameters_.push_back({place.offset, place.bytes});
-    parameter_bytes_ = std::max(parameter_bytes_, place.offset + place.bytes);
+namespace {
+
+FunctionFacts facts_of(std::string_view name, const wire::cuda::FunctionReply& reply) {
+  FunctionFacts facts;
+  facts.name = name;
+  for (const wire::cuda::ParameterPlace& place : reply.parameters) {
+    facts.parameters.push_back({place.offset, place.bytes});
+    facts.parameter_bytes = std::max(facts.parameter_bytes, place.offset + place.bytes);
   }
-  const std::size_t known = std::min(attributes_.size(), facts.attributes.size());
-  for (std::size_t at = 0; at < known; ++at) {
-    attributes_[at].store(facts.attributes[at], std::memory_order_relaxed);
-  }
+  constexpr std::size_t kLargestBlock = CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+  if (reply.attributes.size() > kLargestBlock)
+    facts.largest_block = static_cast<std::uint32_t>(std::max(0, reply.attributes[kLargestBlock]));
+  // Of a .reqntid nothing is told: the driver beneath refuses other blocks, late.
+  return facts;
 }
 
-std::uint32_t Function::at_least_zero(CUfunction_attribute which) const {
-  return static_cast<std::uint32_t>(
-      std::max(0, attributes_[static_cast<std::size_t>(which)].load(std::memory_order_relaxed)));
+}  // namespace
+
+Function::Function(std::shared_ptr<cuda::Module> module, Connection& connection, std::string_view name,
+                   WorkersObject function, const wire::cuda::FunctionReply& reply)
+    : cuda::Function(std::move(module), facts_of(name, reply)),
+      connection_(connection),
+      function_(std::move(function)) {
+  const std::size_t known = std::min(attributes_.size(), reply.attributes.size());
+  for (std::size_t at = 0; at < known; ++at)
+    note(static_cast<CUfunction_attribute>(at), reply.attributes[at]);
+}
+
+void Function::note(CUfunction_attribute which, int value) {
+  attributes_[static_cast<std::size_t>(which)].store(value, std::memory_order_relaxed);
+  if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    set_largest_dynamic_shared(static_cast<std::uint64_t>(std::max(0, value)));
 }
 
 CUresult Function::attribute(CUfunction_attribute which, int& value) const {
@@ -31,12 +47,11 @@ CUresult Function::attribute(CUfunction_attribute which, int& value) const {
 
 CUresult Function::set_attribute(CUfunction_attribute which, int value) {
   if (which < 0 || which >= CU_FUNC_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
-  Connection& connection = module_->driver().connection;
   const auto reply =
-      connection.call(wire::cuda::SetFunctionAttribute{id(), static_cast<std::uint32_t>(which), value});
-  if (!reply) return connection.fault();
+      connection_.call(wire::cuda::SetFunctionAttribute{id(), static_cast<std::uint32_t>(which), value});
+  if (!reply) return connection_.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
-  attributes_[static_cast<std::size_t>(which)].store(value, std::memory_order_relaxed);
+  note(which, value);
   const std::lock_guard guard(lock_);
   answers_.clear();
   return CUDA_SUCCESS;
@@ -51,9 +66,8 @@ CUresult Function::ask(const Question& question, std::uint64_t& answer) {
     }
   }
   const auto& [which, threads, blocks, flags, dynamic] = question;
-  Connection& connection = module_->driver().connection;
-  const auto reply = connection.call(wire::cuda::GetOccupancy{id(), which, threads, blocks, flags, dynamic});
-  if (!reply) return connection.fault();
+  const auto reply = connection_.call(wire::cuda::GetOccupancy{id(), which, threads, blocks, flags, dynamic});
+  if (!reply) return connection_.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
   answer = reply->value;
   const std::lock_guard guard(lock_);
@@ -74,4 +88,4 @@ CUresult Function::available_shared(std::uint32_t blocks, std::uint32_t threads,
              bytes);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

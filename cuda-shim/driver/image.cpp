@@ -1,4 +1,4 @@
-#include "image.hpp"
+#include "cuda-shim/driver/image.hpp"
 
 #include <elf.h>
 
@@ -9,7 +9,7 @@
 
 #include "runtime/fatbin/fatbin.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 using fatbin::fatbin_bytes;
@@ -141,4 +141,4 @@ bool may_print(const std::vector<std::byte>& image) {
   });
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cuda.hpp"
-#include "jit_options.hpp"
+#include "cuda-shim/api/code/jit_options.hpp"
+#include "cuda-shim/api/cuda.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 /// The bytes of whatever cuModuleLoadData takes, as the worker is to get them: a fatbin, machine code (ELF),
 /// or PTX without its final 0. Of a linked program's wrapper it is the linked image. `size`: where it is
@@ -26,4 +26,4 @@ std::optional<std::uint64_t> elf_bytes(const std::byte* begin, std::optional<std
 /// Whether kernels of it may print: then the program's standard output is looked after.
 bool may_print(const std::vector<std::byte>& image);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

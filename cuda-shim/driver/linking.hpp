@@ -1,30 +1,36 @@
-// A linking under way (CUDA Driver API, "cuLinkCreate" and its kin): inputs are gathered here, and sent when
-// the program wants the result.
+// A linking under way: inputs are gathered here, and sent when the program wants the result. The driver
+// beneath links.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
-#include "jit_options.hpp"
+#include "cuda-shim/api/code/jit_options.hpp"
+#include "cuda-shim/api/code/linking.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
-class StreamGroup;
-
-class Linking {
+class Linking final : public cuda::Linking {
  public:
-  explicit Linking(std::shared_ptr<StreamGroup> of_creation, JitOptions read)
-      : group(std::move(of_creation)), options(std::move(read)) {}
+  Linking(std::shared_ptr<StreamGroup> group, JitOptions options)
+      : group_(std::move(group)), options_(std::move(options)) {}
 
-  const std::shared_ptr<StreamGroup> group;
-  const JitOptions options;
+  CUresult add(CUjitInputType type, const void* data, std::size_t size, const char* name) override;
+  CUresult complete(void*& image, std::size_t& size) override;
 
-  std::mutex lock;  // guards what follows
-  std::vector<wire::cuda::LinkInput> inputs;
-  std::vector<std::byte> image;  // what cuLinkComplete hands out: it lives until cuLinkDestroy
+ private:
+  CUresult link();
+
+  const std::shared_ptr<StreamGroup> group_;
+  const JitOptions options_;
+  std::mutex lock_;  // guards what follows
+  std::vector<wire::cuda::LinkInput> inputs_;
+  std::vector<std::byte> image_;  // what complete() hands out
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

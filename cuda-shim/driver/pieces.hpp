@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "copy.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 /// A part of a box: where it begins, in bytes, rows and slices, and how large it is.
 struct Piece {
@@ -39,4 +39,4 @@ CUresult for_each_piece(const Extent& box, std::size_t most, const Take& take) {
   return CUDA_SUCCESS;
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -1,4 +1,4 @@
-#include "reservation.hpp"
+#include "cuda-shim/driver/reservation.hpp"
 
 #include <sys/mman.h>
 
@@ -7,9 +7,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 /// How many ranges lie in a page at their begin or end; those between belong to one range alone.
@@ -89,4 +89,4 @@ void say_addresses_taken(std::uint64_t address) {
   say(line);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

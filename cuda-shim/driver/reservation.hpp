@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 /// Of memory, bytes.
 inline constexpr std::uint64_t kPage = 4096;
@@ -49,4 +49,4 @@ class Reservation {
 /// address.
 void say_addresses_taken(std::uint64_t address);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -1,8 +1,8 @@
-#include "scheduler.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 
 #include <utility>
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 wire::cuda::StreamKind kind_on_the_wire(StreamKind kind) {
@@ -21,7 +21,7 @@ wire::cuda::StreamKind kind_on_the_wire(StreamKind kind) {
 
 bool Operation::done() const {
   if (done_.load(std::memory_order_acquire)) return true;
-  if (connection_.session().status(event_) > session::kComplete) return false;
+  if (connection_.session().events().status(event_) > session::kComplete) return false;
   connection_.settle();
   done_.store(true, std::memory_order_release);
   return true;
@@ -35,30 +35,27 @@ void Operation::wait() const {
 
 Clock::time_point Operation::finished_at() const {
   // Both are CLOCK_MONOTONIC.
-  return Clock::time_point(std::chrono::nanoseconds(connection_.session().times(event_).ended));
+  return Clock::time_point(std::chrono::nanoseconds(connection_.session().events().times(event_).ended));
 }
 
 Stream::Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority,
                std::uint64_t id)
-    : group_(std::move(group)),
-      kind_(kind),
-      flags_(flags),
-      priority_(priority),
-      id_(id),
-      queue_(group_->connection().session().new_object()) {
-  group_->connection().send(
-      wire::cuda::CreateStream{queue_, group_->context(), kind_on_the_wire(kind), priority});
+    : cuda::Stream(std::move(group), kind, flags, priority, id),
+      queue_(workers_group().connection().session().new_object()) {
+  workers_group().connection().send(
+      wire::cuda::CreateStream{queue_, workers_group().context(), kind_on_the_wire(kind), priority});
 }
 
 void Stream::release() {
   if (!released_.exchange(true, std::memory_order_relaxed)) {
-    group_->connection().session().release_object(queue_);
+    workers_group().connection().session().release_object(queue_);
   }
 }
 
 void Stream::note_command() {
   commands_.fetch_add(1, std::memory_order_relaxed);
-  if (kind_ == StreamKind::blocking) group_->blocking_commands_.fetch_add(1, std::memory_order_relaxed);
+  if (kind() == StreamKind::blocking)
+    workers_group().blocking_commands_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Stream::note_command(std::shared_ptr<Operation> ended, std::uint64_t held_before) {
@@ -70,7 +67,8 @@ void Stream::note_command(std::shared_ptr<Operation> ended, std::uint64_t held_b
 
 std::uint64_t Stream::held() const {
   const std::uint64_t own = commands_.load(std::memory_order_relaxed);
-  if (kind_ == StreamKind::legacy) return own + group_->blocking_commands_.load(std::memory_order_relaxed);
+  if (kind() == StreamKind::legacy)
+    return own + workers_group().blocking_commands_.load(std::memory_order_relaxed);
   return own;
 }
 
@@ -88,7 +86,8 @@ void StreamGroup::close() {
   connection_.session().release_object(context_);
 }
 
-std::shared_ptr<Stream> Scheduler::legacy(const std::shared_ptr<StreamGroup>& group) {
+std::shared_ptr<cuda::Stream> Scheduler::legacy(const std::shared_ptr<cuda::StreamGroup>& of_context) {
+  const auto group = workers(of_context);
   const std::lock_guard guard(group->lock_);
   if (!group->legacy_ && !group->closed_) {
     group->legacy_ = std::make_shared<Stream>(group, StreamKind::legacy, 0U, group->least_priority(),
@@ -97,8 +96,9 @@ std::shared_ptr<Stream> Scheduler::legacy(const std::shared_ptr<StreamGroup>& gr
   return group->legacy_;
 }
 
-std::shared_ptr<Stream> Scheduler::make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
-                                               unsigned flags, int priority) {
+std::shared_ptr<cuda::Stream> Scheduler::make_stream(const std::shared_ptr<cuda::StreamGroup>& of_context,
+                                                     StreamKind kind, unsigned flags, int priority) {
+  const auto group = workers(of_context);
   auto stream = std::make_shared<Stream>(group, kind, flags, priority,
                                          next_stream_id_.fetch_add(1, std::memory_order_relaxed));
   const std::lock_guard guard(group->lock_);
@@ -107,36 +107,38 @@ std::shared_ptr<Stream> Scheduler::make_stream(const std::shared_ptr<StreamGroup
   return stream;
 }
 
-void Scheduler::forget(const std::shared_ptr<Stream>& stream) {
-  const auto last = tail(*stream);
+void Scheduler::forget(const std::shared_ptr<cuda::Stream>& stream) {
+  const auto last = tail(workers(stream));
   if (!last || last->done()) return;
-  StreamGroup& group = *stream->group();
+  StreamGroup& group = workers(stream).workers_group();
   const std::lock_guard guard(group.lock_);
   std::erase_if(group.forgotten_, [](const auto& other) { return other->done(); });
   group.forgotten_.push_back(last);
 }
 
-std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const std::shared_ptr<Operation>& behind) {
+std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const Operation* behind) {
   auto marker = std::make_shared<Operation>(connection_, connection_.new_event());
   wire::EnqueueMarker call{stream.command(marker->event())};
-  const wire::EventId other = behind ? behind->event() : wire::EventId{};
-  if (behind) call.command.wait_list = {&other, 1};
+  const wire::EventId other = behind != nullptr ? behind->event() : wire::EventId{};
+  if (behind != nullptr) call.command.wait_list = {&other, 1};
   // If the session is lost, the marker has ended.
   connection_.send(call);
   return marker;
 }
 
-std::shared_ptr<Operation> Scheduler::mark(const std::shared_ptr<Stream>& stream,
-                                           const std::shared_ptr<Operation>& behind) {
-  if (behind) {
+std::shared_ptr<cuda::Operation> Scheduler::mark(const std::shared_ptr<cuda::Stream>& to,
+                                                 const std::shared_ptr<cuda::Operation>& behind) {
+  Stream& stream = workers(to);
+  const auto* const other = static_cast<const Operation*>(behind.get());
+  if (other != nullptr) {
     // What has ended, or is all that the stream holds, need not be waited for by another marker.
-    const std::lock_guard guard(stream->lock_);
-    const bool is_tail = stream->tail_ == behind && stream->tail_is_behind_ == stream->held();
-    if (is_tail || behind->done()) return behind;
+    const std::lock_guard guard(stream.lock_);
+    const bool is_tail = stream.tail_.get() == other && stream.tail_is_behind_ == stream.held();
+    if (is_tail || other->done()) return behind;
   }
-  const std::uint64_t held = stream->held();
-  auto marker = send_marker(*stream, behind);
-  stream->note_command(marker, held);
+  const std::uint64_t held = stream.held();
+  auto marker = send_marker(stream, other);
+  stream.note_command(marker, held);
   return marker;
 }
 
@@ -149,12 +151,13 @@ std::shared_ptr<Operation> Scheduler::tail(Stream& stream) {
   return stream.tail_;
 }
 
-CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
-                                bool despite_fault) {
+CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
+                                std::function<void(CUresult)> function, bool despite_fault) {
+  Stream& stream = workers(to);
   const auto work = std::make_shared<Operation>(connection_, connection_.new_event());
-  const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream->command(work->event())});
+  const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream.command(work->event())});
   if (sent != CUDA_SUCCESS) return sent;
-  stream->note_command();
+  stream.note_command();
   connection_.session().host_work().begins();
   const bool watched = connection_.watch(
       work->event(), session::kRunning,
@@ -165,17 +168,18 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<Stream>& stream, std::func
         connection.note_host_work();
         const bool told = granted && connection.send(wire::EndAccess{work->event()});
         connection.session().host_work().ended();
-        if (told) connection.session().set_local_status(work->event(), session::kComplete);
+        if (told) connection.session().events().set(work->event(), session::kComplete);
       });
   return watched ? CUDA_SUCCESS : connection_.fault();
 }
 
-CUresult Scheduler::synchronize(const std::shared_ptr<Stream>& stream) {
-  if (const auto last = tail(*stream)) last->wait();
+CUresult Scheduler::synchronize(const std::shared_ptr<cuda::Stream>& stream) {
+  if (const auto last = tail(workers(stream))) last->wait();
   return connection_.outcome();
 }
 
-CUresult Scheduler::synchronize(StreamGroup& group) {
+CUresult Scheduler::synchronize(cuda::StreamGroup& of_context) {
+  auto& group = static_cast<StreamGroup&>(of_context);
   std::vector<std::shared_ptr<Stream>> streams;
   std::vector<std::shared_ptr<Operation>> held;
   {
@@ -196,11 +200,11 @@ CUresult Scheduler::synchronize(StreamGroup& group) {
   return code;
 }
 
-CUresult Scheduler::query(const std::shared_ptr<Stream>& stream) {
+CUresult Scheduler::query(const std::shared_ptr<cuda::Stream>& stream) {
   if (const CUresult fault = connection_.fault(); fault != CUDA_SUCCESS) return fault;
-  const auto last = tail(*stream);
+  const auto last = tail(workers(stream));
   if (last && !last->done()) return CUDA_ERROR_NOT_READY;
   return connection_.outcome();
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

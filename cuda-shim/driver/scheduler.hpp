@@ -6,41 +6,37 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "connection.hpp"
-#include "cuda.hpp"
-#include "storage.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/scheduler.hpp"
+#include "cuda-shim/driver/connection.hpp"
+#include "runtime/wire/cuda_calls.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
+class StagingPool;
 class Stream;
 class StreamGroup;
 
-using Clock = std::chrono::steady_clock;
-
 /// A marker in a stream: of an event's record, or of a stream's tail.
-class Operation {
+class Operation final : public cuda::Operation {
  public:
   Operation(Connection& connection, wire::EventId event) : connection_(connection), event_(event) {}
-  ~Operation() { connection_.session().release_event(event_); }
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  ~Operation() override { connection_.session().release_event(event_); }
 
   wire::EventId event() const { return event_; }
-  bool done() const;
-  void wait() const;
+  bool done() const override;
+  void wait() const override;
   /// Only once it is done.
-  bool ended_well() const { return connection_.session().status(event_) == session::kComplete; }
-  /// What a call answers that has seen its end.
-  CUresult result() const { return connection_.outcome(); }
-  /// Only once it is done. Of the host's clock.
-  Clock::time_point finished_at() const;
+  bool ended_well() const { return connection_.session().events().status(event_) == session::kComplete; }
+  CUresult result() const override { return connection_.outcome(); }
+  /// Of the host's clock.
+  Clock::time_point finished_at() const override;
 
  private:
   Connection& connection_;
@@ -49,21 +45,11 @@ class Operation {
   mutable std::atomic<bool> done_{false};
 };
 
-enum class StreamKind { legacy, blocking, independent };
-
 /// One in-order queue of the worker's.
-class Stream {
+class Stream final : public cuda::Stream {
  public:
   Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id);
-  ~Stream() { release(); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  const std::shared_ptr<StreamGroup>& group() const { return group_; }
-  StreamKind kind() const { return kind_; }
-  unsigned flags() const { return flags_; }
-  int priority() const { return priority_; }
-  std::uint64_t id() const { return id_; }
+  ~Stream() override { release(); }
 
   /// To be put into a command of it. `event`: its end, or none.
   wire::Command command(wire::EventId event = {}) const { return {queue_, event, {}}; }
@@ -79,12 +65,8 @@ class Stream {
   friend class Scheduler;
   friend class StreamGroup;
   void release();
+  StreamGroup& workers_group() const;
 
-  const std::shared_ptr<StreamGroup> group_;
-  const StreamKind kind_;
-  const unsigned flags_;
-  const int priority_;
-  const std::uint64_t id_;
   const wire::ObjectId queue_;
   std::atomic<bool> released_{false};  // relaxed: whoever exchanges it releases
   /// Relaxed: a thread that is to see another's command has been told of it by other means.
@@ -95,25 +77,19 @@ class Stream {
 };
 
 /// A context of the worker's and its streams.
-class StreamGroup : public std::enable_shared_from_this<StreamGroup> {
+class StreamGroup final : public cuda::StreamGroup {
  public:
   StreamGroup(Connection& connection, CUcontext owner, wire::ObjectId context,
               const wire::cuda::ContextReply& facts)
-      : connection_(connection),
-        owner_(owner),
-        context_(context),
-        least_priority_(facts.least_priority),
-        greatest_priority_(facts.greatest_priority) {}
-  ~StreamGroup() { close(); }
+      : cuda::StreamGroup(owner, facts.least_priority, facts.greatest_priority),
+        connection_(connection),
+        context_(context) {}
+  ~StreamGroup() override { close(); }
 
   Connection& connection() const { return connection_; }
   wire::ObjectId context() const { return context_; }
-  /// The context's handle: a name only, never followed.
-  CUcontext owner() const { return owner_; }
-  int least_priority() const { return least_priority_; }
-  int greatest_priority() const { return greatest_priority_; }
   /// It is the whole session's: what a kernel has broken stays broken for the process, as on NVIDIA's driver.
-  CUresult fault() const { return connection_.fault(); }
+  CUresult fault() const override { return connection_.fault(); }
   /// Lets go of the worker's context and of its legacy stream. Nothing is put into its streams any more.
   void close();
 
@@ -122,9 +98,7 @@ class StreamGroup : public std::enable_shared_from_this<StreamGroup> {
   friend class Stream;
 
   Connection& connection_;
-  const CUcontext owner_;
   const wire::ObjectId context_;
-  const int least_priority_, greatest_priority_;
   /// Of its blocking streams, for held() of the legacy one. Relaxed, as Stream::commands_.
   std::atomic<std::uint64_t> blocking_commands_{0};
 
@@ -135,41 +109,55 @@ class StreamGroup : public std::enable_shared_from_this<StreamGroup> {
   std::vector<std::shared_ptr<Operation>> forgotten_;  // tails of streams that are gone
 };
 
-/// Any thread may call. None of its locks is held while it waits.
-class Scheduler {
+inline StreamGroup& Stream::workers_group() const {
+  return static_cast<StreamGroup&>(*group());
+}
+
+/// The engine's part of what the entry points hand over, which is always this engine's.
+inline Stream& workers(const std::shared_ptr<cuda::Stream>& stream) {
+  return static_cast<Stream&>(*stream);
+}
+inline std::shared_ptr<StreamGroup> workers(const std::shared_ptr<cuda::StreamGroup>& group) {
+  return std::static_pointer_cast<StreamGroup>(group);
+}
+
+class Scheduler final : public cuda::Scheduler {
  public:
-  explicit Scheduler(Connection& connection) : connection_(connection) {}
-  Scheduler(const Scheduler&) = delete;
-  Scheduler& operator=(const Scheduler&) = delete;
+  Scheduler(Connection& connection, StagingPool& staging) : connection_(connection), staging_(staging) {}
 
-  std::shared_ptr<Stream> legacy(const std::shared_ptr<StreamGroup>& group);
-  std::shared_ptr<Stream> make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
-                                      unsigned flags, int priority);
-  void dissolve(StreamGroup& group) { group.close(); }
-  /// The stream's work goes on (cuStreamDestroy).
-  void forget(const std::shared_ptr<Stream>& stream);
+  std::shared_ptr<cuda::Stream> legacy(const std::shared_ptr<cuda::StreamGroup>& group) override;
+  std::shared_ptr<cuda::Stream> make_stream(const std::shared_ptr<cuda::StreamGroup>& group, StreamKind kind,
+                                            unsigned flags, int priority) override;
+  void dissolve(cuda::StreamGroup& group) override { static_cast<StreamGroup&>(group).close(); }
+  void forget(const std::shared_ptr<cuda::Stream>& stream) override;
 
-  /// A marker, also behind `behind` if that is not null.
-  std::shared_ptr<Operation> mark(const std::shared_ptr<Stream>& stream,
-                                  const std::shared_ptr<Operation>& behind = nullptr);
-  /// Runs a program's function on the session's notice thread, when all before it has ended. It gets the
-  /// fault; `despite_fault`: it is called after one, too.
-  CUresult run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
-                       bool despite_fault);
+  std::shared_ptr<cuda::Operation> mark(const std::shared_ptr<cuda::Stream>& stream,
+                                        const std::shared_ptr<cuda::Operation>& behind) override;
+  /// On the session's notice thread.
+  CUresult run_on_host(const std::shared_ptr<cuda::Stream>& stream, std::function<void(CUresult)> function,
+                       bool despite_fault) override;
 
-  /// Waits for all that the stream holds now. What a call answers that has.
-  CUresult synchronize(const std::shared_ptr<Stream>& stream);
-  CUresult synchronize(StreamGroup& group);
-  /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
-  CUresult query(const std::shared_ptr<Stream>& stream);
+  CUresult synchronize(const std::shared_ptr<cuda::Stream>& stream) override;
+  CUresult synchronize(cuda::StreamGroup& group) override;
+  CUresult query(const std::shared_ptr<cuda::Stream>& stream) override;
+
+  CUresult launch(const std::shared_ptr<cuda::Stream>& stream, std::shared_ptr<cuda::Function> function,
+                  const LaunchShape& shape, std::vector<std::uint64_t> parameters) override;
+  CUresult copy(const std::shared_ptr<cuda::Stream>& stream, const Place& to, const Place& from,
+                const Extent& extent, bool async) override;
+  CUresult fill(const std::shared_ptr<cuda::Stream>& stream, const Fill& fill,
+                const Allocation& allocation) override;
+  void free_in_order(const std::shared_ptr<cuda::Stream>& stream,
+                     const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) override;
 
  private:
   /// Null: the stream holds nothing that has not been seen to end.
   std::shared_ptr<Operation> tail(Stream& stream);
-  std::shared_ptr<Operation> send_marker(Stream& stream, const std::shared_ptr<Operation>& behind);
+  std::shared_ptr<Operation> send_marker(Stream& stream, const Operation* behind);
 
   Connection& connection_;
+  StagingPool& staging_;
   std::atomic<std::uint64_t> next_stream_id_{1};  // relaxed: only uniqueness counts
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -1,11 +1,11 @@
-#include "staging.hpp"
+#include "cuda-shim/driver/staging.hpp"
 
 #include <utility>
 #include <vector>
 
-#include "scheduler.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 bool StagingPool::reclaim(bool wait) {
   std::vector<Used> ended;
@@ -51,4 +51,4 @@ void StagingPool::give_back_after(std::shared_ptr<Operation> copied, wire::Arena
   used_.push_back({std::move(copied), range});
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

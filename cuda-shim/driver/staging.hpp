@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 
-#include "connection.hpp"
+#include "cuda-shim/driver/connection.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 class Operation;
 
@@ -20,7 +20,7 @@ class StagingPool {
   explicit StagingPool(Connection& connection)
       : connection_(connection),
         patience_(
-            std::min<std::uint64_t>(kPatienceBytes, connection.session().arena().size() / kPatiencePart)) {}
+            std::min<std::uint64_t>(kPatienceBytes, connection.session().segment().arena().size() / kPatiencePart)) {}
 
   /// Bytes at which a copy is cut, so that staging and copying overlap.
   static constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;
@@ -51,4 +51,4 @@ class StagingPool {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

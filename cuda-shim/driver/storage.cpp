@@ -1,13 +1,13 @@
-#include "storage.hpp"
+#include "cuda-shim/driver/storage.hpp"
 
-#include "scheduler.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
-Storage::~Storage() {
+MemoryStorage::~MemoryStorage() {
   if (!group_) return;
   Connection& connection = group_->connection();
-  if (!is_pinned()) {
+  if (pinned_.bytes == 0) {
     connection.send(wire::cuda::FreeMemory{group_->context(), address_});
     return;
   }
@@ -19,4 +19,4 @@ WorkersObject::~WorkersObject() {
   if (group_) group_->connection().session().release_object(id_);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

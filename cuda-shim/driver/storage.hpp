@@ -1,60 +1,56 @@
-// What the shared parts of the driver keep of memory (cuda-shim/api): here, names of what the worker has.
+// What this engine keeps of memory, arrays and texture objects: names of what the worker has.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "reservation.hpp"
+#include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/api/memory/storage.hpp"
+#include "cuda-shim/api/objects.hpp"
+#include "cuda-shim/driver/reservation.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 
 class StreamGroup;
 
-/// Device memory, or a pinned part of the session's arena. Owns it: it is given back with the last share,
-/// when no command uses it any more. Keeps its context.
-class Storage {
+/// Device memory, or a pinned part of the session's arena. Keeps its context.
+class MemoryStorage final : public Storage {
  public:
-  Storage() = default;
-  Storage(std::shared_ptr<StreamGroup> group, std::uint64_t address)
+  MemoryStorage(std::shared_ptr<StreamGroup> group, std::uint64_t address)
       : group_(std::move(group)), address_(address) {}
+  MemoryStorage(std::shared_ptr<StreamGroup> group, std::uint64_t address, wire::ArenaRange pinned)
+      : group_(std::move(group)), address_(address), pinned_(pinned) {}
+  ~MemoryStorage() override;
   /// `size` bytes of device memory, whose addresses this process does not use. False: it does.
   bool reserve(std::uint64_t size) {
     auto reservation = Reservation::make(address_, size);
     if (reservation) reservation_ = std::move(*reservation);
     return reservation.has_value();
   }
-  Storage(std::shared_ptr<StreamGroup> group, std::uint64_t address, wire::ArenaRange pinned)
-      : group_(std::move(group)), address_(address), pinned_(pinned) {}
-  Storage(Storage&& other) noexcept { swap(other); }
-  Storage& operator=(Storage&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Storage();
 
-  explicit operator bool() const { return group_ != nullptr; }
   /// Where the device sees its begin.
   std::uint64_t address() const { return address_; }
-  bool is_pinned() const { return pinned_.bytes != 0; }
   wire::ArenaRange pinned() const { return pinned_; }
   /// Somebody else gives it back.
   void disown() { group_.reset(); }
 
  private:
-  void swap(Storage& other) noexcept {
-    std::swap(group_, other.group_);
-    std::swap(address_, other.address_);
-    std::swap(pinned_, other.pinned_);
-    std::swap(reservation_, other.reservation_);
-  }
-
   std::shared_ptr<StreamGroup> group_;
-  std::uint64_t address_ = 0;
-  wire::ArenaRange pinned_;
+  const std::uint64_t address_;
+  const wire::ArenaRange pinned_;
   Reservation reservation_;
 };
+
+/// Memory that is a pinned part of the arena: all that make_storage() makes for these kinds.
+inline bool is_pinned(const Allocation& allocation) {
+  return allocation.kind == MemoryKind::host || allocation.kind == MemoryKind::managed;
+}
+/// Of an allocation that this engine has made: no registered memory, no variable.
+inline MemoryStorage& storage_of(const Allocation& allocation) {
+  return static_cast<MemoryStorage&>(*allocation.storage);
+}
 
 /// An object of the worker's that the front end names. Owns the name.
 class WorkersObject {
@@ -80,18 +76,18 @@ class WorkersObject {
   wire::ObjectId id_;
 };
 
-using ArrayStorage = WorkersObject;
-
-/// A texture or surface object, and what the worker's driver calls it, which kernels get.
-class TextureStorage {
+/// An array, or a texture or surface object.
+class ObjectStorage final : public Storage {
  public:
-  TextureStorage() = default;
-  TextureStorage(WorkersObject object, std::uint64_t handle) : object_(std::move(object)), handle_(handle) {}
-  std::uint64_t handle() const { return handle_; }
+  explicit ObjectStorage(WorkersObject object) : object_(std::move(object)) {}
+  wire::ObjectId id() const { return object_.id(); }
 
  private:
-  WorkersObject object_;
-  std::uint64_t handle_ = 0;
+  const WorkersObject object_;
 };
 
-}  // namespace fairgv::cuda
+inline wire::ObjectId id_of(const Array& array) {
+  return static_cast<const ObjectStorage&>(*array.storage).id();
+}
+
+}  // namespace fairgv::cuda::remote

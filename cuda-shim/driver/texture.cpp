@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <iterator>
 
-#include "texture.hpp"
+#include "cuda-shim/api/memory/texture.hpp"
+#include "cuda-shim/driver/storage.hpp"
 
-#include "engine.hpp"
+#include "cuda-shim/driver/engine.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::remote {
 namespace {
 
 wire::cuda::TextureMemory memory_of(const TextureObject& object) {
   wire::cuda::TextureMemory memory;
   memory.kind = static_cast<std::uint32_t>(object.resource.resType);
   if (object.array) {
-    memory.address = object.array->storage.id().raw;
+    memory.address = id_of(*object.array).raw;
     return memory;
   }
   memory.address = object.address;
@@ -65,13 +66,15 @@ wire::cuda::TextureView view_of(const CUDA_RESOURCE_VIEW_DESC& said) {
 
 /// Sends a call whose id is a new one's.
 template <class Call>
-CUresult make(Connection& connection, Context& context, Call call, TextureStorage& storage) {
+CUresult make(Connection& connection, Context& context, Call call, TextureObject& object) {
+  const auto group = workers(context.group());
   call.id = connection.session().new_object();
-  call.context = context.group()->context();
+  call.context = group->context();
   const auto reply = connection.call(call);
   if (!reply) return connection.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
-  storage = TextureStorage(WorkersObject(context.group(), call.id), reply->handle);
+  object.handle = reply->handle;
+  object.storage = std::make_unique<ObjectStorage>(WorkersObject(group, call.id));
   return CUDA_SUCCESS;
 }
 
@@ -82,13 +85,13 @@ CUresult Engine::make_texture(Context& context, TextureObject& object) {
   call.memory = memory_of(object);
   call.sampling = sampling_of(object.sampling);
   if (object.view) call.view = view_of(*object.view);
-  return make(connection, context, call, object.storage);
+  return make(connection, context, call, object);
 }
 
 CUresult Engine::make_surface(Context& context, TextureObject& object) {
   wire::cuda::CreateSurface call;
-  call.array = object.array->storage.id();
-  return make(connection, context, call, object.storage);
+  call.array = id_of(*object.array);
+  return make(connection, context, call, object);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::remote

@@ -21,21 +21,18 @@ namespace {
 
 struct OwnFunction {
   std::string_view name;
-  std::string_view extension;
   void* address;
 };
 
 std::span<const OwnFunction> own_functions() {
-#define FAIRGV_OWN(function) {#function, "cl_khr_command_buffer", reinterpret_cast<void*>(&function)},
-#define FAIRGV_ALIAS(name, extension, core) \
-  { name, extension, reinterpret_cast<void*>(dispatch_table().core) }
-  // An extension is passed on if it is named here: with all of its functions, as in the table of signatures.
+#define FAIRGV_OWN(function) {#function, reinterpret_cast<void*>(&function)},
+#define FAIRGV_ALIAS(name, core) \
+  { name, reinterpret_cast<void*>(dispatch_table().core) }
   static const OwnFunction functions[] = {
       FAIRGV_COMMAND_BUFFER_ENTRY_POINTS(FAIRGV_OWN)  //
-      FAIRGV_ALIAS("clGetKernelSubGroupInfoKHR", "cl_khr_subgroups", clGetKernelSubGroupInfoKHR),
-      FAIRGV_ALIAS("clCreateProgramWithILKHR", "cl_khr_il_program", clCreateProgramWithIL),
-      FAIRGV_ALIAS("clCreateCommandQueueWithPropertiesKHR", "cl_khr_create_command_queue",
-                   clCreateCommandQueueWithProperties),
+      FAIRGV_ALIAS("clGetKernelSubGroupInfoKHR", clGetKernelSubGroupInfoKHR),
+      FAIRGV_ALIAS("clCreateProgramWithILKHR", clCreateProgramWithIL),
+      FAIRGV_ALIAS("clCreateCommandQueueWithPropertiesKHR", clCreateCommandQueueWithProperties),
   };
 #undef FAIRGV_ALIAS
 #undef FAIRGV_OWN
@@ -108,11 +105,8 @@ void* extension_function(Platform& platform, std::string_view name) {
   return address;
 }
 
-bool extension_functions_are_served(std::string_view extension) {
-  const auto names_it = [extension](const auto& function) { return function.extension == extension; };
-  const auto own = own_functions();
-  return std::any_of(own.begin(), own.end(), names_it) ||
-         std::any_of(wire::kExtensionSignatures.begin(), wire::kExtensionSignatures.end(), names_it);
+bool has_entry_point(std::string_view name) {
+  return find_own(name) != nullptr;
 }
 
 void forget_extension_functions() {

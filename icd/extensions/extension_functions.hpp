@@ -16,8 +16,8 @@ class Platform;
 /// platform's driver.
 void* extension_function(Platform& platform, std::string_view name);
 
-/// Whether the extension adds functions and all of them are served.
-bool extension_functions_are_served(std::string_view extension);
+/// Whether the function is an entry point of ours.
+bool has_entry_point(std::string_view name);
 
 /// In the child of a fork, where another thread may have held a lock.
 void forget_extension_functions();

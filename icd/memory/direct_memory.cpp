@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "runtime/base/page.hpp"
+#include "runtime/session/client/arena_remark.hpp"
 #include "runtime/session/client/client.hpp"
 
 namespace fairgv::icd {
@@ -28,8 +29,8 @@ DirectMemoryPool::DirectMemoryPool(session::ClientSession& session, MemoryQuota&
 
 /// An arena that was cut is small: transfers and messages need some of it.
 bool DirectMemoryPool::leaves_room(std::uint64_t bytes) const {
-  if (!session_.arena_is_cut()) return true;
-  const std::uint64_t most = session_.arena().size() / 4 * 3;
+  if (!session::arena_is_cut(session_.segment())) return true;
+  const std::uint64_t most = session_.segment().arena().size() / 4 * 3;
   const std::uint64_t used = session_.arena_used();
   return used <= most && bytes <= most - used;
 }
@@ -38,13 +39,13 @@ DirectMemory DirectMemoryPool::allocate(std::uint64_t bytes) {
   if (!enabled_) return {};
   reclaim();
   if (!leaves_room(bytes)) return {};
-  const wire::EventId retired = session_.new_event();
+  const wire::EventId retired = session_.events().acquire();
   if (!retired) return {};
   // Pieces of a page or more begin on a page: aligned for every OpenCL type and every CPU device.
   const std::uint64_t lead = bytes >= kLargeBytes ? kLead : 0;
   const auto range = session_.allocate(std::max(bytes, kPageBytes) + lead);
   if (range) return {{range->offset + lead, range->bytes - lead}, retired, {}};
-  session_.forget_event(retired);
+  session_.events().release(retired);
   return {};
 }
 
@@ -59,7 +60,7 @@ void DirectMemoryPool::retire(const DirectMemory& memory) {
 void DirectMemoryPool::reclaim() {
   const std::lock_guard lock(mutex_);
   std::erase_if(retired_, [this](const DirectMemory& memory) {
-    const std::int32_t status = session_.status(memory.retired);
+    const std::int32_t status = session_.events().status(memory.retired);
     if (status > session::kComplete) return false;
     if (status == session::kComplete) quota_.credit(memory.charge);
     session_.release_event(memory.retired);

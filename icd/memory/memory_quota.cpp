@@ -14,7 +14,7 @@ constexpr std::uint64_t kSmallPart = 4;       // of the headroom: an object up t
 
 std::uint64_t wish(const session::ClientSession& session) {
   std::uint64_t bytes = kHeadroom;
-  if (const auto& limits = session.memory_limits()) {
+  if (const auto& limits = session.facts().memory_limits) {
     for (const std::uint64_t limit : *limits) bytes = std::min(bytes, limit / kHeadroomPart);
   }
   return bytes;
@@ -28,7 +28,7 @@ MemoryReservation::~MemoryReservation() {
 
 MemoryQuota::MemoryQuota(Connection& connection)
     : connection_(connection),
-      counted_(connection.session().memory_limits().has_value()),
+      counted_(connection.session().facts().memory_limits.has_value()),
       headroom_wish_(wish(connection.session())) {}
 
 bool MemoryQuota::take(MemoryShare share) {

@@ -74,7 +74,7 @@ void Callbacks::await_called(const Queue& queue) {
   std::unique_lock lock(mutex_);
   std::vector<std::pair<std::uint64_t, std::int32_t>> due;
   for (const auto& [event, entry] : entries_) {
-    const bool reached = connection_.session().status(entry.event->id()) <= entry.status;
+    const bool reached = connection_.session().events().status(entry.event->id()) <= entry.status;
     if (entry.event->queue() == &queue && reached) due.emplace_back(event, entry.status);
   }
   // What is due leaves the list to be called, one after the other, and does not come back to it.

@@ -7,6 +7,7 @@
 #include "icd/masks.hpp"
 #include "icd/objects/platform.hpp"
 #include "icd/session/connection.hpp"
+#include "runtime/session/client/arena_remark.hpp"
 
 namespace fairgv::icd {
 
@@ -93,15 +94,15 @@ cl_int Device::find_info(cl_device_info param, std::size_t size, void* value, st
 
 void Device::limit_memory(cl_device_info param, Connection& connection, wire::InfoReply& reply) const {
   if (param != CL_DEVICE_GLOBAL_MEM_SIZE && param != CL_DEVICE_MAX_MEM_ALLOC_SIZE) return;
-  const auto& limits = connection.session().memory_limits();
+  const auto& limits = connection.session().facts().memory_limits;
   const std::size_t device = root().index();
   cl_ulong bytes = 0;
   if (reply.value.size() != sizeof(bytes)) return;
   std::memcpy(&bytes, reply.value.data(), sizeof(bytes));
   if (limits && device < limits->size()) bytes = std::min<cl_ulong>(bytes, (*limits)[device]);
   // Whose contents could not be transferred is not to be had.
-  if (param == CL_DEVICE_MAX_MEM_ALLOC_SIZE && connection.session().arena_is_cut()) {
-    bytes = std::min<cl_ulong>(bytes, connection.session().arena().size() / 2);
+  if (param == CL_DEVICE_MAX_MEM_ALLOC_SIZE && session::arena_is_cut(connection.session().segment())) {
+    bytes = std::min<cl_ulong>(bytes, connection.session().segment().arena().size() / 2);
   }
   std::memcpy(reply.value.data(), &bytes, sizeof(bytes));
 }
@@ -110,7 +111,7 @@ cl_int Device::free_memory(InfoSink sink) {
   Connection* const connection = this->connection();
   if (connection == nullptr) return kSessionLost;
   auto reply = connection->call(wire::GetDeviceInfo{index_, CL_DEVICE_GLOBAL_FREE_MEMORY_AMD});
-  if (reply && reply->error == CL_SUCCESS && connection->session().memory_limits()) {
+  if (reply && reply->error == CL_SUCCESS && connection->session().facts().memory_limits) {
     const auto left = connection->call(wire::GetMemoryLeft{root().index()});
     if (!left) return kSessionLost;
     // In KiB: all that is free, and the largest piece.

@@ -4,12 +4,12 @@ namespace fairgv::icd {
 namespace {
 
 Ref<Event> make(Connection& connection, Ref<Context> context, Ref<Queue> queue, cl_command_type type) {
-  const wire::EventId id = connection.session().new_event();
+  const wire::EventId id = connection.session().events().acquire();
   if (!id) return {};
   try {
     return Ref<Event>::make(connection, id, std::move(context), std::move(queue), type);
   } catch (...) {
-    connection.session().forget_event(id);
+    connection.session().events().release(id);
     throw;
   }
 }
@@ -29,7 +29,7 @@ Ref<Event> Event::make_user(Context& context) {
   Connection& connection = context.connection();
   Ref<Event> event = make(connection, Ref<Context>(context), {}, CL_COMMAND_USER);
   if (!event) return event;
-  connection.session().set_local_status(event->id(), CL_SUBMITTED);
+  connection.session().events().set(event->id(), CL_SUBMITTED);
   connection.send(wire::CreateUserEvent{event->id()});
   connection.user_event_opened();
   return event;
@@ -43,7 +43,7 @@ Event::~Event() {
 cl_int Event::set_user_status(std::int32_t status) {
   if (user_status_set_.exchange(true, std::memory_order_acq_rel)) return CL_INVALID_OPERATION;
   const bool sent = connection_.send(wire::SetUserEventStatus{id_, status});
-  connection_.session().set_local_status(id_, status);
+  connection_.session().events().set(id_, status);
   connection_.user_event_closed();
   return sent ? CL_SUCCESS : kSessionLost;
 }
@@ -67,8 +67,8 @@ cl_int Event::info(cl_event_info param, InfoSink sink) const {
 
 cl_int Event::profiling_info(cl_profiling_info param, InfoSink sink) const {
   if (!queue_ || !queue_->has_profiling() || status() != CL_COMPLETE) return CL_PROFILING_INFO_NOT_AVAILABLE;
-  const wire::CommandTimes last = connection_.session().times(id_);
-  const wire::CommandTimes first = first_part_ ? connection_.session().times(first_part_->id()) : last;
+  const wire::CommandTimes last = connection_.session().events().times(id_);
+  const wire::CommandTimes first = first_part_ ? connection_.session().events().times(first_part_->id()) : last;
   switch (param) {
     case CL_PROFILING_COMMAND_QUEUED:
       return sink.scalar(cl_ulong{first.queued});

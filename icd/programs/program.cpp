@@ -8,7 +8,7 @@ namespace {
 
 /// What the worker is sent: see wire::kIncludeRoot.
 std::string as_sent(const Context& context, const std::string& source) {
-  if (!context.session().takes_includes()) return source;
+  if (!context.session().facts().takes_includes) return source;
   const includes::Directives directives = includes::find_directives(source);
   return includes::names_absolute_path(directives)
              ? includes::with_paths_below(wire::kIncludeRoot, source, directives)

@@ -153,7 +153,7 @@ Program::Includes Program::collect_includes(const char* options,
                                             std::span<const EmbeddedHeader> headers) const {
   Includes result;
   result.directory = working_directory();
-  if (!connection().session().takes_includes()) return result;
+  if (!connection().session().facts().takes_includes) return result;
   const std::string_view given = options == nullptr ? "" : options;
   result.options = includes::read_file_options(given);
   includes::Collector collector(result.directory, result.options);

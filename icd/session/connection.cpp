@@ -8,16 +8,9 @@
 #include <mutex>
 #include <string_view>
 
-#include "icd/extensions/extension_functions.hpp"
-#include "icd/memory/memory.hpp"
-#include "icd/objects/command_buffer.hpp"
-#include "icd/objects/context.hpp"
-#include "icd/objects/event.hpp"
 #include "icd/objects/platform.hpp"
-#include "icd/objects/queue.hpp"
-#include "icd/objects/sampler.hpp"
-#include "icd/programs/kernel.hpp"
-#include "icd/programs/program.hpp"
+#include "icd/session/fork.hpp"
+#include "runtime/session/client/arena_remark.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -43,23 +36,11 @@ void hear_last_words() {
   }
 }
 
-/// Only the forking thread exists in the child, so locks that others held stay locked: nothing old is
-/// touched.
 void start_clean_in_child() {
   if (Connection* const parents = current.exchange(nullptr, std::memory_order_relaxed))
     parents->disown_in_child();
   std::construct_at(&connect_mutex);
-  Platform::forget_connection();
-  Device::forget_all();
-  Context::forget_all();
-  Queue::forget_all();
-  Memory::forget_all();
-  Program::forget_all();
-  Kernel::forget_all();
-  Event::forget_all();
-  Sampler::forget_all();
-  CommandBuffer::forget_all();
-  forget_extension_functions();
+  forget_objects_in_child();
 }
 
 /// FAIRGV_OPENCL_NAMES; empty counts as not set.
@@ -72,13 +53,10 @@ Result<std::optional<session::Names>> wanted_names() {
 }
 
 Result<std::unique_ptr<Connection>> connect() {
-  auto identity = session::identity_from_environment();
-  if (!identity) return identity.error();
-  const auto names = wanted_names();
-  if (!names) return names.error();
-  auto session = session::ClientSession::connect(identity.value());
-  if (!session) return session.error();
-  if (const auto remark = session.value()->arena_remark()) say(*remark);
+  FAIRGV_TRY(identity, session::identity_from_environment());
+  FAIRGV_TRY(names, wanted_names());
+  FAIRGV_TRY(session, session::ClientSession::connect(identity.value()));
+  if (const auto remark = session::arena_remark(session.value()->segment())) say(*remark);
   return std::make_unique<Connection>(std::move(session).value(), names.value());
 }
 
@@ -120,14 +98,14 @@ Connection* Connection::get_live() {
 
 Connection::Connection(std::unique_ptr<session::ClientSession> session, std::optional<session::Names> names)
     : session_(std::move(session)),
-      names_(names.value_or(session_->names())),
+      names_(names.value_or(session_->facts().names)),
       memory_quota_(*this),
       direct_memory_(*session_, memory_quota_),
       transfers_(*this),
       callbacks_(*this) {}
 
 std::int32_t Connection::status(wire::EventId event) {
-  const std::int32_t status = session_->status(event);
+  const std::int32_t status = session_->events().status(event);
   if (status <= CL_COMPLETE) settle();
   return status;
 }
@@ -141,7 +119,7 @@ std::int32_t Connection::wait(wire::EventId event, std::uint32_t as) {
 
 bool Connection::shares_addresses() {
   std::call_once(addresses_compared_, [this] {
-    if (!session_->arena_at_wanted_address()) return;
+    if (!session_->segment().at_wanted_address()) return;
     const auto topology = call(wire::GetTopology{});
     shares_addresses_ = topology && topology->at_wanted_address != 0;
   });

@@ -6,7 +6,7 @@ namespace {
 /// Tells the worker that granted work is done.
 bool end_work(Connection& connection, wire::EventId event) {
   if (!connection.send(wire::EndAccess{event})) return false;
-  connection.session().set_local_status(event, CL_COMPLETE);
+  connection.session().events().set(event, CL_COMPLETE);
   return true;
 }
 

@@ -167,7 +167,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
     return blocking_result(request.queue, request.wait_list, event->wait(request.type));
   copy();
   if (!connection.send(wire::EndAccess{event->id()})) return kSessionLost;
-  connection.session().set_local_status(event->id(), CL_COMPLETE);
+  connection.session().events().set(event->id(), CL_COMPLETE);
   request.queue.note_ended(before);
   if (request.event != nullptr) *request.event = event.publish();
   return CL_SUCCESS;

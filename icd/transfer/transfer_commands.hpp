@@ -1,5 +1,5 @@
 // Sending reads, writes and maps of buffers: staging, splitting, and what a blocking call waits for. The
-// callers (api/transfer.cpp, api_map.cpp) have checked the arguments.
+// callers (api/transfer.cpp) have checked the arguments.
 #pragma once
 
 #include <cstdint>

@@ -33,11 +33,11 @@ std::byte* Staging::data() const {
 Transfers::Transfers(Connection& connection)
     : connection_(connection),
       patience_(
-          std::min<std::uint64_t>(kPatienceBytes, connection.session().arena().size() / kPatiencePart)) {}
+          std::min<std::uint64_t>(kPatienceBytes, connection.session().segment().arena().size() / kPatiencePart)) {}
 Transfers::~Transfers() = default;
 
 bool Transfers::ended(const Ref<Event>& command) const {
-  return connection_.session().status(command->id()) <= CL_COMPLETE;
+  return connection_.session().events().status(command->id()) <= CL_COMPLETE;
 }
 
 StagingRef Transfers::try_allocate(std::uint64_t bytes) {
@@ -102,7 +102,7 @@ void Transfers::settle() {
     const auto settled = std::stable_partition(reads_.begin(), reads_.end(),
                                                [this](const Read& read) { return !ended(read.command); });
     for (auto read = settled; read != reads_.end(); ++read) {
-      if (connection_.session().status(read->command->id()) == CL_COMPLETE) {
+      if (connection_.session().events().status(read->command->id()) == CL_COMPLETE) {
         scatter(read->staging->data() + read->offset, read->host);
       }
     }

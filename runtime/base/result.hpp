@@ -56,3 +56,13 @@ class [[nodiscard]] Result<void> {
 };
 
 }  // namespace fairgv
+
+/// In a function that returns a Result: `name` becomes what the expression returns, unless that is an Error, with which
+/// the function returns. Two statements: not below an `if` without braces.
+#define FAIRGV_TRY(name, ...) \
+  auto name = (__VA_ARGS__);  \
+  if (!name) return name.error()
+
+/// The same for an expression that has no value, or whose value is not wanted.
+#define FAIRGV_CHECK(...) \
+  if (auto checked = (__VA_ARGS__); !checked) return checked.error()

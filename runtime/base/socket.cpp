@@ -67,8 +67,7 @@ Error connect_error(const std::string& path, int code) {
 
 Result<Socket> Socket::connect(const std::string& path, int* code) {
   if (code != nullptr) *code = ENAMETOOLONG;
-  const auto address = address_of(path);
-  if (!address) return address.error();
+  FAIRGV_TRY(address, address_of(path));
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (fd && ::connect(fd.get(), generic(address.value()), sizeof(sockaddr_un)) == 0) {
     return Socket(std::move(fd));
@@ -179,8 +178,7 @@ Result<Packet> Socket::receive(std::span<unsigned char> descriptors) const {
 }
 
 Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
-  const auto address = address_of(path);
-  if (!address) return address.error();
+  FAIRGV_TRY(address, address_of(path));
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("cannot make a socket");
   struct stat old {};

@@ -77,7 +77,7 @@ std::string to_text(const WhoAmI& who) {
 }
 
 Result<WhoAmI> parse_whoami(std::string_view text) {
-  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
+  FAIRGV_CHECK(parse_outcome(text));
   JsonFields fields(text, "daemon's answer");
   WhoAmI who;
   who.uid = fields.integer32("uid");
@@ -102,7 +102,7 @@ std::string config_text(const std::string& toml) {
 }
 
 Result<std::string> parse_config_answer(std::string_view text) {
-  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
+  FAIRGV_CHECK(parse_outcome(text));
   JsonFields fields(text, "daemon's answer");
   std::string toml = fields.string("config", kLongestConfig);
   if (!fields.ok()) return fields.error();

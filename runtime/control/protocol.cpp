@@ -178,14 +178,12 @@ Result<void> parse_outcome(std::string_view text) {
 
 Result<void> send_answer(const Socket& socket, const std::string& answer) {
   if (answer.size() <= kMaxPacket) return socket.send(answer);
-  const auto file = memory_file(answer, "a long answer");
-  if (!file) return file.error();
+  FAIRGV_TRY(file, memory_file(answer, "a long answer"));
   return socket.send(json_text(json{{"ok", true}, {"bytes", answer.size()}}), {file->get()});
 }
 
 Result<std::string> receive_answer(const Socket& socket) {
-  auto packet = socket.receive();
-  if (!packet) return packet.error();
+  FAIRGV_TRY(packet, socket.receive());
   if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
   if (packet->fds.empty()) return std::move(packet->text);
   JsonFields fields(packet->text, "daemon's answer");

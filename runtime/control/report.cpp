@@ -191,19 +191,16 @@ Result<Report::Tenant> tenant_from(json object) {
     tenant.share.push_back(share.is_number() ? share.get<double>() : 0);
   }
   for (json& element : fields.list("sessions", kLongestList)) {
-    auto session = session_from(std::move(element));
-    if (!session) return session.error();
+    FAIRGV_TRY(session, session_from(std::move(element)));
     tenant.sessions.push_back(std::move(session).value());
   }
   if (fields.has("use")) {  // not from an older daemon
     for (json& element : fields.list("use", kLongestList)) {
-      const auto use = use_from(std::move(element));
-      if (!use) return use.error();
+      FAIRGV_TRY(use, use_from(std::move(element)));
       tenant.use.push_back(use.value());
     }
     tenant.sessions_started = fields.integer("sessions_started");
-    const auto faults = faults_from(fields.object("faults"));
-    if (!faults) return faults.error();
+    FAIRGV_TRY(faults, faults_from(fields.object("faults")));
     tenant.faults = faults.value();
   }
   tenant.paused = pause_from(fields);
@@ -283,24 +280,21 @@ std::string to_text(const Report& report) {
 }
 
 Result<Report> parse_report(std::string_view text) {
-  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
+  FAIRGV_CHECK(parse_outcome(text));
   JsonFields fields(text, "daemon's answer");
   Report report;
   report.daemon = daemon_from(JsonFields::nested(fields.object("daemon"), "daemon"));
   for (json& element : fields.list("devices", kLongestList)) {
-    auto device = device_from(std::move(element));
-    if (!device) return device.error();
+    FAIRGV_TRY(device, device_from(std::move(element)));
     report.devices.push_back(std::move(device).value());
   }
   for (json& element : fields.list("tenants", kLongestList)) {
-    auto tenant = tenant_from(std::move(element));
-    if (!tenant) return tenant.error();
+    FAIRGV_TRY(tenant, tenant_from(std::move(element)));
     report.tenants.push_back(std::move(tenant).value());
   }
   if (fields.has("kills")) {  // not from an older daemon
     for (json& element : fields.list("kills", kLongestList)) {
-      auto kill = kill_from(std::move(element));
-      if (!kill) return kill.error();
+      FAIRGV_TRY(kill, kill_from(std::move(element)));
       report.kills.push_back(std::move(kill).value());
     }
   }

@@ -95,7 +95,7 @@ Result<TraceReport> unpack_trace_report(std::string_view packed) {
   const std::size_t end = std::min(packed.find('\0'), packed.size());
   const std::string_view text = packed.substr(0, end);
   std::string_view rows = packed.substr(std::min(end + 1, packed.size()));
-  if (auto outcome = parse_outcome(text); !outcome) return outcome.error();
+  FAIRGV_CHECK(parse_outcome(text));
   JsonFields fields(text, "daemon's answer");
   TraceReport report;
   report.now_ns = fields.integer("now_ns");

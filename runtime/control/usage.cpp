@@ -72,7 +72,7 @@ std::string to_text(const UsageQuery& query, const std::vector<UsageSum>& sums) 
 }
 
 Result<std::vector<UsageSum>> parse_usage(std::string_view answer) {
-  if (auto outcome = parse_outcome(answer); !outcome) return outcome.error();
+  FAIRGV_CHECK(parse_outcome(answer));
   JsonFields fields(answer, "daemon's answer");
   std::vector<UsageSum> sums;
   for (nlohmann::json& each : fields.list("rows", kMostSums)) {

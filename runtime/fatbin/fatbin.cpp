@@ -113,8 +113,7 @@ Result<std::vector<FatbinEntry>> read_fatbin(std::span<const std::byte> containe
     const std::size_t header = at<std::uint16_t>(container, 6);
     auto left = container.subspan(header, *bytes - header);
     while (!left.empty()) {
-      auto entry = next_entry(left);
-      if (!entry) return entry.error();
+      FAIRGV_TRY(entry, next_entry(left));
       entries.push_back(entry.value());
     }
     container = container.subspan(*bytes);
@@ -140,16 +139,14 @@ Result<std::string> unpack(const FatbinEntry& entry) {
 }
 
 Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container) {
-  const auto entries = read_fatbin(container);
-  if (!entries) return entries.error();
+  FAIRGV_TRY(entries, read_fatbin(container));
   const FatbinEntry* best = nullptr;
   for (const FatbinEntry& entry : entries.value()) {
     if (entry.kind != static_cast<std::uint16_t>(FatbinKind::ptx)) continue;
     if (best == nullptr || entry.architecture > best->architecture) best = &entry;
   }
   if (best == nullptr) return FatbinPtx{};
-  auto text = unpack(*best);
-  if (!text) return text.error();
+  FAIRGV_TRY(text, unpack(*best));
   FatbinPtx ptx;
   ptx.text = std::move(text).value();
   // Stored PTX is padded with zeros.

@@ -37,16 +37,13 @@ Result<ClientIdentity> identity_from_environment() {
     return tenant_name_error(*identity.tenant, "FAIRGV_TENANT");
   }
   if (const auto text = variable("FAIRGV_WEIGHT")) {
-    auto weight = parse_weight(*text, "FAIRGV_WEIGHT");
-    if (!weight) return weight.error();
+    FAIRGV_TRY(weight, parse_weight(*text, "FAIRGV_WEIGHT"));
     identity.weight = weight.value();
   }
-  auto slicing = parse_slicing_wish(variable("FAIRGV_SLICE").value_or(""), "FAIRGV_SLICE");
-  if (!slicing) return slicing.error();
+  FAIRGV_TRY(slicing, parse_slicing_wish(variable("FAIRGV_SLICE").value_or(""), "FAIRGV_SLICE"));
   identity.slicing = slicing.value();
   if (const auto text = variable("FAIRGV_MEM")) {
-    auto memory = parse_memory_limit(*text, "FAIRGV_MEM");
-    if (!memory) return memory.error();
+    FAIRGV_TRY(memory, parse_memory_limit(*text, "FAIRGV_MEM"));
     identity.memory = memory.value();
   }
   identity.driver_messages = variable("FAIRGV_DRIVER_MESSAGES") != "off";

@@ -3,7 +3,7 @@
 // The ring lies in the session's turn file, behind the turn page, so that no session needs a descriptor more;
 // its pages are not there before the first trace. The worker alone writes it, while DeviceTurn::tracing says
 // so; the daemon reads it. A full ring loses the newest records, and `lost` counts them. The daemon believes
-// nothing in it: records are copied, then checked (daemon/trace.hpp).
+// nothing in it: records are copied, then checked (daemon/trace/trace.hpp).
 //
 //   TurnPage | to a multiple of 4096 | TraceHeader | kTraceSlots slots of a ring (ring/spsc_ring.hpp)
 //

@@ -30,8 +30,7 @@ Result<TurnMemory> TurnMemory::create() {
   if (!fd || ::ftruncate(fd.get(), kFileBytes) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
     return system_error("cannot make a turn page");
   }
-  auto mapping = Mapping::shared(fd.get(), kFileBytes);
-  if (!mapping) return mapping.error();
+  FAIRGV_TRY(mapping, Mapping::shared(fd.get(), kFileBytes));
   return TurnMemory(std::move(fd), std::move(mapping).value());
 }
 
@@ -45,8 +44,7 @@ Result<TurnMemory> TurnMemory::attach(UniqueFd fd) {
     return Error{"the turn page's descriptor is not a sealed memory file of " + std::to_string(kFileBytes) +
                  " bytes"};
   }
-  auto mapping = Mapping::shared(fd.get(), bytes);
-  if (!mapping) return mapping.error();
+  FAIRGV_TRY(mapping, Mapping::shared(fd.get(), bytes));
   return TurnMemory(std::move(fd), std::move(mapping).value());
 }
 

@@ -72,13 +72,13 @@ struct alignas(64) DeviceTurn {
   // believed within the turn. Relaxed.
   std::atomic<std::uint64_t> under_way_since_ns{0};
   // Worker writes: its CompileClock. Believed where that makes use dearer, and for one processor's worth of
-  // it (daemon/processor_use.hpp). Relaxed.
+  // it (daemon/books/processor_use.hpp). Relaxed.
   std::atomic<std::uint32_t> compile_clock{0};
   // Worker writes: why its next command is not given to the driver (TurnWait). For people; a hint, relaxed.
   std::atomic<std::uint32_t> waits_for{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
-  // never reads them back. The daemon believes them within bounds only (daemon/work_counters.hpp).
+  // never reads them back. The daemon believes them within bounds only (daemon/books/work_counters.hpp).
   alignas(64) std::atomic<std::uint64_t> commands{0};  // that ended on the device
   std::atomic<std::uint64_t> launches{0};              // kernel launches among them
   std::atomic<std::uint64_t> syncs{0};                 // synchronisations made for accounting

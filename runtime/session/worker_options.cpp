@@ -108,8 +108,7 @@ Result<UniqueFd> write_worker_options(const WorkerOptions& options) {
 }
 
 Result<WorkerOptions> read_worker_options(UniqueFd file) {
-  const auto text = read_memory_file(file.get(), kLongestOptions, "the worker's options");
-  if (!text) return text.error();
+  FAIRGV_TRY(text, read_memory_file(file.get(), kLongestOptions, "the worker's options"));
   return parse_worker_options(text.value());
 }
 

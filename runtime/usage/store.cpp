@@ -144,17 +144,17 @@ Result<Store> Store::connect(const std::string& path, int flags) {
 }
 
 Result<Store> Store::open(const std::string& path) {
-  if (auto made = make_file(path); !made) return made.error();
+  FAIRGV_CHECK(make_file(path));
   auto store = connect(path, SQLITE_OPEN_READWRITE);
   if (!store) return store;
-  if (auto ready = store->prepare_tables(); !ready) return ready.error();
+  FAIRGV_CHECK(store->prepare_tables());
   return store;
 }
 
 Result<Store> Store::open_to_read(const std::string& path) {
   auto store = connect(path, SQLITE_OPEN_READONLY);
   if (!store) return store;
-  if (auto there = store->rows(); !there) return there.error();
+  FAIRGV_CHECK(store->rows());
   return store;
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/vgpu/backend.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
 
 #include <algorithm>
 #include <array>

@@ -20,13 +20,13 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
 #include "runtime/session/worker_options.hpp"
-#include "runtime/vgpu/backend.hpp"
-#include "runtime/vgpu/issue/aborts.hpp"
+#include "runtime/vgpu/aborts.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
 #include "runtime/vgpu/issue/long_commands.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/vgpu/opencl/unusable_drivers.hpp"
 #include "runtime/vgpu/placement.hpp"
 #include "runtime/vgpu/process.hpp"
-#include "runtime/vgpu/tracer.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {
@@ -44,19 +44,15 @@ session::WorkerReady ready_with(const BackEnd& back_end, bool examine_drivers) {
 /// Serves the session to its end.
 Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   const session::WorkerTuning& tuning = options.tuning;
-  auto segment = ring::Segment::attach(UniqueFd(options.descriptors.segment));
-  if (!segment) return segment.error();
-  auto turns = session::TurnMemory::attach(UniqueFd(options.descriptors.turns));
-  if (!turns) return turns.error();
-  auto back_end = open_on_device_cores(options);
-  if (!back_end) return back_end.error();
-  auto placement = Placement::find(*back_end.value(), tuning.device_cores);
-  if (!placement) return placement.error();
+  FAIRGV_TRY(segment, ring::Segment::attach(UniqueFd(options.descriptors.segment)));
+  FAIRGV_TRY(turns, session::TurnMemory::attach(UniqueFd(options.descriptors.turns)));
+  FAIRGV_TRY(back_end, open_on_device_cores(options));
+  FAIRGV_TRY(placement, Placement::find(*back_end.value(), tuning.device_cores));
   set_time_slice(kPromptSlice);  // not the driver's threads': those run long
   ring::Coscheduling& coscheduling = segment->header().coscheduling;
   coscheduling.device_apart.store(placement->apart() ? 1 : 0, std::memory_order_relaxed);
   const session::WorkerReady ready = ready_with(*back_end.value(), options.examine_drivers);
-  if (auto sent = daemon.send(to_text(ready)); !sent) return sent.error();
+  FAIRGV_CHECK(daemon.send(to_text(ready)));
   exit_with_daemon(daemon.fd());
 
   IssueSettings settings;
@@ -127,8 +123,9 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   close_memory_to_others();
   tell_of_aborts();
-  // What kernels print must be in the pipe when their command is reported complete, or at least soon.
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  // What kernels print must be in the pipe when their command is reported complete, whole lines or not: drivers that
+  // print by the C library (Intel's) write nothing else out.
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
   const Socket daemon{UniqueFd(options->descriptors.daemon)};
   const auto status = serve(options.value(), daemon);
   if (status) return status.value();

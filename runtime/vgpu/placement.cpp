@@ -19,16 +19,14 @@ Result<cpu_set_t> device_processors(const std::string& device_cores) {
 
 Result<std::unique_ptr<BackEnd>> open_on_device_cores(const session::WorkerOptions& options) {
   if (options.tuning.device_cores.empty()) return open_back_end(options);
-  const auto cores = device_processors(options.tuning.device_cores);
-  if (!cores) return cores.error();
-  const auto all = allowed_cores();
-  if (!all) return all.error();
+  FAIRGV_TRY(cores, device_processors(options.tuning.device_cores));
+  FAIRGV_TRY(all, allowed_cores());
   // PoCL makes as many threads as the machine has cores unless it is told (3.1; POCL_MAX_PTHREAD_COUNT). What
   // the administrator has said goes before it.
   ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(CPU_COUNT(&cores.value())).c_str(), 0);
-  if (auto there = run_on(cores.value()); !there) return there.error();
+  FAIRGV_CHECK(run_on(cores.value()));
   auto back_end = open_back_end(options);
-  if (auto back = run_on(other_cores(all.value(), cores.value())); !back) return back.error();
+  FAIRGV_CHECK(run_on(other_cores(all.value(), cores.value())));
   return back_end;
 }
 
@@ -41,8 +39,7 @@ Placement::Placement(const std::vector<pid_t>& threads, const cpu_set_t& process
 Result<Placement> Placement::find(const BackEnd& back_end, const std::string& device_cores) {
   std::vector<pid_t> threads = own_threads();  // this one, and those that the driver has started
   std::erase(threads, ::gettid());
-  const auto processors = device_processors(device_cores);
-  if (!processors) return processors.error();
+  FAIRGV_TRY(processors, device_processors(device_cores));
   const Processors commands_run_on = !back_end.has_host_device() ? Processors::the_devices_own
                                      : !device_cores.empty()     ? Processors::other_cpus
                                                                  : Processors::our_cpus;

@@ -11,8 +11,8 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/session/worker_options.hpp"
-#include "runtime/vgpu/backend.hpp"
-#include "runtime/vgpu/issue/device_threads.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
+#include "runtime/vgpu/backend/device_threads.hpp"
 #include "runtime/vgpu/issue/settings.hpp"
 #include "runtime/vgpu/turn/stolen_time.hpp"
 #include "runtime/vgpu/worker.hpp"

@@ -14,10 +14,10 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
-#include "runtime/vgpu/dispatch.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
-#include "runtime/vgpu/helm.hpp"
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/helm.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 
 namespace fairgv::vgpu {
 

@@ -22,9 +22,7 @@ std::unique_ptr<Policy> make(Duration slice) {
   return std::make_unique<SomePolicy>(slice);
 }
 
-constexpr std::size_t kCount = 6;
-
-constexpr std::array<Entry, kCount> kEntries{{
+constexpr auto kEntries = std::to_array<Entry>({
     {{kDefaultPolicy, "start-time fair queuing by weight", true, true}, make<FairPolicy>},
     {{"fifo", "one command each, in the order in which they come", false, true}, make<FifoPolicy>},
     {{"round-robin", "a slice each in turn, whatever the weights", false, true}, make<RoundRobinPolicy>},
@@ -33,11 +31,11 @@ constexpr std::array<Entry, kCount> kEntries{{
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
     {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
      make<StrictCoschedPolicy>},
-}};
+});
 
-constexpr std::array<PolicyInfo, kCount> kInfos = [] {
-  std::array<PolicyInfo, kCount> infos{};
-  for (std::size_t i = 0; i < kCount; ++i) infos[i] = kEntries[i].info;
+constexpr auto kInfos = [] {
+  std::array<PolicyInfo, kEntries.size()> infos{};
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kEntries[i].info;
   return infos;
 }();
 

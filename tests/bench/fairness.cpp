@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "sched/policies/registry.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/load/calibrated_loop.hpp"
 #include "tests/bench/support/load/company.hpp"
@@ -60,10 +61,15 @@ constexpr double kWindow = 30;
 constexpr double kShortWindow = 0.5;
 constexpr int kTurnsBesideIt = 2;
 
+std::vector<std::string> every_policy() {
+  std::vector<std::string> names;
+  for (const sched::PolicyInfo& info : sched::all_policies()) names.emplace_back(info.name);
+  return names;
+}
+
 struct Settings {
   Tenants tenants;
-  std::vector<std::string> policies{"fair",        "fifo",      "round-robin",
-                                    "credit-poll", "credit-hs", "strict-cosched"};
+  std::vector<std::string> policies = every_policy();
   std::vector<std::string> programs;
   Api api = Api::kOpenCl;
   std::string sync;  // the programs' own when empty

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "cuda-shim/api/entry_points.hpp"
+#include "cuda-shim/api/entry/entry_points.hpp"
 
 /// Names, each once, in the table's order; a name of which only old versions are missing is not among them.
 inline std::string unserved_names() {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/vgpu/dispatch.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
 #include "tests/fuzz/patience.hpp"
 #include "tests/fuzz/worker_limits.hpp"
 #include "tests/fuzz/worker_script.hpp"

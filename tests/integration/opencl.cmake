@@ -14,6 +14,8 @@ add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl/kernel_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/buffer_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/image_error_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/image_kind_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/map_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/memory/rect_test.cpp

@@ -5,7 +5,7 @@ target_link_libraries(opencl_late PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life programs/opencl_life.cpp)
 target_link_libraries(opencl_life PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_quota_test ${CMAKE_CURRENT_LIST_DIR}/opencl/fixture.cpp opencl/memory/quota_test.cpp
-  opencl/memory/release_test.cpp)
+  opencl/memory/release_random_test.cpp opencl/memory/release_test.cpp)
 target_include_directories(opencl_quota_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(opencl_quota_test PRIVATE harness OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
 add_executable(quota_program programs/quota_program.cpp)
@@ -30,7 +30,7 @@ target_compile_definitions(system_test PRIVATE
 add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_breakout opencl_calls opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
 if(FAIRGV_CUDA_INCLUDE)
-  target_sources(system_test PRIVATE system/cuda_worker_test.cpp)
+  target_sources(system_test PRIVATE system/cuda_worker_memory_test.cpp system/cuda_worker_test.cpp)
   add_dependencies(system_test fairgv-softcuda)
 endif()
 # The tests start the programs that lie beside them. What these say does not depend on what else runs; all others count

@@ -9,15 +9,22 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/usage_window_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/access_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_view_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/config/config_mistake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/config_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/manual_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/report_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/control_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_hardware_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_view_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_devices_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_loop_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_threads_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_broken_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_share_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_suspend_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/hold_watchdog_test.cpp
@@ -25,11 +32,13 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/interventions_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/reception_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/session_devices_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/matching_test.cpp
@@ -46,6 +55,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/processor_clock_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/service_manager_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/worker_offence_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/ps/long_commands.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon harness fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)

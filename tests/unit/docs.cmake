@@ -1,6 +1,10 @@
 # What the pages say of the programs, and of each other.
-add_executable(docs_test ${CMAKE_CURRENT_LIST_DIR}/docs/link_test.cpp ${CMAKE_CURRENT_LIST_DIR}/docs/message_test.cpp)
-target_link_libraries(docs_test PRIVATE fairgv_warnings GTest::gtest_main)
+add_executable(docs_test
+  ${CMAKE_CURRENT_LIST_DIR}/docs/house_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/docs/link_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/docs/message_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/docs/policy_test.cpp)
+target_link_libraries(docs_test PRIVATE fairgv_sched fairgv_warnings GTest::gtest_main)
 target_include_directories(docs_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(docs_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 gtest_discover_tests(docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 60)

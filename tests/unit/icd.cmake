@@ -4,6 +4,7 @@ add_executable(icd_test
   ${CMAKE_CURRENT_LIST_DIR}/icd/argument_types_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/dispatch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/documentation_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/extension_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/host_region_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/icd/includes_test.cpp
@@ -13,7 +14,8 @@ add_executable(icd_test
   ${CMAKE_CURRENT_LIST_DIR}/icd/object_test.cpp)
 target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-  FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h")
+  FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h"
+  FAIRGV_CL_EXT_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_ext.h")
 gtest_discover_tests(icd_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
 
 # Both halves of calls from the table of signatures: the front end's objects and the worker's library.

@@ -1,9 +1,12 @@
 # Unit tests of sched/; included by tests/unit/CMakeLists.txt.
 add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/command_history_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_policy_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_claim_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/other_policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/sim_tenant_test.cpp

@@ -1,12 +1,20 @@
 # The tests of runtime/vgpu.
 add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/device_threads_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_access_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_completion_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_event_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_load_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_turn_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/accesses_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/failures_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_random_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/graph_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/lifetime_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_account_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/object_table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/queues_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/kernel_name_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/include_files_test.cpp
@@ -14,7 +22,9 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/reports_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/sequence_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_ahead_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_choice_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_parts_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/awake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/host_steal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/stolen_time_test.cpp

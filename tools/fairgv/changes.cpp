@@ -49,8 +49,7 @@ Change change_of(Intervention what) {
 
 Result<Change> weight_change(const std::string& tenant, const std::string& text, const std::string& source) {
   if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
-  const auto weight = session::parse_weight(text, source);
-  if (!weight) return weight.error();
+  FAIRGV_TRY(weight, session::parse_weight(text, source));
   Change change;
   change.request.command = ControlRequest::Command::set;
   change.request.tenant = tenant;
@@ -61,8 +60,7 @@ Result<Change> weight_change(const std::string& tenant, const std::string& text,
 
 Result<Change> memory_change(const std::string& tenant, const std::string& text, const std::string& source) {
   if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
-  const auto memory = parse_memory_size(text, source);
-  if (!memory) return memory.error();
+  FAIRGV_TRY(memory, parse_memory_size(text, source));
   Change change;
   change.request.command = ControlRequest::Command::set;
   change.request.tenant = tenant;

@@ -10,22 +10,18 @@ namespace fairgv::tools {
 
 
 Result<Control> Control::connect(const std::string& socket_path, int* code) {
-  auto socket =
-      session::connect_to_daemon(socket_path.empty() ? session::default_socket_path() : socket_path, code);
-  if (!socket) return socket.error();
+  FAIRGV_TRY(socket, session::connect_to_daemon(socket_path.empty() ? session::default_socket_path() : socket_path, code));
   if (code != nullptr) *code = 0;
   session::Hello hello;
   hello.role = session::Hello::Role::control;
   // If it has hung up already, there may still be an answer; if there is none, receiving says so.
   static_cast<void>(socket->send(to_text(hello)));
-  auto packet = socket->receive();
-  if (!packet) return packet.error();
+  FAIRGV_TRY(packet, socket->receive());
   if (packet->kind != Packet::Kind::message) {
     if (code != nullptr) *code = ECONNRESET;
     return Error{"the daemon hung up without an answer"};
   }
-  auto answer = session::parse_hello_answer(packet->text);
-  if (!answer) return answer.error();
+  FAIRGV_TRY(answer, session::parse_hello_answer(packet->text));
   if (const auto* refused = std::get_if<session::Refused>(&answer.value())) return Error{refused->reason};
   return Control(std::move(socket).value());
 }

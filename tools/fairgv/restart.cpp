@@ -13,16 +13,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 Result<control::Report> look(const std::string& socket) {
-  auto control = Control::connect(socket);
-  if (!control) return control.error();
+  FAIRGV_TRY(control, Control::connect(socket));
   const auto answer = control->ask({control::ControlRequest::Command::ps, {}, 0});
   if (!answer) return answer.error();
   return control::parse_report(answer.value());
 }
 
 Result<control::Report> restart_daemon(const std::string& socket) {
-  auto control = Control::connect(socket);
-  if (!control) return control.error();
+  FAIRGV_TRY(control, Control::connect(socket));
   const auto asked = Clock::now();
   const auto answer = control->ask({control::ControlRequest::Command::restart, {}, 0});
   if (!answer) return answer.error();

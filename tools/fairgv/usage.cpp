@@ -108,19 +108,16 @@ void print_table(const UsageOptions& options, UsageBy by, const std::vector<Usag
 }
 
 Result<std::vector<UsageSum>> ask_daemon(const std::string& socket, const UsageQuery& query) {
-  auto control = Control::connect(socket);
-  if (!control) return control.error();
+  FAIRGV_TRY(control, Control::connect(socket));
   control::ControlRequest request;
   request.command = control::ControlRequest::Command::usage;
   request.usage = query;
-  const auto answer = control->ask(request);
-  if (!answer) return answer.error();
+  FAIRGV_TRY(answer, control->ask(request));
   return control::parse_usage(answer.value());
 }
 
 Result<std::vector<UsageSum>> read_file(const std::string& path, const UsageQuery& query) {
-  const auto store = usage::Store::open_to_read(path);
-  if (!store) return store.error();
+  FAIRGV_TRY(store, usage::Store::open_to_read(path));
   return store->sum(query);
 }
 

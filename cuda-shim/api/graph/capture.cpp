@@ -1,13 +1,13 @@
-#include "graph/capture.hpp"
+#include "cuda-shim/api/graph/capture.hpp"
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "command.hpp"
-#include "copy_sides.hpp"
-#include "driver.hpp"
-#include "graph/executable.hpp"
-#include "graph/graph.hpp"
+#include "cuda-shim/api/command.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/graph/executable.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
+#include "cuda-shim/api/memory/copy_sides.hpp"
 
 namespace fairgv::cuda {
 namespace {

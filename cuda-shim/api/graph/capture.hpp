@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,4 +1,4 @@
-#include "graph/detour.hpp"
+#include "cuda-shim/api/graph/detour.hpp"
 
 namespace fairgv::cuda {
 
@@ -48,7 +48,7 @@ CUresult Detour::copy(Driver& driver, const std::shared_ptr<Stream>& stream, con
                       const Place& from, const Extent& extent) const {
   const bool to_program = is_programs(to);
   const bool from_program = is_programs(from);
-  if (!to_program && !from_program) return cuda::copy(driver, stream, to, from, extent, true);
+  if (!to_program && !from_program) return driver.scheduler.copy(stream, to, from, extent, true);
   if (to_program && from_program) return move_in_order(driver, stream, to, from, extent, nullptr);
   Place between;
   between.address = memory_->allocation->begin;
@@ -58,9 +58,9 @@ CUresult Detour::copy(Driver& driver, const std::shared_ptr<Stream>& stream, con
   between.allocation = memory_->allocation;
   if (from_program) {
     const CUresult code = move_in_order(driver, stream, between, from, extent, memory_);
-    return code == CUDA_SUCCESS ? cuda::copy(driver, stream, to, between, extent, true) : code;
+    return code == CUDA_SUCCESS ? driver.scheduler.copy(stream, to, between, extent, true) : code;
   }
-  const CUresult code = cuda::copy(driver, stream, between, from, extent, true);
+  const CUresult code = driver.scheduler.copy(stream, between, from, extent, true);
   return code == CUDA_SUCCESS ? move_in_order(driver, stream, to, between, extent, memory_) : code;
 }
 

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "copy.hpp"
-#include "driver.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,9 +1,9 @@
-#include "graph/dot.hpp"
+#include "cuda-shim/api/graph/dot.hpp"
 
 #include <fstream>
 #include <string>
 
-#include "graph/graph.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -15,7 +15,7 @@ std::string label(const GraphNode& node) {
       const auto side = [](const std::uint32_t(&sides)[3]) {
         return std::to_string(sides[0]) + "x" + std::to_string(sides[1]) + "x" + std::to_string(sides[2]);
       };
-      return "kernel " + launch.function->name() + "\\n" + side(launch.shape.grid) + " blocks of " +
+      return "kernel " + launch.function->facts().name + "\\n" + side(launch.shape.grid) + " blocks of " +
              side(launch.shape.block);
     }
     std::string operator()(const CopyNode& node) const {

@@ -1,10 +1,10 @@
-#include "graph/executable.hpp"
+#include "cuda-shim/api/graph/executable.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "copy_sides.hpp"
-#include "graph/node_work.hpp"
+#include "cuda-shim/api/graph/node_work.hpp"
+#include "cuda-shim/api/memory/copy_sides.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -129,7 +129,7 @@ CUresult Executable::launch(Driver& driver, Context& context, const std::shared_
     if (code != CUDA_SUCCESS) return code;
   }
   if (last_stream_ && last_stream_ != stream && is_of_a_context(driver, *last_stream_)) {
-    const auto before = driver.scheduler.mark(last_stream_);
+    const auto before = driver.scheduler.mark(last_stream_, nullptr);
     if (!before->done()) driver.scheduler.mark(stream, before);
   }
   last_stream_ = stream;

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/detour.hpp"
-#include "graph/graph.hpp"
+#include "cuda-shim/api/graph/detour.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,9 +1,9 @@
-#include "graph/graph.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "context.hpp"
+#include "cuda-shim/api/context.hpp"
 
 namespace fairgv::cuda {
 namespace {

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "command.hpp"
-#include "cuda.hpp"
-#include "graph/topology.hpp"
+#include "cuda-shim/api/command.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/graph/topology.hpp"
 
 namespace fairgv::cuda {
 

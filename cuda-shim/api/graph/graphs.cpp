@@ -1,9 +1,9 @@
-#include "graph/graphs.hpp"
+#include "cuda-shim/api/graph/graphs.hpp"
 
 #include <algorithm>
 
-#include "graph/executable.hpp"
-#include "graph/graph.hpp"
+#include "cuda-shim/api/graph/executable.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cuda.hpp"
-#include "handle_table.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/handle_table.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,7 +1,7 @@
 // What both ways to instantiate a graph come to.
 #pragma once
 
-#include "cuda.hpp"
+#include "cuda-shim/api/cuda.hpp"
 
 namespace fairgv::cuda {
 

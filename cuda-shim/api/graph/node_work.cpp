@@ -1,9 +1,9 @@
-#include "graph/node_work.hpp"
+#include "cuda-shim/api/graph/node_work.hpp"
 
-#include "copy_sides.hpp"
-#include "entry.hpp"
-#include "graph/graphs.hpp"
-#include "library.hpp"
+#include "cuda-shim/api/code/library.hpp"
+#include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/api/graph/graphs.hpp"
+#include "cuda-shim/api/memory/copy_sides.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -112,7 +112,7 @@ void keep_attributes(const NodeWork& before, NodeWork& after) {
 CUDA_KERNEL_NODE_PARAMS describe(GraphNode& node, LaunchCommand& launch) {
   node.parameter_pointers.clear();
   auto* const bytes = reinterpret_cast<std::byte*>(launch.parameters.data());
-  for (const ParameterPlace& place : launch.function->parameters())
+  for (const ParameterPlace& place : launch.function->facts().parameters)
     node.parameter_pointers.push_back(bytes + place.offset);
   const auto& [grid, block, shared, cluster, cooperative, priority] = launch.shape;
   CUDA_KERNEL_NODE_PARAMS p{};

@@ -2,7 +2,7 @@
 // node is made.
 #pragma once
 
-#include "graph/graph.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
 

@@ -1,4 +1,4 @@
-#include "graph/topology.hpp"
+#include "cuda-shim/api/graph/topology.hpp"
 
 #include <functional>
 #include <queue>

@@ -1,4 +1,4 @@
-// Arrays (CUDA Runtime API, "Memory Management"): made and described. Copies are in copy_array.cpp and
+// Arrays (CUDA Runtime API, "Memory Management"): made and described. Copies are in copy_2d.cpp and
 // copy_3d.cpp.
 #include "cuda-shim/cudart/copy/array_format.hpp"
 

@@ -1,12 +1,14 @@
-#include "copy.hpp"
+#include "cuda-shim/api/memory/copy.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "short_work.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
+#include "cuda-shim/softcuda/driver/launch/short_work.hpp"
+#include "cuda-shim/softcuda/driver/storage.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 /// Up to this size a copy from pageable memory is staged, and the call returns at once; NVIDIA's driver does
@@ -33,7 +35,7 @@ std::shared_ptr<Staged> stage(const Place& from, const Extent& extent) {
 Place touchable(const Place& place) {
   if (!place.array) return place;
   Place rows = place;
-  rows.address = place.array->storage.address() + place.z * place.slice + place.y * place.pitch + place.x;
+  rows.address = memory_of(*place.array).address() + place.z * place.slice + place.y * place.pitch + place.x;
   return rows;
 }
 
@@ -45,24 +47,24 @@ void fill_rows(const Fill& fill) {
   }
 }
 
-void submit_sized(Driver& driver, const std::shared_ptr<Stream>& stream, std::size_t bytes, Work work) {
+void submit_sized(Engine& engine, const std::shared_ptr<cuda::Stream>& stream, std::size_t bytes, Work work) {
   if (bytes <= kShortBytes) {
-    submit_short(driver, stream, std::move(work));
+    submit_short(engine, share(stream), std::move(work));
   } else {
-    driver.scheduler.submit(*stream, std::move(work));
+    engine.operations.submit(own(stream), std::move(work));
   }
 }
 
 }  // namespace
 
-CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to_place,
-              const Place& from_place, const Extent& extent, bool async) {
+CUresult Commands::copy(const std::shared_ptr<cuda::Stream>& stream, const Place& to_place,
+                        const Place& from_place, const Extent& extent, bool async) {
   const Place to = touchable(to_place);
   const Place from = touchable(from_place);
-  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return CUDA_SUCCESS;
+  if (is_empty(extent)) return CUDA_SUCCESS;
   const std::size_t bytes = bytes_of(extent);
   const auto queue = [&](const Place& source, std::shared_ptr<Staged> staged) {
-    submit_sized(driver, stream, bytes, [to, source, extent, staged = std::move(staged)] {
+    submit_sized(engine_, stream, bytes, [to, source, extent, staged = std::move(staged)] {
       move_bytes(to, source, extent);
       return CUDA_SUCCESS;
     });
@@ -75,14 +77,14 @@ CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place
     const auto staged = stage(from, extent);
     return queue(staged->place, staged);
   }
-  return driver.scheduler.run(*stream, [&] {
+  return engine_.operations.run(own(stream), [&] {
     move_bytes(to, from, extent);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
-  submit_sized(driver, stream, fill.rows * fill.count * fill.element, [fill] {
+CUresult Commands::fill(const std::shared_ptr<cuda::Stream>& stream, const Fill& fill, const Allocation&) {
+  submit_sized(engine_, stream, fill.rows * fill.count * fill.element, [fill] {
     switch (fill.element) {
       case 1:
         fill_rows<std::uint8_t>(fill);
@@ -98,4 +100,4 @@ CUresult enqueue_fill(Driver& driver, const std::shared_ptr<Stream>& stream, con
   return CUDA_SUCCESS;
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

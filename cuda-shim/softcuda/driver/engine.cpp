@@ -1,14 +1,16 @@
-#include "engine.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
-#include "driver.hpp"
-#include "objects.hpp"
-#include "ranges.hpp"
+#include "cuda-shim/api/driver.hpp"
+#include "cuda-shim/api/objects.hpp"
+#include "cuda-shim/softcuda/driver/device/description.hpp"
+#include "cuda-shim/softcuda/driver/storage.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 /// What NVIDIA's driver answers at first. They bound nothing here but the printf ring, so they are only kept.
@@ -36,26 +38,28 @@ CUresult Engine::open(Opened& opened) {
   return CUDA_SUCCESS;
 }
 
+Engine::Engine(Opened opened) : opencl(std::move(opened)), descriptions_{describe(opencl->facts())} {}
+
 void Engine::stop() {
   // Kernels under way use OpenCL's threads and tables, which exit() is about to take apart.
   constexpr std::chrono::milliseconds kPatience{2000};
   OpenClDevice::abandon_queues();
-  scheduler.shutdown(kPatience);
+  operations.shutdown(kPatience);
 }
 
-int Engine::version() {
+int Engine::version() const {
   return kDriverVersion;
 }
 
-CUresult Engine::memory_info(Context& context, std::uint64_t used, std::size_t& free,
-                             std::size_t& total) const {
-  total = device_memory(context.device());
+CUresult Engine::memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total) {
+  total = descriptions_[static_cast<std::size_t>(context.device())].memory;
   free = total - used;
   return CUDA_SUCCESS;
 }
 
-CUresult Engine::make_group(CUcontext owner, CUdevice, bool, unsigned, std::shared_ptr<StreamGroup>& group) {
-  group = scheduler.make_group(owner);
+CUresult Engine::make_group(CUcontext owner, CUdevice, bool, unsigned,
+                            std::shared_ptr<cuda::StreamGroup>& group) {
+  group = operations.make_group(owner);
   return CUDA_SUCCESS;
 }
 
@@ -78,28 +82,31 @@ CUresult Engine::set_limit(Context& context, CUlimit which, std::size_t value) {
 }
 
 CUresult Engine::make_storage(Context&, const MemoryWish& wish, Allocation& allocation) {
-  allocation.storage = opencl->allocate(wish.size);
-  if (!allocation.storage) return CUDA_ERROR_OUT_OF_MEMORY;
-  allocation.begin = allocation.storage.address();
+  DeviceMemory memory = opencl->allocate(wish.size);
+  if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  allocation.begin = memory.address();
+  allocation.begin_on_device = memory.address();
+  allocation.storage = std::make_unique<OwnedMemory>(std::move(memory));
   if (wish.rows != 0) allocation.pitch = wish.size / wish.rows;
   return CUDA_SUCCESS;
 }
 
 CUresult Engine::make_array(Context&, std::uint64_t bytes, Array& array) {
-  array.storage = opencl->allocate(bytes);
-  return array.storage ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  DeviceMemory memory = opencl->allocate(bytes);
+  if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  array.storage = std::make_unique<OwnedMemory>(std::move(memory));
+  return CUDA_SUCCESS;
 }
 
-void free_in_order(Driver& driver, const std::shared_ptr<Stream>& stream,
-                   const std::shared_ptr<Allocation>& allocation) {
-  driver.scheduler.submit(
-      *stream,
-      [&driver, allocation] {
-        driver.memory.remove(*allocation);
-        discharge_pool(driver, *allocation);
-        return CUDA_SUCCESS;
-      },
-      {}, true);
+}  // namespace fairgv::cuda::soft
+
+namespace fairgv::cuda {
+
+CUresult open_engine(std::unique_ptr<Engine>& engine) {
+  soft::Engine::Opened opened;
+  if (const CUresult code = soft::Engine::open(opened); code != CUDA_SUCCESS) return code;
+  engine = std::make_unique<soft::Engine>(std::move(opened));
+  return CUDA_SUCCESS;
 }
 
 }  // namespace fairgv::cuda

@@ -1,73 +1,77 @@
 // The engine of the software driver: an OpenCL device, threads that run what is in its streams, and what
-// launches need (cuda-shim/api/README.md has the contract).
+// launches need (cuda-shim/api/engine.hpp has the contract).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "cuda.hpp"
-#include "launch_frame.hpp"
-#include "opencl_device.hpp"
-#include "scheduler.hpp"
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/engine.hpp"
+#include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
+#include "cuda-shim/softcuda/driver/launch/launch_frame.hpp"
+#include "cuda-shim/softcuda/driver/schedule/commands.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 
-namespace fairgv::cuda {
-
-class Context;
-struct Allocation;
-struct Array;
-struct MemoryWish;
-struct TextureObject;
+namespace fairgv::cuda::soft {
 
 inline constexpr const char* kEngineName = "fairgv softcuda";
 
-class Engine {
+class Engine final : public cuda::Engine {
  public:
   using Opened = std::unique_ptr<OpenClDevice>;
 
   static CUresult open(Opened& opened);
-  explicit Engine(Opened opened) : opencl(std::move(opened)) {}
+  explicit Engine(Opened opened);
 
-  CUresult start() { return scheduler.start(); }
-  /// At the process's end: executor threads are told to stop and are waited for a short while.
-  void stop();
-  void disown_in_child() {}
+  const char* name() const override { return kEngineName; }
+  int version() const override;
+  CUresult start() override { return operations.start(); }
+  /// Executor threads are told to stop and are waited for a short while.
+  void stop() override;
+  void disown_in_child() override {}
 
-  static int version();
-  int device_count() const { return 1; }
-  std::string device_name(CUdevice) const;
-  CUuuid device_uuid(CUdevice) const;
-  std::string pci_bus_id(CUdevice) const;
-  int attribute(CUdevice, CUdevice_attribute which) const;
-  std::uint64_t device_memory(CUdevice) const { return opencl->facts().global_memory; }
-  std::uint64_t allocatable(CUdevice) const { return opencl->facts().global_memory; }
-  CUresult memory_info(Context&, std::uint64_t used, std::size_t& free, std::size_t& total) const;
+  const std::vector<DeviceDescription>& devices() const override { return descriptions_; }
+  int attribute(CUdevice device, CUdevice_attribute which) const override;
+  CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total) override;
 
-  CUresult make_group(CUcontext owner, CUdevice, bool primary, unsigned flags,
-                      std::shared_ptr<StreamGroup>& group);
+  cuda::Scheduler& scheduler() override { return commands_; }
+  CUresult make_group(CUcontext owner, CUdevice device, bool primary, unsigned flags,
+                      std::shared_ptr<cuda::StreamGroup>& group) override;
   /// Nothing to do: the context's own end is soon enough.
-  void close_group(StreamGroup&) {}
-  CUresult limit(Context& context, CUlimit which, std::size_t& value);
-  CUresult set_limit(Context& context, CUlimit which, std::size_t value);
+  void close_group(cuda::StreamGroup&) override {}
+  CUresult limit(Context& context, CUlimit which, std::size_t& value) override;
+  CUresult set_limit(Context& context, CUlimit which, std::size_t value) override;
 
-  CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation);
-  CUresult make_array(Context& context, std::uint64_t bytes, Array& array);
-  /// Of checked objects (texture.hpp).
-  CUresult make_texture(Context& context, TextureObject& object);
-  CUresult make_surface(Context& context, TextureObject& object);
+  CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) override;
+  CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
+  CUresult make_texture(Context& context, TextureObject& object) override;
+  CUresult make_surface(Context& context, TextureObject& object) override;
   /// All memory is the device's, where it is.
-  CUresult device_address(const Allocation&, std::uint64_t host, CUdeviceptr& address) const {
+  CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override {
     address = host;
     return CUDA_SUCCESS;
   }
 
+  std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
+                                          const JitOptions& options, CUresult& code, LoadLog& log) override;
+  std::shared_ptr<cuda::Module> make_module(Driver& driver, std::shared_ptr<cuda::Image> image,
+                                            Context& context, CUresult& code, LoadLog& log) override;
+  std::shared_ptr<cuda::Linking> make_linking(Context& context, JitOptions options) override;
+  /// There is one memory.
+  bool host_sees_variables() const override { return true; }
+
   const std::unique_ptr<OpenClDevice> opencl;
-  Scheduler scheduler;
+  Scheduler operations;
   LaunchFrames frames;
 
  private:
+  const std::vector<DeviceDescription> descriptions_;
+  Commands commands_{*this};
   using Limits = std::map<CUlimit, std::size_t>;
   std::mutex limits_lock_;
   std::map<std::uint64_t, Limits> limits_;  // by context, where something was set
@@ -76,4 +80,4 @@ class Engine {
 /// One line on stderr, if FAIRGV_SOFTCUDA_VERBOSE is set.
 void say_if_verbose(const std::string& line);
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

@@ -1,24 +1,30 @@
-// What the shared parts of the driver keep of memory (cuda-shim/api): here, memory of the OpenCL device.
+// What this engine keeps of memory, arrays and texture objects: memory of the OpenCL device.
 #pragma once
 
 #include <utility>
 
-#include "opencl_device.hpp"
+#include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/api/memory/storage.hpp"
+#include "cuda-shim/api/objects.hpp"
+#include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 
-using Storage = DeviceMemory;
-using ArrayStorage = DeviceMemory;  // rows without gaps
-
-/// The block that a texture or surface object is to kernels (image_block.hpp); its address is the handle.
-class TextureStorage {
+/// Of an array: rows without gaps. Of a texture or surface object: the block that it is to kernels
+/// (image_block.hpp).
+class OwnedMemory final : public Storage {
  public:
-  TextureStorage() = default;
-  explicit TextureStorage(DeviceMemory block) : block_(std::move(block)) {}
-  std::uint64_t handle() const { return block_.address(); }
+  explicit OwnedMemory(DeviceMemory memory) : memory_(std::move(memory)) {}
+  const DeviceMemory& memory() const { return memory_; }
 
  private:
-  DeviceMemory block_;
+  const DeviceMemory memory_;
 };
 
-}  // namespace fairgv::cuda
+/// Of what this engine has made: no registered memory.
+template <typename Object>
+const DeviceMemory& memory_of(const Object& object) {
+  return static_cast<const OwnedMemory&>(*object.storage).memory();
+}
+
+}  // namespace fairgv::cuda::soft

@@ -3,11 +3,12 @@
 #include <bit>
 #include <cstring>
 
+#include "cuda-shim/api/memory/texture.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
+#include "cuda-shim/softcuda/driver/storage.hpp"
 #include "cuda-shim/softcuda/translate/image_block.hpp"
-#include "engine.hpp"
-#include "texture.hpp"
 
-namespace fairgv::cuda {
+namespace fairgv::cuda::soft {
 namespace {
 
 using softcuda::AddressMode;
@@ -60,7 +61,7 @@ std::uint32_t whole(std::size_t extent) {
 
 void place_array(const TextureObject& object, ImageBlock& block) {
   const Array& array = *object.array;
-  block.address = array.storage.address();
+  block.address = memory_of(array).address();
   block.row_bytes = array.row_bytes;
   block.slice_bytes = array.row_bytes * array.rows;
   block.width = whole(array.description.Width);
@@ -108,7 +109,8 @@ CUresult write_block(const OpenClDevice& device, const ImageBlock& block, Textur
   DeviceMemory memory = device.allocate(sizeof block);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   std::memcpy(memory.data(), &block, sizeof block);
-  object.storage = TextureStorage(std::move(memory));
+  object.handle = memory.address();
+  object.storage = std::make_unique<OwnedMemory>(std::move(memory));
   return CUDA_SUCCESS;
 }
 
@@ -141,4 +143,4 @@ CUresult Engine::make_surface(Context&, TextureObject& object) {
   return write_block(*opencl, block, object);
 }
 
-}  // namespace fairgv::cuda
+}  // namespace fairgv::cuda::soft

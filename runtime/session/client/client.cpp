@@ -46,11 +46,9 @@ struct Reception {
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
-  auto packet = socket.receive();
-  if (!packet) return packet.error();
+  FAIRGV_TRY(packet, socket.receive());
   if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
-  auto answer = parse_hello_answer(packet->text);
-  if (!answer) return answer.error();
+  FAIRGV_TRY(answer, parse_hello_answer(packet->text));
   if (const auto* refused = std::get_if<Refused>(&answer.value())) return Error{refused->reason};
   auto& welcome = std::get<Welcome>(answer.value());
   const std::uint64_t features = welcome.features;
@@ -61,8 +59,7 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
   if (packet->fds.size() != (has_output ? 2 : 1)) {
     return Error{"the daemon's welcome came without its descriptors"};
   }
-  auto segment = ring::Segment::attach_what_fits(std::move(packet->fds[0]));
-  if (!segment) return segment.error();
+  FAIRGV_TRY(segment, ring::Segment::attach_what_fits(std::move(packet->fds[0])));
   return Reception{std::move(segment).value(),
                    has_output ? std::move(packet->fds[1]) : UniqueFd(),
                    (features & kQuietSlots) != 0,
@@ -82,8 +79,7 @@ std::uint32_t object_limit(const ring::Segment& segment) {
 }  // namespace
 
 Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdentity& identity, Api api) {
-  auto socket = connect_to_daemon(identity.socket_path);
-  if (!socket) return socket.error();
+  FAIRGV_TRY(socket, connect_to_daemon(identity.socket_path));
   Hello hello;
   hello.tenant = identity.tenant;
   hello.weight = identity.weight;
@@ -93,16 +89,15 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   hello.pid = ::getpid();
   hello.api = api;
   if (!identity.driver_messages) hello.features &= ~std::uint64_t{kDriverMessages};
-  if (auto sent = socket->send(to_text(hello)); !sent) return sent.error();
-  auto received = receive_welcome(socket.value(), api);
-  if (!received) return received.error();
+  FAIRGV_CHECK(socket->send(to_text(hello)));
+  FAIRGV_TRY(received, receive_welcome(socket.value(), api));
   auto session = std::make_unique<ClientSession>(std::move(received->segment), socket->release(),
                                                  std::move(received->output), received->driver_messages);
-  if (received->quiet_slots) session->use_quiet_slots();
-  session->takes_includes_ = received->includes;
-  if (received->memory_quota) session->memory_limits_ = std::move(received->memory_limits);
-  session->memory_waits_ = received->memory_waits;
-  session->names_ = received->names;
+  if (received->quiet_slots) session->board_.use_quiet_slots();
+  session->facts_.takes_includes = received->includes;
+  if (received->memory_quota) session->facts_.memory_limits = std::move(received->memory_limits);
+  session->facts_.memory_waits = received->memory_waits;
+  session->facts_.names = received->names;
   return session;
 }
 
@@ -132,22 +127,14 @@ ClientSession::~ClientSession() {
   if (notifier_.joinable()) notifier_.join();
 }
 
-std::optional<std::string> ClientSession::arena_remark() const {
-  if (!arena_is_cut()) return std::nullopt;
-  return "the limit of this process' address space (ulimit -v) leaves room for " +
-         readable_bytes(arena().size()) + " of the " + readable_bytes(segment_.whole_arena_bytes()) +
-         " that it could share with its worker: buffers and transfers are kept that small; raise the limit "
-         "for more";
-}
-
 void ClientSession::release_object(wire::ObjectId id) {
   send(wire::ReleaseObject{id});
   objects_.release(id);
 }
 
 bool ClientSession::await_memory(wire::AwaitMemory call) {
-  if (!memory_waits_) return false;
-  call.answer = new_event();
+  if (!facts_.memory_waits) return false;
+  call.answer = board_.acquire();
   if (!call.answer) return false;
   const bool came = send(call) && wait(call.answer) == kComplete;
   release_event(call.answer);

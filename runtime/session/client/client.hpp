@@ -38,9 +38,18 @@
 
 namespace fairgv::session {
 
+/// What the daemon has said of the session when it began.
+struct SessionFacts {
+  /// Bytes that the tenant may hold on each device. Nothing: this daemon knows no quotas, and the worker is not to be
+  /// asked for memory.
+  std::optional<std::vector<std::uint64_t>> memory_limits;
+  bool memory_waits = false;    // the worker knows of memory that is on its way back
+  bool takes_includes = false;  // the worker takes wire::ProvideIncludes
+  Names names = Names::fairgv;  // whose names the configuration gives the platforms of OpenCL programs
+};
+
 class ClientSession {
  public:
-
   /// Connects to the daemon, which starts a worker for this process. Takes as long as the driver takes to
   /// load.
   static Result<std::unique_ptr<ClientSession>> connect(const ClientIdentity& identity,
@@ -65,12 +74,8 @@ class ClientSession {
   /// Prints what the driver has said until now, if that takes no longer: for a program that is about to end.
   void hear_driver(std::chrono::milliseconds patience);
 
-  /// The worker knows ring::SlotState::kQuiet. Before the first event.
-  void use_quiet_slots() { board_.use_quiet_slots(); }
-
-  /// What the daemon said that the tenant may hold on each device, in bytes. Nothing: this daemon knows no
-  /// quotas, and the worker is not to be asked for memory.
-  const std::optional<std::vector<std::uint64_t>>& memory_limits() const { return memory_limits_; }
+  const SessionFacts& facts() const { return facts_; }
+  const ring::Segment& segment() const { return segment_; }
 
   /// After a refusal: has `ask` ask again, which answers whether that was refused, too, as long as memory
   /// that the program has released is on its way back to these devices. Code of the program that is to run
@@ -88,13 +93,6 @@ class ClientSession {
     }
   }
   HostWork& host_work() { return host_work_; }
-
-  /// Whose names the configuration gives the platforms of OpenCL programs.
-  Names names() const { return names_; }
-  /// Whether the worker knows of memory that is on its way back.
-  bool has_memory_waits() const { return memory_waits_; }
-  /// The worker takes wire::ProvideIncludes.
-  bool takes_includes() const { return takes_includes_; }
 
   /// What failed late so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
@@ -142,11 +140,10 @@ class ClientSession {
 
   // -- events (see CompletionBoard)
 
-  wire::EventId new_event() { return board_.acquire(); }
+  CompletionBoard& events() { return board_; }
+  const CompletionBoard& events() const { return board_; }
+  /// Tells the worker that the front end is done with the event, and recycles the id.
   void release_event(wire::EventId event);
-  /// Gives back an event that no call has named.
-  void forget_event(wire::EventId event) { board_.release(event); }
-  std::int32_t status(wire::EventId event) const { return board_.status(event); }
   std::int32_t wait(wire::EventId event, std::uint32_t as = wire::kOwnCall) {
     return board_.wait(event, kComplete, as);
   }
@@ -154,8 +151,6 @@ class ClientSession {
   std::int32_t wait_for_grant(wire::EventId access, std::uint32_t as = wire::kOwnCall) {
     return board_.wait(access, kRunning, as);
   }
-  CommandTimes times(wire::EventId event) const { return board_.times(event); }
-  void set_local_status(wire::EventId event, std::int32_t status) { board_.set(event, status); }
 
   /// Starts the notice thread, which calls `handler` with no lock held, one notice at a time, and, when the
   /// session is lost and no notice is left, `on_loss`. Call once.
@@ -170,14 +165,6 @@ class ClientSession {
   void free(wire::ArenaRange range) { arena_.free(range.offset); }
   /// Frees the range once the worker has handled every call sent so far.
   void free_when_consumed(wire::ArenaRange range);
-  /// Whether the arena lies where the daemon wanted it. If the worker has it there too, a pointer into it
-  /// means the same on both sides.
-  bool arena_at_wanted_address() const { return segment_.at_wanted_address(); }
-  std::span<std::byte> arena() const { return segment_.arena(); }
-  /// Only the beginning of the arena is mapped: the address space had no room for more.
-  bool arena_is_cut() const { return arena().size() < segment_.whole_arena_bytes(); }
-  /// The same as a line for people, if it is so.
-  std::optional<std::string> arena_remark() const;
   std::uint64_t arena_used() const { return arena_.used(); }
 
  private:
@@ -256,13 +243,10 @@ class ClientSession {
   ring::ArenaAllocator arena_;
   CompletionBoard board_;
   ObjectIds objects_;
-  std::optional<std::vector<std::uint64_t>> memory_limits_;  // written by connect() only
-  bool memory_waits_ = false;                                // the same
-  Names names_ = Names::fairgv;                              // the same
+  SessionFacts facts_;  // written by connect() only
 
   HostWork host_work_;
   std::mutex await_mutex_;       // who has it waits for memory; taken before all others
-  bool takes_includes_ = false;  // the same
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

@@ -39,8 +39,7 @@ Error distrust(const std::string& socket, const std::string& why) {
 /// The kernel says who listens, whatever the path was.
 Result<void> check_peer(const Socket& socket, const std::string& path, const TrustedPlace& place,
                         const TrustedUsers& users) {
-  const auto peer = socket.peer();
-  if (!peer) return peer.error();
+  FAIRGV_TRY(peer, socket.peer());
   if (users.include(peer->uid)) return {};
   // In a container the daemon may be somebody without a number. Then its place has to say enough.
   if (peer->uid == kOverflowUser && place.is_exclusive && users.have_outsiders()) return {};

@@ -93,8 +93,7 @@ Result<DaemonUsers> TrustedUsers::read_named() const {
   const mode_t mode = std::get<TrustedPlace>(found).status.st_mode;
   if (!S_ISREG(mode)) return Error{file + " is no file"};
   if ((mode & (S_IWGRP | S_IWOTH)) != 0) return Error{file + " may be written to by others"};
-  const auto text = read_file(root_ / std::filesystem::path(file).relative_path(), kLongestDaemonUsers);
-  if (!text) return text.error();
+  FAIRGV_TRY(text, read_file(root_ / std::filesystem::path(file).relative_path(), kLongestDaemonUsers));
   return parse_daemon_users(text.value(), file);
 }
 

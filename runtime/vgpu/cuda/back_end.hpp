@@ -6,7 +6,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/session/worker_options.hpp"
-#include "runtime/vgpu/backend.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
 
 namespace fairgv::vgpu::cuda {
 

@@ -106,7 +106,7 @@ Result<Driver> Driver::open(const std::string& library, const opencl::Driver* op
     return Error{
         fmt::format("the CUDA driver {} does not start: {}", library, describe(driver.functions_, ready))};
   }
-  if (auto done = driver.look_at_devices(opencl); !done) return done.error();
+  FAIRGV_CHECK(driver.look_at_devices(opencl));
   return driver;
 }
 

@@ -16,17 +16,17 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
+#include "runtime/vgpu/backend/object_table.hpp"
+#include "runtime/vgpu/backend/slow_lane.hpp"
 #include "runtime/vgpu/cuda/allocations.hpp"
 #include "runtime/vgpu/cuda/commands.hpp"
 #include "runtime/vgpu/cuda/end_watcher.hpp"
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
-#include "runtime/vgpu/backend.hpp"
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
-#include "runtime/vgpu/object_table.hpp"
-#include "runtime/vgpu/slow_lane.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::vgpu::cuda {

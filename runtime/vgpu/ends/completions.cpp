@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/vgpu/tracer.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/wire/call_names.hpp"
 
 namespace fairgv::vgpu {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "runtime/ring/segment.hpp"
-#include "runtime/vgpu/ends/notices.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
 #include "runtime/vgpu/graph/event_table.hpp"
+#include "runtime/vgpu/graph/notices.hpp"
 #include "runtime/vgpu/issue/device_issuer.hpp"
 #include "runtime/vgpu/issue/settings.hpp"
 

@@ -13,8 +13,8 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
-#include "runtime/vgpu/ends/notices.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
+#include "runtime/vgpu/graph/notices.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/vgpu/tracer.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 
 namespace fairgv::vgpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 
 namespace fairgv::vgpu {
 
@@ -36,8 +36,7 @@ MemoryWaits::~MemoryWaits() {
 Result<void> MemoryWaits::await(Executor::Loop& loop, const wire::AwaitMemory& call) {
   if (wait_) return Error{"the session waits for memory already"};
   if (account_ != nullptr && !account_->exist(call.devices)) return Error{"devices that there are not"};
-  auto answer = executor_.begin_host_work(call.answer);
-  if (!answer) return answer.error();
+  FAIRGV_TRY(answer, executor_.begin_host_work(call.answer));
   wait_ = std::make_shared<Wait>(Wait{std::move(answer).value(), call.devices, 0});
   if (account_ == nullptr) {
     end(wire::kNothingOnItsWay);

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "runtime/base/result.hpp"
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/wire/calls/memory.hpp"
 

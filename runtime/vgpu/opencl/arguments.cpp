@@ -15,8 +15,7 @@ constexpr std::uint64_t kMostLocalBytes = std::uint64_t{1} << 47;
 /// Has the argument keep the object that the front end named.
 template <class T>
 Result<void> take_object(wire::ObjectId id, const ObjectTable<Object>& objects, Argument& argument) {
-  auto object = objects.get<T>(id);
-  if (!object) return object.error();
+  FAIRGV_TRY(object, objects.get<T>(id));
   argument.handle = object.value()->handle.get();
   argument.object = std::move(object).value();
   return {};
@@ -56,7 +55,7 @@ Result<std::shared_ptr<const Argument>> make_argument(const wire::ArgumentUpdate
     case wire::ArgumentKind::image:
     case wire::ArgumentKind::sampler:
     case wire::ArgumentKind::pipe:
-      if (auto taken = take_object(update, sources.objects, *argument); !taken) return taken.error();
+      FAIRGV_CHECK(take_object(update, sources.objects, *argument));
       break;
     case wire::ArgumentKind::svm:
       if (update.position > sources.arena.size()) {
@@ -138,8 +137,7 @@ Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
       return Error{fmt::format("argument {} does not take what is of kind {}", update.index,
                                static_cast<std::uint32_t>(update.kind))};
     }
-    auto argument = make_argument(update, values, sources);
-    if (!argument) return argument.error();
+    FAIRGV_TRY(argument, make_argument(update, values, sources));
     after->arguments[update.index] = std::move(argument).value();
   }
   settle(*after);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "runtime/vgpu/object_table.hpp"
+#include "runtime/vgpu/backend/object_table.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/wire/calls/kernels.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/base/core_set.hpp"
-#include "runtime/vgpu/issue/device_threads.hpp"
+#include "runtime/vgpu/backend/device_threads.hpp"
 #include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -60,8 +60,7 @@ std::vector<session::DeviceDescription> describe(const Driver& driver) {
 }
 
 Result<std::unique_ptr<BackEnd>> open_back_end(const session::WorkerOptions& options) {
-  auto driver = open_driver(options.tuning.core_per_thread);
-  if (!driver) return driver.error();
+  FAIRGV_TRY(driver, open_driver(options.tuning.core_per_thread));
   return std::unique_ptr<BackEnd>(std::make_unique<OpenClBackEnd>(std::move(driver).value()));
 }
 

@@ -7,7 +7,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/worker_options.hpp"
-#include "runtime/vgpu/backend.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
 
 namespace fairgv::vgpu::opencl {

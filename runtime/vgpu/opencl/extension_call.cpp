@@ -62,8 +62,7 @@ class Arguments {
     }
     values_.at(i) = scalar;
     if (parameter.is_number() || scalar == 0) return {};
-    const auto handle = find_handle(parameter.kind, scalar, poison_);
-    if (!handle) return handle.error();
+    FAIRGV_TRY(handle, find_handle(parameter.kind, scalar, poison_));
     values_.at(i) = reinterpret_cast<std::uintptr_t>(handle.value());
     return {};
   }
@@ -99,7 +98,7 @@ class Arguments {
 Result<wire::ExtensionReply> call_extension(const wire::ExtensionSignature& signature, void (*function)(),
                                             const wire::CallExtension& call, const FindHandle& find_handle) {
   Arguments arguments(signature, call);
-  if (auto unpacked = arguments.unpack(find_handle); !unpacked) return unpacked.error();
+  FAIRGV_CHECK(arguments.unpack(find_handle));
   wire::ExtensionReply reply;
   if (arguments.poison() != CL_SUCCESS) {
     if (signature.returns == wire::ReturnKind::error)

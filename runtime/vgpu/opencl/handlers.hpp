@@ -16,19 +16,19 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/ring/segment.hpp"
-#include "runtime/vgpu/backend.hpp"
-#include "runtime/vgpu/dispatch.hpp"
-#include "runtime/vgpu/issue/executor.hpp"
+#include "runtime/vgpu/backend/back_end.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
+#include "runtime/vgpu/backend/object_table.hpp"
+#include "runtime/vgpu/backend/slow_lane.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
-#include "runtime/vgpu/object_table.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
 #include "runtime/vgpu/opencl/command_kind.hpp"
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/copies.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
-#include "runtime/vgpu/slow_lane.hpp"
 #include "runtime/wire/calls.hpp"
 #include "runtime/wire/extension_signatures.hpp"
 
@@ -275,8 +275,7 @@ Result<std::tuple<std::shared_ptr<Objects>...>> Handlers::find(const std::tuple<
 
 template <class Call, class Send, class... Objects>
 Result<void> Handlers::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
-  auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
   const std::uint64_t bytes = size_of(call) * element_bytes(*objects...);  // bounds were checked: it fits
   return executor_.enqueue(
       make_transfer(std::move(queue).value(), kind_of(call), bytes, std::move(send), objects...),
@@ -285,8 +284,7 @@ Result<void> Handlers::enqueue(const Call& call, Send send, const std::shared_pt
 
 template <class Call, class Send, class... Objects>
 Result<void> Handlers::enqueue(const Call& call, Copy<Send, Objects...> copy) {
-  const auto objects = find(copy.uses);
-  if (!objects) return objects.error();
+  FAIRGV_TRY(objects, find(copy.uses));
   const auto send = [&](const auto&... object) -> Result<void> {
     if (!fits(call, *object...)) return Error{kBeyondBounds};
     return enqueue(call, std::move(copy.send), object...);

@@ -1,6 +1,6 @@
 // What a virtual machine's host has taken from the device's processors, as a witness for stalls.
 //
-// Linux counts it for each processor (session/processor_ticks.hpp): too coarsely to say what one turn has
+// Linux counts it for each processor (base/processor_ticks.hpp): too coarsely to say what one turn has
 // lost, but well enough to tell on the long run a stall that the host has made from one that the driver has.
 // On a machine of its own there is none.
 #pragma once

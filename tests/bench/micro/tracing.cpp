@@ -9,7 +9,7 @@
 
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/turn.hpp"
-#include "runtime/vgpu/tracer.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 #include "tests/harness/recorded_command.hpp"
 
 namespace {

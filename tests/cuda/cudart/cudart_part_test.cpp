@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda-shim/cudart/copy/array_format.hpp"
+#include "cuda-shim/cudart/launch.hpp"
 #include "cuda-shim/cudart/modules/address_table.hpp"
-#include "array_format.hpp"
-#include "launch.hpp"
-#include "registry.hpp"
+#include "cuda-shim/cudart/modules/registry.hpp"
 
 namespace fairgv::cudart {
 namespace {

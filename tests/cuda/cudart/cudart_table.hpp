@@ -36,7 +36,7 @@ inline const std::vector<TableRow>& table() {
 #define FGV_HAND(subject, name, suffix, releases) {Kind::kHand, #subject, #name, #suffix, "", #releases},
 #define FGV_REFUSE(subject, name) {Kind::kRefused, #subject, #name, "", "", "both"},
 #define FGV_REFUSE_12(subject, name) {Kind::kRefused, #subject, #name, "", "", "cuda12"},
-#include "calls.def"
+#include "cuda-shim/cudart/abi/calls.def"
 #undef FGV_PASS
 #undef FGV_PASS_STREAM
 #undef FGV_HAND

@@ -47,7 +47,7 @@ std::string coverage() {
   page << "\n## Coverage\n\n"
        << counts[TableRow::Kind::kPass] << " entry points are a driver function under another name, "
        << counts[TableRow::Kind::kHand] << " are written by hand, " << counts[TableRow::Kind::kRefused]
-       << " are not served. `…` stands for the name itself.\n\n"
+       << " are\nnot served. `…` stands for the name itself.\n\n"
        << "| subject | entry point | per-thread default stream | served | release |\n|---|---|---|---|---|\n";
   for (auto& [subject, rows] : subjects) {
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

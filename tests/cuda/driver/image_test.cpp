@@ -13,10 +13,10 @@
 
 namespace {
 
-using fairgv::cuda::bytes_of_image;
-using fairgv::cuda::elf_bytes;
 using fairgv::cuda::LoadLog;
-using fairgv::cuda::may_print;
+using fairgv::cuda::remote::bytes_of_image;
+using fairgv::cuda::remote::elf_bytes;
+using fairgv::cuda::remote::may_print;
 
 std::vector<std::byte> taken(const void* image, std::optional<std::uint64_t> size = std::nullopt,
                              CUresult expected = CUDA_SUCCESS) {

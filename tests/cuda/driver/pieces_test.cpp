@@ -10,8 +10,8 @@ namespace {
 
 using fairgv::cuda::bytes_of;
 using fairgv::cuda::Extent;
-using fairgv::cuda::for_each_piece;
-using fairgv::cuda::Piece;
+using fairgv::cuda::remote::for_each_piece;
+using fairgv::cuda::remote::Piece;
 
 std::vector<Piece> pieces_of(const Extent& box, std::size_t most) {
   std::vector<Piece> pieces;

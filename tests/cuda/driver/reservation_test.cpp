@@ -11,7 +11,7 @@
 
 namespace {
 
-using fairgv::cuda::Reservation;
+using fairgv::cuda::remote::Reservation;
 
 constexpr std::uint64_t kPage = 4096;
 

@@ -97,6 +97,15 @@ std::vector<Inputs> crossed(const Values& edges, std::uint64_t seed,
 
 }  // namespace
 
+std::string replaced(std::string text, unsigned bits, const std::string& type) {
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"$t", type}, {"$", std::to_string(bits)}}) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 void expect_forms(const std::string& name, const std::vector<Form>& forms,
                   const std::vector<Inputs>& inputs) {
   Module module(kernel_text(forms));

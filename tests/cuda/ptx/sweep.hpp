@@ -37,6 +37,9 @@ struct Form {
   double tolerance = 0;
 };
 
+/// A form's text with $ for the width in bits and $t for the type.
+std::string replaced(std::string text, unsigned bits, const std::string& type);
+
 /// Fails for every form whose results differ, with the first inputs that show it.
 void expect_forms(const std::string& name, const std::vector<Form>& forms, const std::vector<Inputs>& inputs);
 

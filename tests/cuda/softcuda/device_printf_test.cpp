@@ -1,5 +1,5 @@
 // printf of kernels: formats and their packed arguments become the text that C would print.
-#include "cuda-shim/softcuda/driver/device_printf.hpp"
+#include "cuda-shim/softcuda/driver/launch/device_printf.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 namespace {
 
-using fairgv::cuda::format_device_text;
-using fairgv::cuda::text_of_ring;
+using fairgv::cuda::soft::format_device_text;
+using fairgv::cuda::soft::text_of_ring;
 using fairgv::softcuda::PrintfRecord;
 
 /// Arguments as a kernel packs them: each at its natural alignment.

@@ -1,6 +1,6 @@
 // The cache of compiled kernels: what is written is read, what is damaged is not, and it stays within its
 // bound.
-#include "cuda-shim/softcuda/driver/kernel_cache.hpp"
+#include "cuda-shim/softcuda/driver/device/kernel_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using fairgv::cuda::KernelCache;
+using fairgv::cuda::soft::KernelCache;
 using Binary = std::vector<unsigned char>;
 
 std::size_t files_in(const fs::path& folder) {

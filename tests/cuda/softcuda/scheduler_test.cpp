@@ -1,5 +1,5 @@
 // The scheduler of streams, without a device: order, what waits for what, faults.
-#include "cuda-shim/softcuda/driver/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@
 
 namespace {
 
-using fairgv::cuda::Operation;
-using fairgv::cuda::Scheduler;
-using fairgv::cuda::Stream;
-using fairgv::cuda::StreamGroup;
 using fairgv::cuda::StreamKind;
+using fairgv::cuda::soft::Operation;
+using fairgv::cuda::soft::Scheduler;
+using fairgv::cuda::soft::Stream;
+using fairgv::cuda::soft::StreamGroup;
 
 }  // namespace
 

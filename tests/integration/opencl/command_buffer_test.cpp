@@ -222,7 +222,7 @@ TEST_F(CommandBuffers, ForSimultaneousUseMayBePendingManyTimes) {
   EXPECT_EQ(all(100), values(memory));
 }
 
-TEST_F(CommandBuffers, SayWhatTheyWereMadeOf) {
+TEST_F(CommandBuffers, AnswerQueriesAboutTheirContents) {
   cl_command_buffer_khr buffer = make(queue, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
   cl_uint count = 0;
   EXPECT_EQ(CL_SUCCESS, info(buffer, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, sizeof(count), &count, nullptr));

@@ -12,12 +12,15 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
+#include <random>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "tests/integration/opencl/fixture.hpp"
+#include "tests/integration/opencl/torture_stage.hpp"
 
-namespace fairgv::test {
+namespace fairgv::test::torture {
 namespace {
 
 using Values = std::vector<cl_uint>;
@@ -36,69 +39,6 @@ std::chrono::seconds duration() {
   const char* const seconds = std::getenv("FAIRGV_TORTURE_SECONDS");
   return std::chrono::seconds(seconds != nullptr ? std::atoi(seconds) : 5);
 }
-
-EventHandle share(cl_event event) {
-  clRetainEvent(event);
-  return EventHandle(event);
-}
-
-/// Callbacks that were asked for, and those that came.
-struct Calls {
-  std::atomic<int> expected{0}, seen{0}, wrong{0};
-
-  bool all_seen() const {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (seen.load() < expected.load() && std::chrono::steady_clock::now() < give_up) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return seen.load() == expected.load();
-  }
-};
-
-void CL_CALLBACK on_event(cl_event event, cl_int status, void* calls) {
-  auto& to = *static_cast<Calls*>(calls);
-  cl_uint references = 0;
-  const bool right = status == CL_COMPLETE && clRetainEvent(event) == CL_SUCCESS &&
-                     clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof(references), &references,
-                                    nullptr) == CL_SUCCESS &&
-                     references > 0 && clReleaseEvent(event) == CL_SUCCESS;
-  if (!right) to.wrong.fetch_add(1);
-  to.seen.fetch_add(1);
-}
-
-/// The object is gone already; other calls are still allowed.
-void CL_CALLBACK on_destroyed(cl_mem, void* calls) {
-  cl_uint platforms = 0;
-  if (clGetPlatformIDs(0, nullptr, &platforms) != CL_SUCCESS) static_cast<Calls*>(calls)->wrong.fetch_add(1);
-  static_cast<Calls*>(calls)->seen.fetch_add(1);
-}
-
-/// Events of all threads, for others to wait for.
-class Exchange {
- public:
-  void offer(cl_event event, std::size_t place) {
-    EventHandle old = share(event);  // released outside the lock
-    const std::lock_guard lock(mutex_);
-    std::swap(events_[place % events_.size()], old);
-  }
-  EventHandle take(std::size_t place) {
-    const std::lock_guard lock(mutex_);
-    const EventHandle& event = events_[place % events_.size()];
-    return event != nullptr ? share(event) : EventHandle();
-  }
-
- private:
-  std::mutex mutex_;
-  std::array<EventHandle, 32> events_;
-};
-
-struct Stage {
-  cl_context context;
-  cl_program program;
-  std::vector<QueueHandle> queues;
-  Exchange exchange;
-  Calls event_calls, destructor_calls;
-};
 
 /// One thread's buffers and what is under way on them.
 class Actor {
@@ -386,7 +326,7 @@ class Actor {
 
 struct Torture : OpenCL {};
 
-TEST_F(Torture, OfSixteenThreadsGivesWhatTheModelSays) {
+TEST_F(Torture, BySixteenThreadsGivesTheResultsOfTheModel) {
   const ProgramHandle program = build(kTortureSource);
   Stage stage{context, program, {}, {}, {}, {}};
   for (const cl_command_queue_properties each :
@@ -420,4 +360,4 @@ TEST_F(Torture, OfSixteenThreadsGivesWhatTheModelSays) {
 }
 
 }  // namespace
-}  // namespace fairgv::test
+}  // namespace fairgv::test::torture

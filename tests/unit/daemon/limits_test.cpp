@@ -24,7 +24,6 @@ using Time = TokenBucket::Time;
 
 constexpr Account kOfAlice{kAlice, false};
 constexpr Account kOfBob{kBob, false};
-constexpr Account kOfRoot{0, true};
 constexpr Time kBegin{1h};
 
 TEST(TokenBucketTest, GivesABucketfulAtOnceAndThenWhatComesIn) {

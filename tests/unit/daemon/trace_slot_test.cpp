@@ -1,4 +1,4 @@
-// Nobody traces for longer than others should wait for it, and whoever has to end hears why.
+// A trace lasts no longer than others should wait for it, and its reader hears why it ends.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/trace/slot.hpp"
@@ -10,8 +10,6 @@ namespace fairgv::daemon {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr Account kOfRoot{0, true};
 
 struct TraceSlotTest : ::testing::Test {
   enum Connection : std::uint64_t { alices = 1, bobs, roots, other_roots };

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "icd/masks.hpp"
-#include "runtime/wire/extension_signatures.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -87,16 +86,6 @@ TEST(Masks, KeepOnlyServedExtensionsInBothForms) {
       value_of<cl_name_version>(masked(CL_DEVICE_EXTENSIONS_WITH_VERSION, reply_with(versions)));
   EXPECT_STREQ("cl_khr_fp64", kept.name);
   EXPECT_EQ(7U, kept.version);
-}
-
-TEST(Masks, PassOnExtensionsWhoseFunctionsAreAllServed) {
-  EXPECT_TRUE(extension_is_served("cl_khr_command_buffer"));  // by entry points of ours
-  EXPECT_TRUE(extension_is_served("cl_khr_subgroups"));
-  for (const wire::ExtensionSignature& row : wire::kExtensionSignatures) {
-    EXPECT_TRUE(extension_is_served(row.extension)) << row.function;
-  }
-  EXPECT_FALSE(extension_is_served("cl_khr_command_buffer_mutable_dispatch"));
-  EXPECT_FALSE(extension_is_served(""));
 }
 
 TEST(Masks, KeepFeaturesThatNeedNoQueuesOnTheDevice) {

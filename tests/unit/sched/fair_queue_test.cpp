@@ -1,6 +1,4 @@
-// Start-time fair queuing, one rule per test: tags, virtual time, order, and who may come and go when.
-#include "sched/fair_queue.hpp"
-
+// Start-time fair queuing, one rule per test: tags, virtual time, order, and tenants that come and go.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,24 +6,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/unit/sched/fair_queue_tenants.hpp"
+
+namespace fairgv::sched {
 namespace {
 
-using fairgv::sched::Duration;
-using fairgv::sched::FairQueue;
-using fairgv::sched::kMaxWeight;
-using fairgv::sched::TenantId;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-
-constexpr TenantId kA{1};
-constexpr TenantId kB{2};
-constexpr TenantId kC{3};
-constexpr double kMillisecond = 1e6;
-
-void add_runnable(FairQueue& queue, TenantId id, std::uint32_t weight = 1) {
-  queue.add(id, weight);
-  queue.wake(id);
-}
 
 // FairGV, figure 4: weights 1 and 2, slices of 10 ms. Tenant 1 blocks at 70 and is runnable again at 105.
 TEST(FairQueue, FollowsTheWorkedExampleOfFigureFour) {
@@ -71,7 +58,7 @@ TEST(FairQueue, FollowsTheWorkedExampleOfFigureFour) {
   EXPECT_EQ(queue.pick(), kA);
 }
 
-TEST(FairQueue, PicksNobodyWhenNobodyIsRunnable) {
+TEST(FairQueue, PicksNoTenantWhenNoneIsRunnable) {
   FairQueue queue;
   EXPECT_EQ(queue.pick(), std::nullopt);
   queue.add(kA);
@@ -100,150 +87,7 @@ TEST(FairQueue, WakingTwiceKeepsThePlaceInTheQueue) {
   EXPECT_EQ(queue.runnable_count(), 2U);
 }
 
-TEST(FairQueue, ABlockedTenantAccumulatesNoClaim) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  queue.add(kB);
-  for (int turn = 0; turn < 1000; ++turn) queue.charge(kA, milliseconds(6));
-  queue.wake(kB);
-  EXPECT_EQ(queue.start_tag(kB), queue.virtual_time());
-
-  // From here on they alternate: B has no past to catch up on.
-  int turns_of_b = 0;
-  for (int turn = 0; turn < 10; ++turn) {
-    turns_of_b += queue.pick() == kB ? 1 : 0;
-    queue.charge(*queue.pick(), milliseconds(6));
-  }
-  EXPECT_EQ(turns_of_b, 5);
-}
-
-TEST(FairQueue, AnOverrunIsPaidBackByWaiting) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  queue.charge(kA, milliseconds(600));  // a hundred slices in one
-  for (int turn = 0; turn < 100; ++turn) {
-    ASSERT_EQ(queue.pick(), kB);
-    queue.charge(kB, milliseconds(6));
-  }
-  EXPECT_EQ(queue.pick(), kA);
-}
-
-TEST(FairQueue, SleepingDoesNotShedDebt) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  queue.charge(kA, milliseconds(600));
-  queue.block(kA);
-  queue.charge(kB, milliseconds(6));
-  queue.wake(kA);
-  EXPECT_EQ(queue.start_tag(kA), 600 * kMillisecond);
-  EXPECT_EQ(queue.pick(), kB);
-}
-
-TEST(FairQueue, DebtOutlivesATimeInWhichNobodyRuns) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  queue.charge(kA, milliseconds(600));
-  queue.block(kA);
-  queue.charge(kB, milliseconds(6));
-  queue.block(kB);
-  queue.wake(kA);
-  queue.wake(kB);
-  EXPECT_EQ(queue.pick(), kA);  // alone when it woke, so virtual time is its own...
-  EXPECT_EQ(queue.start_tag(kA), 600 * kMillisecond);
-  EXPECT_EQ(queue.start_tag(kB), 600 * kMillisecond);  // ...and B has no claim on the time it slept
-}
-
-TEST(FairQueue, DebtIsForgivenByAsMuchAsTheDeviceRestsAndAllHadSharedThat) {
-  FairQueue queue;
-  add_runnable(queue, kA, 1);
-  add_runnable(queue, kB, 3);
-  queue.charge(kA, milliseconds(600));
-  queue.block(kA);
-  queue.block(kB);
-  queue.rest(milliseconds(400));
-  EXPECT_EQ(queue.virtual_time(), 100 * kMillisecond);
-  queue.wake(kB);
-  EXPECT_EQ(queue.start_tag(kB), 100 * kMillisecond) << "nobody has a claim on what was free";
-  queue.wake(kA);
-  EXPECT_EQ(queue.start_tag(kA), 600 * kMillisecond) << "A still owes";
-  queue.block(kA);
-  queue.block(kB);
-  queue.rest(std::chrono::hours(1));
-  queue.wake(kB);
-  queue.wake(kA);
-  EXPECT_EQ(queue.start_tag(kA), queue.start_tag(kB));
-}
-
-TEST(FairQueue, ADeviceThatRestsDuringALoneTurnForgivesToo) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  queue.charge(kA, milliseconds(600));
-  queue.block(kA);
-  queue.rest(milliseconds(2'000));
-  EXPECT_EQ(queue.start_tag(kB), 1'000 * kMillisecond);
-  queue.wake(kA);
-  EXPECT_EQ(queue.start_tag(kA), 1'000 * kMillisecond);
-  queue.rest(milliseconds(2'000));
-  EXPECT_EQ(queue.virtual_time(), 1'000 * kMillisecond) << "it does not rest while two want it";
-}
-
-TEST(FairQueue, ALateChargeDoesNotTakeBackWhatTheDeviceHasRested) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  queue.block(kA);
-  queue.rest(milliseconds(100));
-  queue.charge(kA, milliseconds(10));
-  EXPECT_EQ(queue.virtual_time(), 100 * kMillisecond);
-  queue.rest(std::chrono::nanoseconds::max());
-  queue.rest(std::chrono::nanoseconds::max());
-  queue.rest(std::chrono::nanoseconds::max());
-  queue.wake(kA);
-  queue.rest(-milliseconds(1));
-  EXPECT_GT(queue.virtual_time(), 1e18) << "tags saturate, they do not wrap";
-}
-
-TEST(FairQueue, WeightsOfThoseWhoLeftDoNotCountAndChangesDo) {
-  FairQueue queue;
-  queue.add(kA, 1);
-  queue.add(kB, 5);
-  queue.set_weight(kA, 2);
-  queue.remove(kB);
-  queue.rest(milliseconds(100));
-  EXPECT_EQ(queue.virtual_time(), 50 * kMillisecond);
-}
-
-// Whatever the order of the reports at the end of a turn, leaving the queue for a moment must not pay.
-TEST(FairQueue, BlockingAndWakingAfterEveryTurnGainsNothing) {
-  for (const bool charged_before_blocking : {true, false}) {
-    FairQueue queue;
-    add_runnable(queue, kA);
-    add_runnable(queue, kB);
-    Duration time_of_a{0};
-    Duration time_of_b{0};
-    for (int turn = 0; turn < 1000; ++turn) {
-      const TenantId next = *queue.pick();
-      (next == kA ? time_of_a : time_of_b) += milliseconds(6);
-      if (next == kA && charged_before_blocking) {
-        queue.charge(kA, milliseconds(6));
-        queue.block(kA);
-        queue.wake(kA);
-      } else if (next == kA) {
-        queue.block(kA);
-        queue.charge(kA, milliseconds(6));
-        queue.wake(kA);
-      } else {
-        queue.charge(kB, milliseconds(6));
-      }
-    }
-    EXPECT_EQ(time_of_a, time_of_b) << "charged before blocking: " << charged_before_blocking;
-  }
-}
-
-TEST(FairQueue, VirtualTimeStandsAtTheFinishTagOfTheLastOneWhileNobodyRuns) {
+TEST(FairQueue, VirtualTimeRestsAtTheLastFinishTagWhileNoTenantRuns) {
   FairQueue queue;
   add_runnable(queue, kA, 2);
   queue.charge(kA, milliseconds(20));
@@ -276,7 +120,7 @@ TEST(FairQueue, ABlockedTenantIsChargedWithoutMovingVirtualTimeOfOthers) {
   EXPECT_FALSE(queue.runnable(kA));
 }
 
-TEST(FairQueue, AWeightSetDuringATurnHoldsForWhatIsChargedFromThen) {
+TEST(FairQueue, ANewWeightHoldsForTheChargesThatFollow) {
   FairQueue queue;
   add_runnable(queue, kA, 1);
   ASSERT_EQ(queue.pick(), kA);
@@ -327,7 +171,7 @@ TEST(FairQueue, RemovingTheOnlyTenantKeepsVirtualTimeAndASuccessorStartsThere) {
   EXPECT_EQ(queue.start_tag(kB), 12 * kMillisecond);
 }
 
-TEST(FairQueue, WhoTakesTheFreedPlaceOfTheLastOneDoesNotMoveVirtualTimeByItsOwnCharges) {
+TEST(FairQueue, ChargesOfABlockedSuccessorDoNotMoveVirtualTime) {
   FairQueue queue;
   add_runnable(queue, kA);
   queue.charge(kA, milliseconds(6));
@@ -360,7 +204,7 @@ TEST(FairQueue, NegativeTimeIsNoCredit) {
   EXPECT_EQ(queue.start_tag(kA), 6 * kMillisecond);
 }
 
-TEST(FairQueue, AbsurdChargesSaturateInsteadOfWrappingToTheFront) {
+TEST(FairQueue, HugeChargesSaturateInsteadOfWrappingToTheFront) {
   FairQueue queue;
   add_runnable(queue, kA);
   add_runnable(queue, kB);
@@ -390,103 +234,11 @@ TEST(FairQueue, RefusesTheSameTenantTwice) {
   EXPECT_EQ(queue.weight(kA), 2U);
 }
 
-TEST(FairQueue, TagsOfUnknownTenantsAreAnErrorNotANumber) {
+TEST(FairQueue, TagsOfUnknownTenantsThrow) {
   const FairQueue queue;
   EXPECT_THROW(static_cast<void>(queue.start_tag(kA)), std::out_of_range);
   EXPECT_THROW(static_cast<void>(queue.weight(kA)), std::out_of_range);
 }
 
-TEST(FairQueue, AShortPauseWithCreditKeepsWhatIsOwed) {
-  FairQueue queue;
-  add_runnable(queue, kA, 1);
-  add_runnable(queue, kB, 3);
-  queue.charge(kA, milliseconds(6));
-  queue.charge(kB, milliseconds(6));
-  queue.block(kB);                  // its program reads a result ...
-  queue.wake(kB, milliseconds(6));  // ... and comes back at once
-  EXPECT_EQ(queue.start_tag(kB), 2 * kMillisecond);
-  EXPECT_EQ(queue.pick(), kB);
-}
-
-TEST(FairQueue, CreditIsTheMostThatASleeperCanBeBehindVirtualTime) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  for (int round = 0; round < 100; ++round) {
-    queue.block(kB);
-    queue.charge(kA, milliseconds(10));
-    queue.wake(kB, milliseconds(6));
-    EXPECT_EQ(queue.start_tag(kB), queue.start_tag(kA) - 6 * kMillisecond);
-  }
-  queue.block(kB);
-  queue.wake(kB);
-  EXPECT_EQ(queue.start_tag(kB), queue.start_tag(kA)) << "without credit it starts at virtual time";
-}
-
-TEST(FairQueue, WhoWakesWithALeadGoesBeforeThoseToWhomItIsAheadByLess) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  queue.charge(kA, milliseconds(6));
-  queue.charge(kB, milliseconds(6));
-  queue.add(kC);
-  queue.charge(kC, milliseconds(1));
-  queue.wake(kC, {}, milliseconds(2));
-  EXPECT_EQ(queue.start_tag(kC), 7 * kMillisecond);
-  EXPECT_EQ(queue.virtual_time(), 6 * kMillisecond) << "its tag is as without";
-  EXPECT_EQ(queue.pick(), kC);
-  queue.charge(kC, milliseconds(1));
-  EXPECT_EQ(queue.pick(), kA) << "it had its lead";
-  queue.block(kC);
-  queue.charge(kC, nanoseconds(1));
-  queue.wake(kC, {}, milliseconds(2));
-  EXPECT_EQ(queue.pick(), kA) << "it is ahead by more than the lead";
-}
-
-TEST(FairQueue, WithALeadItGoesBeforeEqualTagsThatCameEarlier) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  add_runnable(queue, kB);
-  queue.charge(kA, milliseconds(3));  // so far: B is first
-  queue.add(kC);
-  queue.wake(kC, {}, nanoseconds(1));
-  ASSERT_EQ(queue.start_tag(kC), queue.start_tag(kB));
-  EXPECT_EQ(queue.pick(), kC);
-}
-
-TEST(FairQueue, ALeadCountsByWeight) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  queue.add(kB, 4);
-  queue.charge(kB, milliseconds(8));
-  queue.wake(kB, {}, milliseconds(7));
-  EXPECT_EQ(queue.pick(), kA);
-  queue.block(kB);
-  queue.wake(kB, {}, milliseconds(8));
-  EXPECT_EQ(queue.pick(), kB);
-}
-
-TEST(FairQueue, ALeadEndsWithTheTurnThatBeginsOrWithTheTenant) {
-  FairQueue queue;
-  add_runnable(queue, kA);
-  const auto lead = [&] {
-    queue.add(kB);
-    queue.charge(kB, milliseconds(1));
-    queue.wake(kB, {}, milliseconds(2));
-  };
-  lead();
-  ASSERT_EQ(queue.pick(), kB);
-  queue.spend_lead(kB);
-  EXPECT_EQ(queue.pick(), kA) << "though nothing was charged";
-  queue.spend_lead(kC);  // unknown
-  queue.remove(kB);
-  lead();
-  queue.block(kB);
-  EXPECT_EQ(queue.pick(), kA);
-  queue.remove(kB);
-  lead();
-  queue.remove(kB);
-  EXPECT_EQ(queue.pick(), kA);
-}
-
 }  // namespace
+}  // namespace fairgv::sched

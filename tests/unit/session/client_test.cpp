@@ -1,127 +1,19 @@
-// The client's session against a worker that this test plays over a real segment.
+// The client's session: calls and replies, waits, slots, notices, and a session that is lost.
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <random>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "runtime/session/client/client.hpp"
+#include "tests/unit/session/client_fixture.hpp"
 
 namespace fairgv::session {
 namespace {
 
-ring::SegmentSizes small_sizes() {
-  return {.request_bytes = 4096,
-          .response_bytes = 4096,
-          .notice_bytes = 4096,
-          .completion_slots = 8,
-          .arena_bytes = 1 << 20};
-}
-
-/// Plays the worker on the same memory, mapped a second time as a worker would.
-class Worker {
- public:
-  explicit Worker(int fd)
-      : segment_(ring::Segment::attach(UniqueFd(::dup(fd))).value()),
-        requests_(segment_.requests()),
-        replies_(segment_.responses()),
-        notices_(segment_.notices()) {}
-
-  struct Request {
-    wire::Opcode opcode = 0;
-    std::uint64_t tag = 0;
-    std::vector<std::byte> payload;
-  };
-
-  /// Takes the next request; the record stays unconsumed until done().
-  Request next() {
-    ring::wait(segment_.header().worker_bell, budget_,
-               [&] { return requests_.has_record() || segment_.closed(); });
-    ring::RecordHeader header;
-    std::span<const std::byte> payload;
-    if (requests_.peek(header, payload) != ring::RingConsumer::Next::record) return {};
-    Request request{header.opcode, header.tag, {payload.begin(), payload.end()}};
-    if ((request.opcode & wire::kIndirectBit) != 0) {
-      wire::Indirect indirect;
-      EXPECT_TRUE(wire::decode(std::span<const std::byte>(request.payload), indirect));
-      const std::byte* from = segment_.arena().data() + indirect.message.offset;
-      request.payload.assign(from, from + indirect.message.bytes);
-      request.opcode = static_cast<wire::Opcode>(request.opcode & ~wire::kIndirectBit);
-    }
-    return request;
-  }
-  void done() {
-    requests_.pop();
-    ring::ring(segment_.header().reply_bell);
-  }
-  void piece(wire::Opcode opcode, std::uint64_t tag, std::span<const std::byte> bytes) {
-    ring::wait(segment_.header().room_bell, budget_, [&] { return replies_.has_room(bytes.size()); });
-    std::byte* to = replies_.reserve(bytes.size());
-    std::copy(bytes.begin(), bytes.end(), to);
-    replies_.publish(opcode, tag, bytes.size());
-    ring::ring(segment_.header().reply_bell);
-  }
-  template <class Call>
-  void answer(std::uint64_t tag, const typename Call::Reply& reply) {
-    std::vector<std::byte> bytes(wire::encoded_size(reply));
-    wire::encode(reply, bytes.data());
-    std::span<const std::byte> left(bytes);
-    while (left.size() > replies_.max_payload()) {
-      piece(wire::kPartialReply, tag, left.first(replies_.max_payload()));
-      left = left.subspan(replies_.max_payload());
-    }
-    piece(Call::opcode, tag, left);
-  }
-  void complete(wire::EventId event, std::int32_t status) {
-    using ring::SlotState;
-    std::atomic<std::uint64_t>& state = segment_.slots()[event.index()].state;
-    std::uint64_t before = state.load();
-    std::uint64_t after = 0;
-    do {
-      after = SlotState::make(event.generation(), status) | (before & SlotState::kQuiet);
-    } while (!state.compare_exchange_weak(before, after));
-    if ((before & SlotState::kQuiet) == 0) ring::ring(segment_.header().completion_bell);
-  }
-  void notify(const wire::EventReached& notice) {
-    std::byte* to = notices_.reserve(wire::encoded_size(notice));
-    ASSERT_NE(to, nullptr);
-    wire::encode(notice, to);
-    notices_.publish(wire::EventReached::opcode, 0, wire::encoded_size(notice));
-    ring::ring(segment_.header().notice_bell);
-  }
-  void close() { segment_.close(); }
-  /// As the daemon does.
-  void record(bool on) { segment_.header().recording.on = on ? 1 : 0; }
-  const ring::CompletionSlot& slot(wire::EventId event) { return segment_.slots()[event.index()]; }
-
-  ring::Coscheduling& coscheduling() { return segment_.header().coscheduling; }
-  /// As the dispatcher does, for whoever sleeps on any CPU.
-  void switch_in() {
-    coscheduling().switch_in();
-    ring::ring(segment_.header().completion_bell);
-  }
-
- private:
-  ring::Segment segment_;
-  ring::RingConsumer requests_;
-  ring::RingProducer replies_;
-  ring::RingProducer notices_;
-  ring::SpinBudget budget_;
-};
-
-struct Fixture : ::testing::Test {
-  Fixture() {
-    auto segment = ring::Segment::create(small_sizes());
-    EXPECT_TRUE(segment);
-    worker.emplace(segment->fd());
-    session.emplace(std::move(segment).value(), UniqueFd());
-  }
-  std::optional<Worker> worker;
-  std::optional<ClientSession> session;
-};
-
-TEST_F(Fixture, CallReturnsTheWorkersReply) {
+TEST_F(ClientSessionTest, ACallReturnsTheWorkersReply) {
   std::thread peer([&] {
     const auto request = worker->next();
     wire::GetDeviceInfo call;
@@ -137,7 +29,7 @@ TEST_F(Fixture, CallReturnsTheWorkersReply) {
   EXPECT_EQ(reply->value[0], std::byte{42});
 }
 
-TEST_F(Fixture, RepliesLongerThanTheRingArriveInPieces) {
+TEST_F(ClientSessionTest, RepliesLongerThanTheRingArriveInPieces) {
   std::vector<std::byte> big(100'000);
   for (std::size_t i = 0; i < big.size(); ++i) big[i] = static_cast<std::byte>(i * 7);
   std::thread peer([&] {
@@ -151,7 +43,7 @@ TEST_F(Fixture, RepliesLongerThanTheRingArriveInPieces) {
   EXPECT_EQ(reply->value, big);
 }
 
-TEST_F(Fixture, BigCallsTravelThroughTheArenaAndAreReclaimed) {
+TEST_F(ClientSessionTest, BigCallsTravelThroughTheArenaAndAreReclaimed) {
   const std::string source(200'000, 'x');
   std::thread peer([&] {
     for (int i = 0; i < 20; ++i) {
@@ -175,7 +67,7 @@ TEST_F(Fixture, BigCallsTravelThroughTheArenaAndAreReclaimed) {
   peer.join();
 }
 
-TEST_F(Fixture, SendersWaitForRoomAndLoseNothing) {
+TEST_F(ClientSessionTest, SendersWaitForRoomAndLoseNothing) {
   constexpr int kThreads = 3;
   constexpr std::uint64_t kEach = 2'000;
   std::thread peer([&] {
@@ -197,17 +89,17 @@ TEST_F(Fixture, SendersWaitForRoomAndLoseNothing) {
   peer.join();
 }
 
-TEST_F(Fixture, WaitEndsWithTheStatusThatTheWorkerStores) {
-  const auto event = session->new_event();
-  EXPECT_EQ(session->status(event), kQueued);
+TEST_F(ClientSessionTest, AWaitEndsWithTheStatusThatTheWorkerStores) {
+  const auto event = session->events().acquire();
+  EXPECT_EQ(session->events().status(event), kQueued);
   std::thread peer([&] { worker->complete(event, -5); });
   EXPECT_EQ(session->wait(event), -5);
   peer.join();
 }
 
 // The order of the end and of the beginning of the wait is anybody's: thousands of tries meet both.
-TEST_F(Fixture, AWaitOnAQuietSlotIsAlwaysRung) {
-  session->use_quiet_slots();
+TEST_F(ClientSessionTest, AWaitOnAQuietSlotIsAlwaysRung) {
+  session->events().use_quiet_slots();
   std::atomic<std::uint64_t> next{0};
   constexpr int kRounds = 3'000;
   std::thread peer([&] {
@@ -219,7 +111,7 @@ TEST_F(Fixture, AWaitOnAQuietSlotIsAlwaysRung) {
     }
   });
   for (int round = 0; round < kRounds; ++round) {
-    const auto event = session->new_event();
+    const auto event = session->events().acquire();
     next = event.raw;
     EXPECT_EQ(session->wait(event), kComplete);
     session->release_event(event);
@@ -229,8 +121,8 @@ TEST_F(Fixture, AWaitOnAQuietSlotIsAlwaysRung) {
   peer.join();
 }
 
-TEST_F(Fixture, OnlyAWaitForWhatHasNotEndedCountsAsASynchronousCall) {
-  const auto event = session->new_event();
+TEST_F(ClientSessionTest, OnlyAWaitForWhatHasNotEndedCountsAsASynchronousCall) {
+  const auto event = session->events().acquire();
   std::thread peer([&] {
     while (worker->coscheduling().synchronous_calls == 0) std::this_thread::yield();
     worker->complete(event, 0);
@@ -241,7 +133,7 @@ TEST_F(Fixture, OnlyAWaitForWhatHasNotEndedCountsAsASynchronousCall) {
   EXPECT_EQ(worker->coscheduling().synchronous_calls, 1U);
 }
 
-TEST_F(Fixture, TellsWhenItsCallsBeganOnlyWhileTheyAreRecorded) {
+TEST_F(ClientSessionTest, CallsStoreTheirTimesOnlyWhileTheyAreRecorded) {
   const auto now = [] {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   };
@@ -278,11 +170,11 @@ TEST_F(Fixture, TellsWhenItsCallsBeganOnlyWhileTheyAreRecorded) {
   }
 }
 
-TEST_F(Fixture, TellsSinceWhenAndInWhichCallItWaits) {
-  session->use_quiet_slots();
+TEST_F(ClientSessionTest, AWaitShowsItsCallAndItsBeginning) {
+  session->events().use_quiet_slots();
   for (const bool recorded : {true, false}) {
     worker->record(recorded);
-    const auto event = session->new_event();
+    const auto event = session->events().acquire();
     std::thread waiter([&] { EXPECT_EQ(session->wait(event, wire::kFinish), kComplete); });
     // Not quiet any more: it has said by then what it says.
     while ((worker->slot(event).state.load() & ring::SlotState::kQuiet) != 0) std::this_thread::yield();
@@ -290,14 +182,14 @@ TEST_F(Fixture, TellsSinceWhenAndInWhichCallItWaits) {
     EXPECT_EQ(worker->slot(event).awaited_as.load(), wire::kFinish);
     worker->complete(event, kComplete);
     waiter.join();
-    session->forget_event(event);  // the next one has the same slot, in which a time stands
+    session->events().release(event);  // the next one has the same slot, in which a time stands
   }
 }
 
-TEST_F(Fixture, AWaiterThatIsSwitchedInAndOutAgainMissesNothing) {
+TEST_F(ClientSessionTest, AWaiterThatIsSwitchedInAndOutAgainMissesNoEnd) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
-    const auto event = session->new_event();
+    const auto event = session->events().acquire();
     std::thread peer([&] {
       for (auto turns = random() % 4; turns > 0; --turns) {
         worker->switch_in();
@@ -314,29 +206,29 @@ TEST_F(Fixture, AWaiterThatIsSwitchedInAndOutAgainMissesNothing) {
   }
 }
 
-TEST_F(Fixture, ALateWriteForTheSlotsFormerOwnerIsNotSeen) {
-  const auto first = session->new_event();
+TEST_F(ClientSessionTest, ALateWriteForTheSlotsFormerOwnerIsNotSeen) {
+  const auto first = session->events().acquire();
   session->release_event(first);
-  const auto second = session->new_event();
+  const auto second = session->events().acquire();
   ASSERT_EQ(second.index(), first.index());
   ASSERT_NE(second.generation(), first.generation());
   worker->complete(first, 0);
-  EXPECT_EQ(session->status(second), kQueued);
+  EXPECT_EQ(session->events().status(second), kQueued);
   worker->complete(second, 0);
-  EXPECT_EQ(session->status(second), kComplete);
+  EXPECT_EQ(session->events().status(second), kComplete);
 }
 
-TEST_F(Fixture, SlotsRunOutCleanlyAndComeBack) {
+TEST_F(ClientSessionTest, EventsAreRefusedWithoutAFreeSlotAndMadeAgainOnceThereIsOne) {
   std::vector<wire::EventId> events;
-  for (int i = 0; i < 8; ++i) events.push_back(session->new_event());
+  for (int i = 0; i < 8; ++i) events.push_back(session->events().acquire());
   EXPECT_TRUE(events.back());
-  EXPECT_FALSE(session->new_event());
+  EXPECT_FALSE(session->events().acquire());
   session->release_event(events[3]);
-  EXPECT_TRUE(session->new_event());
+  EXPECT_TRUE(session->events().acquire());
 }
 
-TEST_F(Fixture, ALostSessionEndsWaitsCallsAndSends) {
-  const auto event = session->new_event();
+TEST_F(ClientSessionTest, ALostSessionEndsWaitsCallsAndSends) {
+  const auto event = session->events().acquire();
   std::thread waiter([&] { EXPECT_EQ(session->wait(event), kDeviceNotAvailable); });
   std::thread caller([&] { EXPECT_FALSE(session->call(wire::Ping{})); });
   worker->next();
@@ -347,7 +239,7 @@ TEST_F(Fixture, ALostSessionEndsWaitsCallsAndSends) {
   EXPECT_FALSE(session->send(wire::SetUserEventStatus{}));
 }
 
-TEST_F(Fixture, AReplyToAnotherCallEndsTheSession) {
+TEST_F(ClientSessionTest, AReplyToAnotherCallEndsTheSession) {
   std::thread peer([&] {
     const auto request = worker->next();
     worker->answer<wire::Ping>(request.tag + 1, {});
@@ -358,7 +250,7 @@ TEST_F(Fixture, AReplyToAnotherCallEndsTheSession) {
   EXPECT_TRUE(session->lost());
 }
 
-TEST_F(Fixture, NoticesArriveInOrderOnTheSessionsThread) {
+TEST_F(ClientSessionTest, NoticesArriveInOrderOnTheSessionsThread) {
   std::mutex mutex;
   std::condition_variable arrived;
   std::vector<std::int32_t> seen;
@@ -373,7 +265,7 @@ TEST_F(Fixture, NoticesArriveInOrderOnTheSessionsThread) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], i);
 }
 
-TEST_F(Fixture, LossIsToldOnceAfterTheLastNotice) {
+TEST_F(ClientSessionTest, ALossIsReportedOnceAfterTheLastNotice) {
   std::atomic<int> notices{0};
   std::atomic<int> notices_before_loss{-1};
   worker->notify({wire::EventId::make(0, 1), 0, 0});
@@ -386,43 +278,6 @@ TEST_F(Fixture, LossIsToldOnceAfterTheLastNotice) {
                               });
   notices_before_loss.wait(-1);
   EXPECT_EQ(notices_before_loss, 2);
-}
-
-/// A client's session on a socket whose other end this test has, as the daemon does.
-struct WithDaemon : ::testing::Test {
-  WithDaemon() {
-    auto ends = std::move(Socket::pair()).value();
-    daemon = std::move(ends.first);
-    session.emplace(ring::Segment::create(small_sizes()).value(), ends.second.release(), UniqueFd(),
-                    true);
-  }
-  Socket daemon;
-  std::optional<ClientSession> session;
-};
-
-TEST_F(WithDaemon, WhatTheDriverSaysComesOutOfStandardError) {
-  ::testing::internal::CaptureStderr();
-  std::thread answers([&] {
-    const auto question = daemon.receive();
-    ASSERT_TRUE(question);
-    EXPECT_TRUE(daemon.send(to_text(DriverSays{{"a warning", "another"}, 0})));
-    EXPECT_TRUE(daemon.send(to_text(DriverSays{{}, parse_hear(question->text)->number})));
-  });
-  session->hear_driver(std::chrono::seconds(60));
-  answers.join();
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "a warning\nanother\n");
-  EXPECT_FALSE(session->lost());
-}
-
-TEST_F(WithDaemon, NobodyWaitsLongForADaemonThatDoesNotAnswer) {
-  session->hear_driver(std::chrono::milliseconds(1));
-  daemon.close();
-  session->hear_driver(std::chrono::seconds(60));  // over at once: the session is lost
-}
-
-TEST_F(WithDaemon, AnythingElseThatTheDaemonSaysEndsTheSession) {
-  EXPECT_TRUE(daemon.send("{}"));
-  while (!session->lost()) std::this_thread::yield();
 }
 
 }  // namespace

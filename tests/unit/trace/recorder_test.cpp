@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "runtime/session/turn.hpp"
-#include "runtime/vgpu/tracer.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 #include "tests/harness/recorded_command.hpp"
 
 namespace fairgv::vgpu {

@@ -1,5 +1,5 @@
 // Threads of this process: found in their order, each given a core of its own, or all left where they are.
-#include "runtime/vgpu/issue/device_threads.hpp"
+#include "runtime/vgpu/backend/device_threads.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/ring/spsc_ring.hpp"
-#include "runtime/vgpu/issue/loop.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 #include "tests/unit/vgpu/fake_device.hpp"
 
 namespace fairgv::vgpu {
@@ -35,7 +35,7 @@ inline wire::EventId event(std::uint32_t index) {
   return wire::EventId::make(index, 1);
 }
 
-/// For a test whose only thread is the loop thread: the helm stays free, for who stands in.
+/// For a test whose only thread is the loop thread: the helm stays free for a thread that stands in.
 inline Executor::Loop& loop_of(Executor& executor) {
   auto held = executor.helm().try_take();
   Executor::Loop& loop = executor.at(held.value());

@@ -107,7 +107,7 @@ TEST_F(WorkerProcess, KnocksWhenItWantsATurn) {
   const auto context = client.new_object();
   const auto queue = client.new_object();
   const auto buffer = client.new_object();
-  const auto end = client.new_event();
+  const auto end = client.events().acquire();
   const wire::DeviceIndex devices[] = {0};
   const std::uint32_t pattern = 0;
   client.send(wire::CreateContext{context, devices});

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "runtime/ring/spsc_ring.hpp"
-#include "runtime/vgpu/dispatch.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
 #include "runtime/vgpu/opencl/handlers.hpp"
 

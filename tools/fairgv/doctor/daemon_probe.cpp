@@ -12,22 +12,19 @@ namespace {
 Result<void> greet(const Socket& socket) {
   session::Hello hello;
   hello.role = session::Hello::Role::control;
-  if (auto sent = socket.send(to_text(hello)); !sent) return sent.error();
-  const auto packet = socket.receive();
-  if (!packet) return packet.error();
+  FAIRGV_CHECK(socket.send(to_text(hello)));
+  FAIRGV_TRY(packet, socket.receive());
   if (packet->kind == Packet::Kind::nothing) return Error{"no answer in time"};
   if (packet->kind == Packet::Kind::closed) return Error{"it hung up without an answer"};
-  const auto answer = session::parse_hello_answer(packet->text);
-  if (!answer) return answer.error();
+  FAIRGV_TRY(answer, session::parse_hello_answer(packet->text));
   if (const auto* refused = std::get_if<session::Refused>(&answer.value())) return Error{refused->reason};
   return {};
 }
 
 Result<control::Report> ask_report(const Socket& socket) {
-  if (auto greeted = greet(socket); !greeted) return greeted.error();
-  if (auto sent = socket.send(to_text(control::ControlRequest{})); !sent) return sent.error();
-  const auto answer = control::receive_answer(socket);
-  if (!answer) return answer.error();
+  FAIRGV_CHECK(greet(socket));
+  FAIRGV_CHECK(socket.send(to_text(control::ControlRequest{})));
+  FAIRGV_TRY(answer, control::receive_answer(socket));
   return control::parse_report(answer.value());
 }
 

@@ -19,8 +19,7 @@ namespace {
 /// The vendor folder with our front end alone: ../lib/fairgv/vendors in the build tree and where we are
 /// installed.
 Result<std::string> vendor_folder() {
-  auto programs = session::program_directory();
-  if (!programs) return programs.error();
+  FAIRGV_TRY(programs, session::program_directory());
   const auto folder = (programs.value() / "../lib/fairgv/vendors").lexically_normal();
   if (!std::filesystem::exists(folder / "fairgv.icd")) {
     return Error{"the front end is not registered at " + (folder / "fairgv.icd").string() +
@@ -69,8 +68,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
     if (const auto memory = parse_memory_limit(*options.memory, "--mem"); !memory)
       return memory.error();
   }
-  const auto vendors = vendor_folder();
-  if (!vendors) return vendors.error();
+  FAIRGV_TRY(vendors, vendor_folder());
   Variables variables{{"OCL_ICD_VENDORS", vendors.value()},
                       // Other loaders' ways to add drivers beside the folder.
                       {"OCL_ICD_FILENAMES", std::nullopt},

@@ -45,8 +45,7 @@ std::string read_all(int fd) {
 }
 
 Result<Launch> launch(const std::string& socket, const std::string& config) {
-  auto folder = session::program_directory();
-  if (!folder) return folder.error();
+  FAIRGV_TRY(folder, session::program_directory());
   const std::string program = folder.value() / "fairgvd";
   std::vector<const char*> arguments{program.c_str(), "--daemonize", "--exit-idle",
                                      kIdleSeconds,    "--socket",    socket.c_str()};
@@ -87,13 +86,11 @@ Result<std::optional<Control>> try_connect(const std::string& socket) {
 Result<Control> start_and_connect(const std::string& socket, const std::string& config) {
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
-    const auto launched = launch(socket, config);
-    if (!launched) return launched.error();
+    FAIRGV_TRY(launched, launch(socket, config));
     if (launched->status != 0 && launched->status != kAlreadyServed) {
       return Error{"cannot start a daemon: " + launched->said};
     }
-    auto connected = try_connect(socket);
-    if (!connected) return connected.error();
+    FAIRGV_TRY(connected, try_connect(socket));
     if (connected.value()) return std::move(*connected.value());
     // Another daemon holds the place but does not serve: it has not begun to, or it is about to end.
     if (std::chrono::steady_clock::now() > give_up) {
@@ -106,15 +103,13 @@ Result<Control> start_and_connect(const std::string& socket, const std::string& 
 }  // namespace
 
 Result<FoundDaemon> ensure_daemon(const std::string& socket, const std::string& config) {
-  auto there = try_connect(socket);
-  if (!there) return there.error();
+  FAIRGV_TRY(there, try_connect(socket));
   if (there.value()) {
     if (config.empty()) return FoundDaemon{there.value()->release(), false};
     return Error{"a daemon already answers at " + socket +
                  ", so --config has no effect: stop it first (fairgv stop)"};
   }
-  auto started = start_and_connect(socket, config);
-  if (!started) return started.error();
+  FAIRGV_TRY(started, start_and_connect(socket, config));
   return FoundDaemon{started->release(), true};
 }
 

@@ -80,7 +80,7 @@ Result<TenantSpec> parse_tenant(const std::string& text) {
     if (equals == std::string::npos) {
       return Error{"'" + word + "' is no property of a tenant: write it as in weight=2,kernel=200us"};
     }
-    if (auto done = set(spec, word.substr(0, equals), word.substr(equals + 1)); !done) return done.error();
+    FAIRGV_CHECK(set(spec, word.substr(0, equals), word.substr(equals + 1)));
   }
   return spec;
 }

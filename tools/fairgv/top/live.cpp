@@ -117,10 +117,8 @@ class Live {
 }  // namespace
 
 Result<void> run_live(const std::string& socket_path, Controller controller) {
-  auto signals = take_signals();
-  if (!signals) return signals.error();
-  auto terminal = Terminal::begin();
-  if (!terminal) return terminal.error();
+  FAIRGV_TRY(signals, take_signals());
+  FAIRGV_TRY(terminal, Terminal::begin());
   return Live(socket_path, std::move(controller), std::move(terminal).value(), std::move(signals).value())
       .run();
 }

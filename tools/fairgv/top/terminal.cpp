@@ -123,7 +123,7 @@ Glyphs glyphs_of_environment() {
 }
 
 Result<Terminal> Terminal::begin() {
-  if (auto checked = check_terminal(); !checked) return checked.error();
+  FAIRGV_CHECK(check_terminal());
   const Glyphs glyphs = glyphs_of_environment();
   ::set_escdelay(kEscapeDelayMs);
   SCREEN* const screen = ::newterm(nullptr, stdout, stdin);

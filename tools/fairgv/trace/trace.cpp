@@ -55,18 +55,17 @@ Result<void> record(Control control, const TraceOptions& options, TraceSpool& sp
   bool more = true;
   for (bool first = true, last = false; !last; first = false) {
     last = !more;  // what has happened until now
-    const auto answer = control.ask(request);
-    if (!answer) return answer.error();
+    FAIRGV_TRY(answer, control.ask(request));
     if (first) {
-      if (auto begun = control::unpack_trace_report(answer.value()); !begun) return begun.error();
+      FAIRGV_CHECK(control::unpack_trace_report(answer.value()));
       fmt::print("recording for {} s (an interrupt ends it earlier)\n", options.seconds);
       std::fflush(stdout);
     }
     // Refused after it has begun: it has ended, and what was recorded until then is kept.
     if (answer->find('\0') == std::string::npos) {
-      if (auto goes_on = control::unpack_trace_report(answer.value()); !goes_on) return goes_on.error();
+      FAIRGV_CHECK(control::unpack_trace_report(answer.value()));
     }
-    if (auto kept = spool.put(answer.value()); !kept) return kept.error();
+    FAIRGV_CHECK(spool.put(answer.value()));
     more = more && Clock::now() < until && wait_unless_interrupted();
   }
   return {};
@@ -74,8 +73,7 @@ Result<void> record(Control control, const TraceOptions& options, TraceSpool& sp
 
 Result<void> write(TraceSpool& spool, TraceWriter& writer) {
   auto written = spool.read([&](const std::string& answer) -> Result<void> {
-    const auto report = control::unpack_trace_report(answer);
-    if (!report) return report.error();
+    FAIRGV_TRY(report, control::unpack_trace_report(answer));
     writer.add(report.value());
     return {};
   });

@@ -29,8 +29,8 @@ class TraceSpool {
     std::rewind(file_.get());
     std::string answer;
     for (std::uint64_t i = 0; i < answers_; ++i) {
-      if (auto found = next(answer); !found) return found.error();
-      if (auto taken = take(answer); !taken) return taken.error();
+      FAIRGV_CHECK(next(answer));
+      FAIRGV_CHECK(take(answer));
     }
     return {};
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "runtime/base/json_fields.hpp"
+#include "runtime/session/turn_wait.hpp"
 
 namespace fairgv::tools {
 namespace {

@@ -11,8 +11,7 @@ Result<void> Handlers::enqueue(Stream& stream, const NodePtr& node, const wire::
 }
 
 Result<void> Handlers::enqueue_marker(Work work, const wire::Command& command) {
-  const auto found = stream(command.queue);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, stream(command.queue));
   Stream& stream = *found.value();
   return enqueue(stream, std::make_shared<Node>(work, stream.lane), command);
 }
@@ -32,8 +31,7 @@ Result<void> Handlers::handle(const wire::EnqueueBarrier& call) {
 }
 
 Result<void> Handlers::handle(const wire::EnqueueHostWork& call) {
-  const auto found = stream(call.command.queue);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, stream(call.command.queue));
   const auto node = std::make_shared<Node>(Work::access, found.value()->lane);
   node->program_ends = true;
   return enqueue(*found.value(), node, call.command);

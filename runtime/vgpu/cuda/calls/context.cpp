@@ -55,13 +55,12 @@ Result<wire::cuda::ContextReply> Handlers::handle(const wire::cuda::CreateContex
   functions().cuCtxGetApiVersion(context->handle, &version);
   reply.api_version = version;
   functions().cuCtxGetStreamPriorityRange(&reply.least_priority, &reply.greatest_priority);
-  if (auto inserted = objects_.insert(call.id, std::move(context)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(context)));
   return reply;
 }
 
 Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::GetLimit& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   std::size_t value = 0;
   CUresult code = use(functions(), context.value()->handle);
   if (code == CUDA_SUCCESS) code = functions().cuCtxGetLimit(&value, static_cast<CUlimit>(call.limit));
@@ -69,8 +68,7 @@ Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::GetLimit& call
 }
 
 Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::SetLimit& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   std::size_t value = call.value;
   CUresult code = use(functions(), context.value()->handle);
   if (code == CUDA_SUCCESS) code = functions().cuCtxSetLimit(static_cast<CUlimit>(call.limit), value);
@@ -79,8 +77,7 @@ Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::SetLimit& call
 }
 
 Result<void> Handlers::handle(const wire::cuda::CreateStream& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   if (call.kind > wire::cuda::StreamKind::non_blocking) return Error{"a stream of no known kind"};
   auto stream = std::make_shared<Stream>();
   stream->context = std::move(context).value();
@@ -112,8 +109,7 @@ Result<void> Handlers::handle(const wire::cuda::CreateStream& call) {
 
 Result<void> Handlers::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
-  const auto released = objects_.take(call.id);
-  if (!released) return released.error();
+  FAIRGV_TRY(released, objects_.take(call.id));
   released.value()->release();
   return {};
 }

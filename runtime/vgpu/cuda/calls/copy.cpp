@@ -66,8 +66,7 @@ template <class Send>
 Result<void> Handlers::enqueue_transfer(const wire::Command& command, std::uint64_t number,
                                        std::uint64_t bytes, Send send,
                                        std::vector<std::shared_ptr<const Object>> keeps) {
-  const auto found = stream(command.queue);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, stream(command.queue));
   const sched::CommandKind kind = kind_from({number, static_cast<std::uint64_t>(std::bit_width(bytes))});
   auto transfer =
       std::make_shared<Transfer<Send>>(found.value(), kind, bytes, late_errors_, std::move(send), std::move(keeps));
@@ -83,8 +82,7 @@ Result<void> Handlers::handle(const wire::cuda::Copy& call) {
       return side;
     }
     if (place.space == Space::array) {
-      const auto array = objects_.get<Array>(wire::ObjectId{place.address});
-      if (!array) return array.error();
+      FAIRGV_TRY(array, objects_.get<Array>(wire::ObjectId{place.address}));
       keeps.push_back(array.value());
       side.type = CU_MEMORYTYPE_ARRAY;
       side.array = array.value()->handle;
@@ -95,16 +93,13 @@ Result<void> Handlers::handle(const wire::cuda::Copy& call) {
     const auto span = span_of(place, call.extent);
     std::uint64_t bytes = 0;
     if (!first || !span || __builtin_add_overflow(*first, *span, &bytes)) return Error{kTooLarge};
-    const auto host = arena(place.address, bytes);
-    if (!host) return host.error();
+    FAIRGV_TRY(host, arena(place.address, bytes));
     side.type = CU_MEMORYTYPE_HOST;
     side.host = host.value();
     return side;
   };
-  const auto from = side_of(call.from);
-  if (!from) return from.error();
-  const auto to = side_of(call.to);
-  if (!to) return to.error();
+  FAIRGV_TRY(from, side_of(call.from));
+  FAIRGV_TRY(to, side_of(call.to));
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(call.extent.x, call.extent.y, &bytes) ||
       __builtin_mul_overflow(bytes, call.extent.z, &bytes)) {

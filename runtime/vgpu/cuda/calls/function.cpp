@@ -55,8 +55,7 @@ void apply_slicing(const Functions& driver, Function& function, const Loaded& mo
 }  // namespace
 
 Result<wire::cuda::FunctionReply> Handlers::handle(const wire::cuda::GetFunction& call) {
-  const auto module = objects_.get<Module>(call.module);
-  if (!module) return module.error();
+  FAIRGV_TRY(module, objects_.get<Module>(call.module));
   wire::cuda::FunctionReply reply;
   reply.code = module.value()->code();
   if (reply.code != CUDA_SUCCESS) return reply;
@@ -82,13 +81,12 @@ Result<wire::cuda::FunctionReply> Handlers::handle(const wire::cuda::GetFunction
         std::max<std::uint64_t>(function->parameter_bytes, place.offset + place.bytes);
     reply.parameters.push_back({place.offset, place.bytes});
   }
-  if (auto inserted = objects_.insert(call.id, std::move(function)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(function)));
   return reply;
 }
 
 Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::SetFunctionAttribute& call) {
-  const auto function = objects_.get<Function>(call.function);
-  if (!function) return function.error();
+  FAIRGV_TRY(function, objects_.get<Function>(call.function));
   CUresult code = use(functions(), function.value()->module->context->handle);
   if (code == CUDA_SUCCESS) {
     const Function& of = *function.value();
@@ -101,8 +99,7 @@ Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::SetFunctionAttr
 }
 
 Result<wire::cuda::OccupancyReply> Handlers::handle(const wire::cuda::GetOccupancy& call) {
-  const auto function = objects_.get<Function>(call.function);
-  if (!function) return function.error();
+  FAIRGV_TRY(function, objects_.get<Function>(call.function));
   wire::cuda::OccupancyReply reply;
   CUresult code = use(functions(), function.value()->module->context->handle);
   if (code == CUDA_SUCCESS && call.question == wire::cuda::OccupancyQuestion::active_blocks) {
@@ -121,10 +118,8 @@ Result<wire::cuda::OccupancyReply> Handlers::handle(const wire::cuda::GetOccupan
 }
 
 Result<void> Handlers::handle(const wire::cuda::Launch& call) {
-  const auto found = stream(call.command.queue);
-  if (!found) return found.error();
-  const auto function = objects_.get<Function>(call.function);
-  if (!function) return function.error();
+  FAIRGV_TRY(found, stream(call.command.queue));
+  FAIRGV_TRY(function, objects_.get<Function>(call.function));
   if (call.parameters.size() < function.value()->parameter_bytes) {
     return Error{fmt::format("{} bytes of parameters for a function that takes {}", call.parameters.size(),
                              function.value()->parameter_bytes)};

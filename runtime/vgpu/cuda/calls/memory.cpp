@@ -49,13 +49,11 @@ Result<std::optional<MemoryCharge>> Handlers::charge(const Context& context, std
 }
 
 Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::AllocateMemory& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   wire::cuda::AllocationReply reply{CUDA_ERROR_OUT_OF_MEMORY};
   std::uint64_t bytes = call.bytes;
   if (call.rows != 0 && __builtin_mul_overflow(call.bytes, call.rows, &bytes)) return reply;
-  auto charged = charge(*context.value(), bytes);
-  if (!charged) return charged.error();
+  FAIRGV_TRY(charged, charge(*context.value(), bytes));
   if (!charged.value()) return reply;
   CUdeviceptr address = 0;
   std::size_t pitch = call.bytes;
@@ -78,8 +76,7 @@ Result<void> Handlers::handle(const wire::cuda::FreeMemory& call) {
 }
 
 Result<void> Handlers::handle(const wire::cuda::EnqueueFreeMemory& call) {
-  const auto found = stream(call.command.queue);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, stream(call.command.queue));
   Stream& stream = *found.value();
   executor_.note_release();
   return enqueue(stream, std::make_shared<FreeNode>(stream.lane, allocations_, call.address), call.command);
@@ -93,8 +90,7 @@ Result<wire::cuda::SettledReply> Handlers::handle(const wire::cuda::SettleFrees&
 }
 
 Result<wire::cuda::MemoryInfoReply> Handlers::handle(const wire::cuda::GetMemoryInfo& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   loop().pump();  // what commands that have ended freed is free
   std::size_t free = 0;
   std::size_t total = 0;
@@ -102,17 +98,14 @@ Result<wire::cuda::MemoryInfoReply> Handlers::handle(const wire::cuda::GetMemory
   if (code == CUDA_SUCCESS) code = functions().cuMemGetInfo(&free, &total);
   wire::cuda::MemoryInfoReply reply{code, free, total};
   if (settings_.memory == nullptr) return reply;
-  const auto left = settings_.memory->left(context.value()->device.facts.device);
-  if (!left) return left.error();
+  FAIRGV_TRY(left, settings_.memory->left(context.value()->device.facts.device));
   reply.free = std::min(reply.free, left.value());
   return reply;
 }
 
 Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::PinArena& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  const auto host = arena(call.range.offset, call.range.bytes);
-  if (!host) return host.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(host, arena(call.range.offset, call.range.bytes));
   const bool is_pages = call.range.offset % kPageBytes == 0 && call.range.bytes % kPageBytes == 0;
   if (!is_pages || call.range.bytes == 0 || pinned_.contains(call.range.offset)) {
     return Error{fmt::format("{} bytes at {} cannot be pinned", call.range.bytes, call.range.offset)};
@@ -145,10 +138,8 @@ Result<void> Handlers::handle(const wire::cuda::UnpinArena& call) {
 }
 
 Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateArray& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  auto charged = charge(*context.value(), array_bytes(call));
-  if (!charged) return charged.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(charged, charge(*context.value(), array_bytes(call)));
   if (!charged.value()) return wire::cuda::CodeReply{CUDA_ERROR_OUT_OF_MEMORY};
   auto array = std::make_shared<Array>();
   array->context = std::move(context).value();
@@ -166,7 +157,7 @@ Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateArray& ca
     array->handle = nullptr;
     return wire::cuda::CodeReply{code};
   }
-  if (auto inserted = objects_.insert(call.id, std::move(array)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(array)));
   return wire::cuda::CodeReply{};
 }
 

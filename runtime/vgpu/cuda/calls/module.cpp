@@ -155,8 +155,7 @@ struct LinkJob {
 
 template <class Job>
 Result<void> Handlers::run_slowly(wire::EventId completion, Job job) {
-  auto node = executor_.begin_host_work(completion);
-  if (!node) return node.error();
+  FAIRGV_TRY(node, executor_.begin_host_work(completion));
   slow_lane_.run([this, node = std::move(node).value(), job = std::move(job)]() mutable {
     job();
     executor_.end_host_work(*node, kComplete);
@@ -165,16 +164,14 @@ Result<void> Handlers::run_slowly(wire::EventId completion, Job job) {
 }
 
 Result<void> Handlers::handle(const wire::cuda::LoadModule& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto module = std::make_shared<Module>();
   module->context = context.value();
   module->loaded = std::make_shared<Loaded>();
   if (call.prints != 0) module->context->prints = true;
-  auto charged = charge(*module->context, call.image.size());
-  if (!charged) return charged.error();
+  FAIRGV_TRY(charged, charge(*module->context, call.image.size()));
   auto loaded = module->loaded;
-  if (auto inserted = objects_.insert(call.id, module); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, module));
   if (!charged.value()) {
     return run_slowly(call.completion, [loaded] {
       loaded->code = CUDA_ERROR_OUT_OF_MEMORY;
@@ -190,8 +187,7 @@ Result<void> Handlers::handle(const wire::cuda::LoadModule& call) {
 }
 
 Result<wire::cuda::ModuleReply> Handlers::handle(const wire::cuda::GetModule& call) {
-  const auto module = objects_.get<Module>(call.module);
-  if (!module) return module.error();
+  FAIRGV_TRY(module, objects_.get<Module>(call.module));
   wire::cuda::ModuleReply reply;
   reply.code = module.value()->code();
   if (reply.code == CUDA_ERROR_NOT_READY) return reply;
@@ -201,8 +197,7 @@ Result<wire::cuda::ModuleReply> Handlers::handle(const wire::cuda::GetModule& ca
 }
 
 Result<wire::cuda::NamesReply> Handlers::handle(const wire::cuda::GetFunctionNames& call) {
-  const auto module = objects_.get<Module>(call.module);
-  if (!module) return module.error();
+  FAIRGV_TRY(module, objects_.get<Module>(call.module));
   wire::cuda::NamesReply reply;
   CUresult code = module.value()->code();
   const Functions& driver = functions();
@@ -226,8 +221,7 @@ Result<wire::cuda::NamesReply> Handlers::handle(const wire::cuda::GetFunctionNam
 }
 
 Result<wire::cuda::AddressReply> Handlers::handle(const wire::cuda::GetGlobal& call) {
-  const auto module = objects_.get<Module>(call.module);
-  if (!module) return module.error();
+  FAIRGV_TRY(module, objects_.get<Module>(call.module));
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
   CUresult code = module.value()->code();
@@ -240,20 +234,18 @@ Result<wire::cuda::AddressReply> Handlers::handle(const wire::cuda::GetGlobal& c
 }
 
 Result<void> Handlers::handle(const wire::cuda::Link& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto linked = std::make_shared<Linked>();
   linked->outcome = std::make_shared<LinkedImage>();
   auto outcome = linked->outcome;
-  if (auto inserted = objects_.insert(call.id, std::move(linked)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(linked)));
   return run_slowly(
       call.completion,
       LinkJob{context.value(), std::move(outcome), call.inputs, {call.options.begin(), call.options.end()}});
 }
 
 Result<wire::cuda::LinkedReply> Handlers::handle(const wire::cuda::GetLinked& call) {
-  const auto linked = objects_.get<Linked>(call.id);
-  if (!linked) return linked.error();
+  FAIRGV_TRY(linked, objects_.get<Linked>(call.id));
   wire::cuda::LinkedReply reply;
   const LinkedImage& outcome = *linked.value()->outcome;
   reply.code = CUDA_ERROR_NOT_READY;

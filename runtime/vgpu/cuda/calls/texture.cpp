@@ -70,14 +70,12 @@ CUDA_RESOURCE_VIEW_DESC view_of(const wire::cuda::TextureView& said) {
 }  // namespace
 
 Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateTexture& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto texture = std::make_shared<Texture>();
   texture->context = std::move(context).value();
   CUDA_RESOURCE_DESC resource{};
   if (call.memory.kind == CU_RESOURCE_TYPE_ARRAY) {
-    auto array = objects_.get<Array>(wire::ObjectId{call.memory.address});
-    if (!array) return array.error();
+    FAIRGV_TRY(array, objects_.get<Array>(wire::ObjectId{call.memory.address}));
     texture->array = std::move(array).value();
     resource = whole_array(*texture->array);
   } else if (call.memory.kind == CU_RESOURCE_TYPE_LINEAR || call.memory.kind == CU_RESOURCE_TYPE_PITCH2D) {
@@ -95,15 +93,13 @@ Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateTextur
   if (code != CUDA_SUCCESS) return wire::cuda::TextureReply{code};
   texture->is_made = true;
   const std::uint64_t handle = texture->handle;
-  if (auto inserted = objects_.insert(call.id, std::move(texture)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(texture)));
   return wire::cuda::TextureReply{CUDA_SUCCESS, handle};
 }
 
 Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateSurface& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  auto array = objects_.get<Array>(call.array);
-  if (!array) return array.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(array, objects_.get<Array>(call.array));
   auto surface = std::make_shared<Surface>();
   surface->context = std::move(context).value();
   surface->array = std::move(array).value();
@@ -113,7 +109,7 @@ Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateSurfac
   if (code != CUDA_SUCCESS) return wire::cuda::TextureReply{code};
   surface->is_made = true;
   const std::uint64_t handle = surface->handle;
-  if (auto inserted = objects_.insert(call.id, std::move(surface)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(surface)));
   return wire::cuda::TextureReply{CUDA_SUCCESS, handle};
 }
 

@@ -130,8 +130,7 @@ struct Link : Job {
 
 template <class Job>
 Result<void> Handlers::run_build(wire::EventId completion, Job job) {
-  auto node = executor_.begin_host_work(completion);
-  if (!node) return node.error();
+  FAIRGV_TRY(node, executor_.begin_host_work(completion));
   slow_lane_.run([this, node = std::move(node).value(), job = std::move(job)] {
     executor_.end_host_work(*node, job());
   });
@@ -149,18 +148,15 @@ std::shared_ptr<SlicedProgram> Handlers::sliced_program(const Program& program) 
 }
 
 Result<void> Handlers::handle(const wire::ProvideIncludes& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   auto& includes = program.value()->includes;
   if (includes == nullptr) includes = std::make_shared<IncludeFiles>();
   return includes->add(call);
 }
 
 Result<void> Handlers::handle(const wire::BuildProgram& call) {
-  auto program = this->program(call.program);
-  if (!program) return program.error();
-  auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
+  FAIRGV_TRY(program, this->program(call.program));
+  FAIRGV_TRY(ids, driver_.ids(call.devices));
   Build build;
   build.program = build.use(std::move(program).value());
   build.devices = std::move(ids).value();
@@ -178,10 +174,8 @@ Result<void> Handlers::handle(const wire::BuildProgram& call) {
 }
 
 Result<void> Handlers::handle(const wire::CompileProgram& call) {
-  auto program = this->program(call.program);
-  if (!program) return program.error();
-  auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
+  FAIRGV_TRY(program, this->program(call.program));
+  FAIRGV_TRY(ids, driver_.ids(call.devices));
   Compile compile;
   compile.program = compile.use(std::move(program).value());
   compile.devices = std::move(ids).value();
@@ -194,8 +188,7 @@ Result<void> Handlers::handle(const wire::CompileProgram& call) {
                 .includes = compile.includes};
   bool repeatable = recipe.source != nullptr;
   for (const wire::Header& header : call.headers) {
-    auto source = this->program(header.program);
-    if (!source) return source.error();
+    FAIRGV_TRY(source, this->program(header.program));
     recipe.headers.push_back({header.name, source.value()->source});
     repeatable = repeatable && source.value()->source;
     compile.headers.push_back(compile.use(std::move(source).value()));
@@ -206,18 +199,15 @@ Result<void> Handlers::handle(const wire::CompileProgram& call) {
 }
 
 Result<void> Handlers::handle(const wire::LinkProgram& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(ids, driver_.ids(call.devices));
   if (call.inputs.empty()) return Error{"a link of nothing"};
   Link link;
   link.devices = std::move(ids).value();
   link.options = call.options;
   Recipe recipe{.step = Recipe::Step::link, .devices = link.devices, .options = link.options};
   for (const wire::ObjectId id : call.inputs) {
-    auto input = this->program(id);
-    if (!input) return input.error();
+    FAIRGV_TRY(input, this->program(id));
     if (input.value()->recipe) recipe.steps += input.value()->recipe->steps;
     recipe.inputs.push_back(input.value()->recipe);
     link.inputs.push_back(link.use(std::move(input).value()));

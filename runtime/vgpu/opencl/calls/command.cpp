@@ -6,26 +6,21 @@
 namespace fairgv::vgpu::opencl {
 
 Result<std::shared_ptr<Kernel>> Handlers::launched(const wire::EnqueueKernel& call) {
-  auto kernel = objects_.get<Kernel>(call.kernel);
-  if (!kernel) return kernel.error();
+  FAIRGV_TRY(kernel, objects_.get<Kernel>(call.kernel));
   if (call.dimensions < 1 || call.dimensions > 3) {
     return Error{fmt::format("a launch in {} dimensions", call.dimensions)};
   }
   // A poisoned kernel's arguments do not matter.
   if (!call.updates.empty() && kernel.value()->error == CL_SUCCESS) {
-    auto arguments = updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes,
-                             {objects_, segment_.arena()});
-    if (!arguments) return arguments.error();
+    FAIRGV_TRY(arguments, updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes, {objects_, segment_.arena()}));
     kernel.value()->arguments = std::move(arguments).value();
   }
   return kernel;
 }
 
 Result<void> Handlers::handle(const wire::EnqueueKernel& call) {
-  auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
-  auto kernel = launched(call);
-  if (!kernel) return kernel.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
+  FAIRGV_TRY(kernel, launched(call));
   auto arguments = kernel.value()->arguments;
   return executor_.enqueue(std::make_shared<Launch>(std::move(queue).value(), std::move(kernel).value(),
                                                     std::move(arguments), Launch::range_of(call)),
@@ -45,10 +40,8 @@ Result<void> Handlers::handle(const wire::EnqueueNothing& call) {
 }
 
 Result<void> Handlers::handle(const wire::EnqueueAccess& call) {
-  const auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
-  const auto buffer = objects_.get<Buffer>(call.buffer);
-  if (!buffer) return buffer.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
+  FAIRGV_TRY(buffer, objects_.get<Buffer>(call.buffer));
   if (!call.command.completion) return Error{"an access that nobody could end"};
   return executor_.enqueue_marker(Work::access, queue.value()->lane,
                                   first_error(*queue.value(), *buffer.value()), call.command.completion,
@@ -57,16 +50,14 @@ Result<void> Handlers::handle(const wire::EnqueueAccess& call) {
 
 Result<void> Handlers::handle(const wire::EnqueueHostWork& call) {
   if (!call.command.completion) return Error{"host work that nobody could end"};
-  const auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
   const auto node = std::make_shared<Node>(Work::access, queue.value()->lane, queue.value()->error);
   node->program_ends = true;
   return executor_.enqueue_after(node, call.command.completion, call.command.wait_list, {});
 }
 
 Result<void> Handlers::marker(Work work, const wire::Command& command) {
-  const auto queue = objects_.get<Queue>(command.queue);
-  if (!queue) return queue.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(command.queue));
   return executor_.enqueue_marker(work, queue.value()->lane, queue.value()->error, command.completion,
                                   command.wait_list);
 }

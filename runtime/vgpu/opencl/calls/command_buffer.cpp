@@ -88,8 +88,7 @@ Result<wire::StatusReply> status(const Result<cl_int>& outcome) {
 }  // namespace
 
 Result<void> Handlers::handle(const wire::CreateCommandBuffer& call) {
-  auto queue = objects_.get<Queue>(call.queue);
-  if (!queue) return queue.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.queue));
   auto buffer = std::make_shared<CommandBuffer>();
   buffer->queue = std::move(queue).value();
   buffer->error = buffer->queue->error;
@@ -108,15 +107,13 @@ Result<void> Handlers::handle(const wire::CreateCommandBuffer& call) {
   return objects_.insert(call.id, std::move(buffer));
 }
 
-// record() and recorded(): see backend.hpp.
+// record() and recorded(): see backend/back_end.hpp.
 
 template <class Record, class... Objects>
 Result<cl_int> Handlers::record(const wire::Recording& recording, Record record, const Objects&... objects) {
-  const auto found = objects_.get<CommandBuffer>(recording.command_buffer);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, objects_.get<CommandBuffer>(recording.command_buffer));
   CommandBuffer& buffer = *found.value();
-  const auto waits = buffer.driver_points(recording.wait_list);
-  if (!waits) return waits.error();
+  FAIRGV_TRY(waits, buffer.driver_points(recording.wait_list));
   if (buffer.finalized) return Error{"a command for a buffer that was finalized"};
 
   cl_sync_point_khr own = 0;
@@ -135,8 +132,7 @@ Result<cl_int> Handlers::record(const wire::Recording& recording, Record record,
 Result<void> Handlers::recorded(const wire::Recording& recording, Result<cl_int> outcome) {
   if (!outcome) return outcome.error();
   if (outcome.value() == CL_SUCCESS) return {};
-  const auto buffer = objects_.get<CommandBuffer>(recording.command_buffer);
-  if (!buffer) return buffer.error();
+  FAIRGV_TRY(buffer, objects_.get<CommandBuffer>(recording.command_buffer));
   buffer.value()->error = outcome.value();
   buffer.value()->points.push_back(0);
   return {};
@@ -150,8 +146,7 @@ Result<void> Handlers::handle(const wire::RecordBarrier& call) {
 }
 
 Result<void> Handlers::handle(const wire::RecordKernel& call) {
-  const auto kernel = launched(call.command);
-  if (!kernel) return kernel.error();
+  FAIRGV_TRY(kernel, launched(call.command));
   const auto launch = [&](CommandBuffer& buffer, const RecordWaits& waits) {
     const Launch::Range range = Launch::range_of(call.command);
     cl_int error = first_error(*kernel.value()->arguments, range);
@@ -181,8 +176,7 @@ Result<void> Handlers::handle(const wire::RecordKernel& call) {
 template <class Enqueued>
 Result<cl_int> Handlers::record_copy(const wire::Recorded<Enqueued>& call) {
   const auto copy = describe(call.command);
-  const auto objects = find(copy.uses);
-  if (!objects) return objects.error();
+  FAIRGV_TRY(objects, find(copy.uses));
   const auto record_with = [&](const auto&... object) -> Result<cl_int> {
     if (!fits(call.command, *object...)) return Error{kBeyondBounds};
     const auto send = [&](CommandBuffer& buffer, const RecordWaits& waits) {
@@ -233,8 +227,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::RecordFillImage& call) {
 // ---- running
 
 Result<wire::StatusReply> Handlers::handle(const wire::FinalizeCommandBuffer& call) {
-  const auto found = objects_.get<CommandBuffer>(call.command_buffer);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, objects_.get<CommandBuffer>(call.command_buffer));
   CommandBuffer& buffer = *found.value();
   if (buffer.error != CL_SUCCESS) return wire::StatusReply{buffer.error};
   const cl_int error = buffer.driver.finalize(buffer.handle);
@@ -243,10 +236,8 @@ Result<wire::StatusReply> Handlers::handle(const wire::FinalizeCommandBuffer& ca
 }
 
 Result<void> Handlers::handle(const wire::EnqueueCommandBuffer& call) {
-  auto queue = objects_.get<Queue>(call.command.queue);
-  if (!queue) return queue.error();
-  auto buffer = objects_.get<CommandBuffer>(call.command_buffer);
-  if (!buffer) return buffer.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
+  FAIRGV_TRY(buffer, objects_.get<CommandBuffer>(call.command_buffer));
   if (!buffer.value()->finalized) return Error{"a command buffer that was not finalized"};
   const bool same_device = queue.value()->lane->device() == buffer.value()->queue->lane->device();
   if (!same_device || queue.value()->context != buffer.value()->queue->context) {
@@ -254,8 +245,7 @@ Result<void> Handlers::handle(const wire::EnqueueCommandBuffer& call) {
   }
   if (buffer.value()->compiles_late()) {
     const auto commands = steps_of(*buffer.value(), queue.value());
-    const auto queued = executor_.enqueue_sequence(commands, call.command.completion, call.command.wait_list);
-    if (!queued) return queued.error();
+    FAIRGV_TRY(queued, executor_.enqueue_sequence(commands, call.command.completion, call.command.wait_list));
     if (queued.value()) return {};
   }
   return executor_.enqueue(std::make_shared<Replay>(std::move(queue).value(), std::move(buffer).value()),

@@ -69,8 +69,7 @@ Result<void> Handlers::handle(const wire::EnqueueCopyBufferToImage& call) {
 // An image that is a row of a buffer's elements is filled by copies: some drivers (PoCL 3.1) do not survive
 // filling it as an image.
 Result<void> Handlers::handle(const wire::EnqueueFillImage& call) {
-  const auto image = objects_.get<Image>(call.image);
-  if (!image) return image.error();
+  FAIRGV_TRY(image, objects_.get<Image>(call.image));
   if (!image.value()->buffer) return enqueue(call, describe(call));
   if (!fits(call, *image.value())) return Error{kBeyondBounds};
   return enqueue(

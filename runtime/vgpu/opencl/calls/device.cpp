@@ -23,8 +23,7 @@ bool is_partition(std::span<const std::int64_t> list) {
 }  // namespace
 
 Result<wire::SubDevicesReply> Handlers::handle(const wire::CreateSubDevices& call) {
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(id, device(call.device));
   if (!is_partition(call.properties)) return Error{"a list of partition properties without an end"};
   static_assert(sizeof(cl_device_partition_property) == sizeof(std::int64_t));
   const auto* const properties =
@@ -46,8 +45,7 @@ Result<void> Handlers::handle(const wire::ReleaseSubDevice& call) {
 }
 
 Result<wire::TimersReply> Handlers::handle(const wire::GetTimers& call) {
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(id, device(call.device));
   // Both came with OpenCL 2.1.
   if (!driver_.platforms()[driver_.devices()[call.device].platform].is_2_1) {
     return wire::TimersReply{CL_INVALID_OPERATION, 0, 0};

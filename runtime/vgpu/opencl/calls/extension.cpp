@@ -9,8 +9,7 @@ namespace {
 
 template <class T>
 Result<void*> handle_of(const ObjectTable<Object>& objects, std::uint64_t name, cl_int& poison) {
-  const auto object = objects.get<T>(wire::ObjectId{name});
-  if (!object) return object.error();
+  FAIRGV_TRY(object, objects.get<T>(wire::ObjectId{name}));
   if (object.value()->error != CL_SUCCESS) poison = object.value()->error;
   return static_cast<void*>(object.value()->handle.get());
 }
@@ -33,16 +32,14 @@ Result<void*> Handlers::extension_function(wire::PlatformIndex platform, std::st
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::FindExtensionFunction& call) {
-  const auto function = extension_function(call.platform, call.function);
-  if (!function) return function.error();
+  FAIRGV_TRY(function, extension_function(call.platform, call.function));
   return wire::StatusReply{function.value() != nullptr ? CL_SUCCESS : CL_INVALID_VALUE};
 }
 
 Result<wire::ExtensionReply> Handlers::handle(const wire::CallExtension& call) {
   const wire::ExtensionSignature* const signature = wire::find_signature(call.function);
   if (signature == nullptr) return Error{fmt::format("a function '{}' that no table has", call.function)};
-  const auto function = extension_function(call.platform, call.function);
-  if (!function) return function.error();
+  FAIRGV_TRY(function, extension_function(call.platform, call.function));
   if (function.value() == nullptr) return Error{fmt::format("the driver has no {}", call.function)};
   return call_extension(*signature, reinterpret_cast<void (*)()>(function.value()), call,
                         [this](wire::ParameterKind kind, std::uint64_t name, cl_int& poison) {

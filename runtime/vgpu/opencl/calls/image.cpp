@@ -81,8 +81,7 @@ SamplerHandle make_sampler(cl_context context, const wire::CreateSampler& call, 
 }  // namespace
 
 Result<wire::InfoReply> Handlers::handle(const wire::GetSupportedImageFormats& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   wire::InfoReply reply;
   reply.error = context.value()->error;
   if (reply.error != CL_SUCCESS) return reply;
@@ -99,8 +98,7 @@ Result<wire::InfoReply> Handlers::handle(const wire::GetSupportedImageFormats& c
 }
 
 Result<void> Handlers::handle(const wire::CreateImage& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto image = std::make_shared<Image>();
   image->extent = extent_of(call.description);
   image->context = std::move(context).value();
@@ -114,8 +112,7 @@ Result<void> Handlers::handle(const wire::CreateImage& call) {
   std::byte* initial = nullptr;
   if (call.initial.bytes != 0) {
     const std::size_t element = element_bytes_of(image->context->handle.get(), flags, description);
-    const auto range = arena(call.initial, packed_bytes(description, element));
-    if (!range) return range.error();
+    FAIRGV_TRY(range, arena(call.initial, packed_bytes(description, element)));
     initial = range.value();
     flags |= CL_MEM_COPY_HOST_PTR;
   }
@@ -136,8 +133,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CreateImageFromMemory& ca
     if (call.description.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) image->buffer = buffer.value();
     image->memory = std::move(buffer).value();
   } else {
-    auto other = objects_.get<Image>(call.memory);
-    if (!other) return other.error();
+    FAIRGV_TRY(other, objects_.get<Image>(call.memory));
     image->context = other.value()->context;
     image->error = other.value()->error;
     memory = other.value()->handle.get();
@@ -158,13 +154,12 @@ Result<wire::StatusReply> Handlers::handle(const wire::CreateImageFromMemory& ca
     image->buffer.reset();
   }
   const wire::StatusReply reply{image->error};
-  if (auto inserted = objects_.insert(call.id, std::move(image)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(image)));
   return reply;
 }
 
 Result<void> Handlers::handle(const wire::CreateSampler& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto sampler = std::make_shared<Sampler>();
   sampler->context = std::move(context).value();
   sampler->error = sampler->context->error;
@@ -175,8 +170,7 @@ Result<void> Handlers::handle(const wire::CreateSampler& call) {
 }
 
 Result<void> Handlers::handle(const wire::CreatePipe& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto pipe = std::make_shared<Pipe>();
   pipe->context = std::move(context).value();
   pipe->error = pipe->context->error;

@@ -12,8 +12,7 @@ constexpr std::uint64_t kLongestValue = std::uint64_t{1} << 20;
 }  // namespace
 
 Result<void> Handlers::handle(const wire::CreateKernel& call) {
-  auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   auto kernel = std::make_shared<Kernel>();
   kernel->program = std::move(program).value();
   kernel->name = call.kernel;
@@ -46,8 +45,7 @@ Result<void> Handlers::handle(const wire::CreateKernel& call) {
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckArgumentSize& call) {
-  const auto kernel = objects_.get<Kernel>(call.kernel);
-  if (!kernel) return kernel.error();
+  FAIRGV_TRY(kernel, objects_.get<Kernel>(call.kernel));
   wire::StatusReply reply{kernel.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
   const auto& takes = kernel.value()->takes;
@@ -67,12 +65,9 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckArgumentSize& call) 
 }
 
 Result<void> Handlers::handle(const wire::SetKernelArguments& call) {
-  const auto kernel = objects_.get<Kernel>(call.kernel);
-  if (!kernel) return kernel.error();
+  FAIRGV_TRY(kernel, objects_.get<Kernel>(call.kernel));
   if (kernel.value()->error != CL_SUCCESS) return {};  // a poisoned kernel's arguments do not matter
-  auto arguments = updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes,
-                           {objects_, segment_.arena()});
-  if (!arguments) return arguments.error();
+  FAIRGV_TRY(arguments, updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes, {objects_, segment_.arena()}));
   kernel.value()->arguments = std::move(arguments).value();
   return {};
 }

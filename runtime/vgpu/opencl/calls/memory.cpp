@@ -27,8 +27,7 @@ Result<void> Handlers::handle(const wire::ReturnMemory& call) {
 Result<wire::MemoryReply> Handlers::handle(const wire::GetMemoryLeft& call) {
   if (settings_.memory == nullptr) return wire::MemoryReply{std::numeric_limits<std::uint64_t>::max()};
   loop().pump();  // what commands that have ended hold is not in use
-  const auto left = settings_.memory->left(call.device);
-  if (!left) return left.error();
+  FAIRGV_TRY(left, settings_.memory->left(call.device));
   return wire::MemoryReply{left.value()};
 }
 
@@ -42,8 +41,7 @@ Result<void> Handlers::handle(const wire::AwaitMemory& call) {
 template <class Made>
 Result<void> Handlers::charge(Made& object, std::uint64_t bytes, bool front_end_hears) {
   if (settings_.memory == nullptr) return {};
-  auto charge = settings_.memory->charge(object.context->roots, bytes, front_end_hears);
-  if (!charge) return charge.error();
+  FAIRGV_TRY(charge, settings_.memory->charge(object.context->roots, bytes, front_end_hears));
   if (charge.value()) {
     object.charge = std::move(*charge.value());
   } else if (object.error == CL_SUCCESS) {

@@ -9,8 +9,7 @@ namespace fairgv::vgpu::opencl {
 
 Result<void> Handlers::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
-  const auto released = objects_.take(call.id);
-  if (!released) return released.error();
+  FAIRGV_TRY(released, objects_.take(call.id));
   released.value()->release();
   return {};
 }
@@ -19,8 +18,7 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
   if (call.devices.size() > driver_.devices().size()) {
     return Error{fmt::format("{} devices of {}", call.devices.size(), driver_.devices().size())};
   }
-  const auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
+  FAIRGV_TRY(ids, driver_.ids(call.devices));
   if (ids.value().empty()) return Error{"a context without devices"};
   const wire::PlatformIndex platform_index = driver_.devices()[call.devices.front()].platform;
   for (const wire::DeviceIndex device : call.devices) {
@@ -41,10 +39,8 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
 }
 
 Result<void> Handlers::handle(const wire::CreateQueue& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(id, device(call.device));
   const bool in_order = (call.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
   const bool profiling = (call.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 
@@ -76,20 +72,17 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
 
 Result<void> Handlers::handle(const wire::FlushQueue& call) {
   // Whatever may run is handed to the driver and flushed without being asked.
-  const auto queue = objects_.get<Queue>(call.queue);
-  if (!queue) return queue.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.queue));
   return {};
 }
 
 Result<void> Handlers::handle(const wire::CreateBuffer& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   cl_mem_flags flags = call.flags & ~kHostPointerFlags;
   std::byte* contents = nullptr;
   const bool is_direct = call.backing.bytes != 0;
   if (is_direct || call.initial.bytes != 0) {
-    const auto range = arena(is_direct ? call.backing : call.initial, call.bytes);
-    if (!range) return range.error();
+    FAIRGV_TRY(range, arena(is_direct ? call.backing : call.initial, call.bytes));
     contents = range.value();
     flags |= is_direct ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
   }
@@ -114,8 +107,7 @@ Result<void> Handlers::handle(const wire::CreateBuffer& call) {
 }
 
 Result<void> Handlers::tell_when_gone(Buffer& buffer, wire::EventId retired) {
-  auto node = executor_.begin_host_work(retired);
-  if (!node) return node.error();
+  FAIRGV_TRY(node, executor_.begin_host_work(retired));
   buffer.when_gone = [listening = std::weak_ptr(listening_),
                       node = std::move(node).value()](bool is_headroom) {
     const auto executor = listening.lock();
@@ -133,8 +125,7 @@ std::shared_ptr<Buffer> Handlers::owner_of(wire::ArenaRange range) const {
 }
 
 Result<void> Handlers::handle(const wire::CreateSubBuffer& call) {
-  auto parent = objects_.get<Buffer>(call.parent);
-  if (!parent) return parent.error();
+  FAIRGV_TRY(parent, objects_.get<Buffer>(call.parent));
   if (parent.value()->is_part) return Error{"a part of a part of a buffer"};
   if (!has_range(parent.value()->bytes, call.origin, call.bytes)) {
     return Error{

@@ -26,8 +26,7 @@ Result<std::shared_ptr<Program>> Handlers::program(wire::ObjectId id) const {
 }
 
 Result<void> Handlers::handle(const wire::CreateProgramWithSource& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto program = std::make_shared<Program>();
   program->context = std::move(context).value();
   program->error = program->context->error;
@@ -43,10 +42,8 @@ Result<void> Handlers::handle(const wire::CreateProgramWithSource& call) {
 }
 
 Result<wire::BinaryReply> Handlers::handle(const wire::CreateProgramWithBinary& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  const auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(ids, driver_.ids(call.devices));
   if (call.sizes.size() != call.devices.size()) return Error{"not one binary for each device"};
 
   std::vector<std::size_t> lengths;
@@ -70,13 +67,12 @@ Result<wire::BinaryReply> Handlers::handle(const wire::CreateProgramWithBinary& 
         lengths.data(), binaries.data(), reply.statuses.data(), &program->error));
   }
   reply.error = program->error;
-  if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(program)));
   return reply;
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CreateProgramWithIl& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   auto program = std::make_shared<Program>();
   program->context = std::move(context).value();
   program->error = program->context->error;
@@ -91,15 +87,13 @@ Result<wire::StatusReply> Handlers::handle(const wire::CreateProgramWithIl& call
     }
   }
   const wire::StatusReply reply{program->error};
-  if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(program)));
   return reply;
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CreateProgramWithBuiltInKernels& call) {
-  auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  const auto ids = driver_.ids(call.devices);
-  if (!ids) return ids.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(ids, driver_.ids(call.devices));
   auto program = std::make_shared<Program>();
   program->context = std::move(context).value();
   program->error = program->context->error;
@@ -111,13 +105,12 @@ Result<wire::StatusReply> Handlers::handle(const wire::CreateProgramWithBuiltInK
   // PoCL 3.1 returns null with its error variable as it was.
   if (!program->handle && program->error == CL_SUCCESS) program->error = CL_INVALID_VALUE;
   const wire::StatusReply reply{program->error};
-  if (auto inserted = objects_.insert(call.id, std::move(program)); !inserted) return inserted.error();
+  FAIRGV_CHECK(objects_.insert(call.id, std::move(program)));
   return reply;
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::SetSpecializationConstant& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
   // PoCL 3.1 asserts it.
   if (!program.value()->is_intermediate) return wire::StatusReply{CL_INVALID_PROGRAM};
@@ -128,8 +121,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::SetSpecializationConstant
 }
 
 Result<wire::DevicesReply> Handlers::handle(const wire::GetProgramDevices& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   wire::DevicesReply reply;
   reply.error = program.value()->error;
   if (reply.error != CL_SUCCESS) return reply;

@@ -109,8 +109,7 @@ SubGroupFunction sub_group_function(const Platform& platform) {
 }  // namespace
 
 Result<cl_device_id> Handlers::device(wire::DeviceIndex index) const {
-  auto ids = driver_.ids(std::span(&index, 1));
-  if (!ids) return ids.error();
+  FAIRGV_TRY(ids, driver_.ids(std::span(&index, 1)));
   return ids.value().front();
 }
 
@@ -132,18 +131,15 @@ Result<wire::InfoReply> Handlers::handle(const wire::GetPlatformInfo& call) {
 }
 
 Result<wire::InfoReply> Handlers::handle(const wire::GetDeviceInfo& call) {
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(id, device(call.device));
   return get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetDeviceInfo(id.value(), call.param, size, value, size_ret);
   });
 }
 
 Result<wire::InfoReply> Handlers::handle(const wire::GetProgramBuildInfo& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(program, this->program(call.program));
+  FAIRGV_TRY(id, device(call.device));
   if (program.value()->error != CL_SUCCESS) return wire::InfoReply{program.value()->error, {}};
   auto reply = get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
     return clGetProgramBuildInfo(program.value()->handle.get(), id.value(), call.param, size, value,
@@ -156,16 +152,14 @@ Result<wire::InfoReply> Handlers::handle(const wire::GetProgramBuildInfo& call) 
 }
 
 Result<wire::InfoReply> Handlers::handle(const wire::GetProgramInfo& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   if (program.value()->error != CL_SUCCESS) return wire::InfoReply{program.value()->error, {}};
   const cl_program handle = program.value()->handle.get();
   return call.param == CL_PROGRAM_BINARIES ? program_binaries(handle) : program_info(handle, call.param);
 }
 
 Result<wire::KernelsReply> Handlers::handle(const wire::DescribeKernels& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   wire::KernelsReply reply;
   reply.error = program.value()->error;
   if (reply.error != CL_SUCCESS) return reply;
@@ -185,10 +179,8 @@ Result<wire::KernelsReply> Handlers::handle(const wire::DescribeKernels& call) {
 }
 
 Result<wire::InfoReply> Handlers::handle(const wire::GetKernelWorkGroupInfo& call) {
-  const auto kernel = objects_.get<Kernel>(call.kernel);
-  if (!kernel) return kernel.error();
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(kernel, objects_.get<Kernel>(call.kernel));
+  FAIRGV_TRY(id, device(call.device));
   if (kernel.value()->error != CL_SUCCESS) return wire::InfoReply{kernel.value()->error, {}};
   // Local memory given as an argument counts.
   if (call.param == CL_KERNEL_LOCAL_MEM_SIZE) kernel.value()->apply_arguments();
@@ -199,10 +191,8 @@ Result<wire::InfoReply> Handlers::handle(const wire::GetKernelWorkGroupInfo& cal
 }
 
 Result<wire::InfoReply> Handlers::handle(const wire::GetKernelSubGroupInfo& call) {
-  const auto kernel = objects_.get<Kernel>(call.kernel);
-  if (!kernel) return kernel.error();
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(kernel, objects_.get<Kernel>(call.kernel));
+  FAIRGV_TRY(id, device(call.device));
   if (call.output_bytes > wire::kLongestSubGroupAnswer) {
     return Error{fmt::format("an answer of {} bytes is too long", call.output_bytes)};
   }

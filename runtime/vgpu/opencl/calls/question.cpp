@@ -89,10 +89,8 @@ Result<wire::DevicesReply> Handlers::handle(const wire::GetDevicesOfType& call) 
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckQueue& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
-  const auto id = device(call.device);
-  if (!id) return id.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
+  FAIRGV_TRY(id, device(call.device));
   wire::StatusReply reply{context.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
   Platform platform = driver_.platforms()[driver_.devices()[call.device].platform];
@@ -103,8 +101,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckQueue& call) {
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckImagesOfHostMemory& call) {
-  const auto context = objects_.get<Context>(call.context);
-  if (!context) return context.error();
+  FAIRGV_TRY(context, objects_.get<Context>(call.context));
   wire::StatusReply reply{context.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
   const cl_context handle = context.value()->handle.get();
@@ -115,10 +112,8 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckImagesOfHostMemory& 
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckEmptyCommand& call) {
-  const auto queue = objects_.get<Queue>(call.queue);
-  if (!queue) return queue.error();
-  const auto buffer = objects_.get<Buffer>(call.buffer);
-  if (!buffer) return buffer.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.queue));
+  FAIRGV_TRY(buffer, objects_.get<Buffer>(call.buffer));
   wire::StatusReply reply{first_error(*queue.value(), *buffer.value())};
   if (reply.error != CL_SUCCESS) return reply;
   const auto enqueue = [&](cl_command_queue to, const Waits& waits) {
@@ -130,8 +125,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckEmptyCommand& call) 
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckSubBuffer& call) {
-  const auto parent = objects_.get<Buffer>(call.parent);
-  if (!parent) return parent.error();
+  FAIRGV_TRY(parent, objects_.get<Buffer>(call.parent));
   wire::StatusReply reply{parent.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
   const cl_buffer_region region{call.origin, call.bytes};
@@ -141,8 +135,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckSubBuffer& call) {
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckReleaseCallback& call) {
-  const auto program = this->program(call.program);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, this->program(call.program));
   if (program.value()->error != CL_SUCCESS) return wire::StatusReply{program.value()->error};
   const Device& device = driver_.devices()[program.value()->context->devices.front()];
   if (!driver_.platforms()[device.platform].is_2_2) return wire::StatusReply{CL_INVALID_OPERATION};
@@ -150,10 +143,8 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckReleaseCallback& cal
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::CheckLaunch& call) {
-  const auto queue = objects_.get<Queue>(call.queue);
-  if (!queue) return queue.error();
-  const auto found = objects_.get<Kernel>(call.kernel);
-  if (!found) return found.error();
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.queue));
+  FAIRGV_TRY(found, objects_.get<Kernel>(call.kernel));
   if (call.dimensions < 1 || call.dimensions > 3) {
     return Error{fmt::format("a launch in {} dimensions", call.dimensions)};
   }

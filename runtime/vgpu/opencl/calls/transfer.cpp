@@ -48,11 +48,9 @@ Result<std::byte*> Handlers::arena(wire::ArenaRange range, std::uint64_t needed)
 
 template <class Function, class Call>
 Result<void> Handlers::transfer_bytes(Function* function, const Call& call, wire::ArenaRange range) {
-  const auto found = objects_.get<Buffer>(call.buffer);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, objects_.get<Buffer>(call.buffer));
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
-  const auto host = arena(range, range.bytes);
-  if (!host) return host.error();
+  FAIRGV_TRY(host, arena(range, range.bytes));
   if (!is_apart(range, *found.value())) return Error{kWithinItself};
   return enqueue(
       call,
@@ -65,11 +63,9 @@ Result<void> Handlers::transfer_bytes(Function* function, const Call& call, wire
 
 template <class Function, class Call>
 Result<void> Handlers::transfer_rect(Function* function, const Call& call, wire::ArenaRange range) {
-  const auto found = objects_.get<Buffer>(call.buffer);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, objects_.get<Buffer>(call.buffer));
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
-  const auto host = arena(range, volume(call.region));
-  if (!host) return host.error();
+  FAIRGV_TRY(host, arena(range, volume(call.region)));
   if (!is_apart(range, *found.value())) return Error{kWithinItself};
   return enqueue(
       call,
@@ -83,11 +79,9 @@ Result<void> Handlers::transfer_rect(Function* function, const Call& call, wire:
 
 template <class Function, class Call>
 Result<void> Handlers::transfer_box(Function* function, const Call& call, wire::ArenaRange range) {
-  const auto found = objects_.get<Image>(call.image);
-  if (!found) return found.error();
+  FAIRGV_TRY(found, objects_.get<Image>(call.image));
   if (!fits(call, *found.value())) return Error{kBeyondBounds};
-  const auto host = arena(range, arena_bytes(*found.value(), call.region, call.row_pitch, call.slice_pitch));
-  if (!host) return host.error();
+  FAIRGV_TRY(host, arena(range, arena_bytes(*found.value(), call.region, call.row_pitch, call.slice_pitch)));
   if (!is_apart(range, *found.value())) return Error{kWithinItself};
   return enqueue(
       call,

@@ -196,21 +196,6 @@ __global__ void sample_3d(cudaTextureObject_t t, float* out, int width, int heig
   out[i] = tex3D<float>(t, i % width + 0.5f, i / width % height + 0.5f, i / (width * height) + 1.0f);
 }
 
-cudaArray_t filled_3d(const std::vector<float>& texels, cudaExtent extent, unsigned flags) {
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-  cudaArray_t array = nullptr;
-  OK(cudaMalloc3DArray(&array, &format, extent, flags));
-  cudaMemcpy3DParms copy = {};
-  const size_t rows = std::max<size_t>(1, extent.height);
-  copy.srcPtr = make_cudaPitchedPtr(const_cast<float*>(texels.data()), extent.width * sizeof(float),
-                                    extent.width, rows);
-  copy.dstArray = array;
-  copy.extent = make_cudaExtent(extent.width, rows, extent.depth);
-  copy.kind = cudaMemcpyHostToDevice;
-  OK(cudaMemcpy3D(&copy));
-  return array;
-}
-
 void volumes() {
   const int width = 9, height = 5, depth = 7, count = width * height * depth;
   std::vector<float> texels(count);
@@ -308,145 +293,11 @@ void gathering() {
   OK(cudaFreeArray(array));
 }
 
-// ---- what is said of them, and what is refused
-
-__global__ void read_view(cudaTextureObject_t t, float* out) {
-  out[0] = tex2DLayered<float>(t, 1, 0, 0);
-  out[1] = tex2DLayered<float>(t, 1, 0, 9);  // the last one
-}
-
-void descriptions() {
-  const int width = 4, layers = 6;
-  std::vector<float> texels(width * width * layers);
-  for (size_t i = 0; i < texels.size(); ++i) texels[i] = i;
-  cudaArray_t array = filled_3d(texels, make_cudaExtent(width, width, layers), cudaArrayLayered);
-  cudaChannelFormatDesc format;
-  cudaExtent extent;
-  unsigned flags = 0;
-  OK(cudaArrayGetInfo(&format, &extent, &flags, array));
-  CHECK(format.x == 32 && extent.width == 4 && extent.height == 4 && extent.depth == 6 &&
-        flags == cudaArrayLayered);
-  const cudaResourceDesc resource = of_array(array);
-  cudaTextureDesc desc = sampling(cudaAddressModeBorder, cudaFilterModePoint, false);
-  desc.maxAnisotropy = 4;
-  cudaResourceViewDesc view = {};
-  view.format = cudaResViewFormatFloat1;
-  view.width = view.height = width;
-  view.depth = layers;
-  view.firstLayer = 2;
-  view.lastLayer = 4;
-  cudaTextureObject_t t = 0;
-  OK(cudaCreateTextureObject(&t, &resource, &desc, &view));
-  cudaResourceDesc told_resource;
-  cudaTextureDesc told;
-  cudaResourceViewDesc told_view;
-  OK(cudaGetTextureObjectResourceDesc(&told_resource, t));
-  OK(cudaGetTextureObjectTextureDesc(&told, t));
-  OK(cudaGetTextureObjectResourceViewDesc(&told_view, t));
-  CHECK(told_resource.resType == cudaResourceTypeArray && told_resource.res.array.array == array);
-  CHECK(told.readMode == cudaReadModeElementType && told.normalizedCoords == 0);
-  // NVIDIA's driver 580 tells others than it was given.
-  if (!is_system_driver()) {
-    CHECK(told.addressMode[1] == cudaAddressModeBorder && told.borderColor[0] == -7);
-    CHECK(told.maxAnisotropy == 4);
-  }
-  CHECK(told_view.firstLayer == 2 && told_view.lastLayer == 4 && told_view.width == 4);
-  Results<float> out(2);
-  read_view<<<1, 1>>>(t, out.device());
-  CHECK(out.get()[0] == 2 * 16 + 1 && out.get()[1] == 4 * 16 + 1);
-  OK(cudaDestroyTextureObject(t));
-  t = texture(resource, desc);
-  // NVIDIA's driver 580 makes one up.
-  if (!is_system_driver()) {
-    CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectResourceViewDesc(&told_view, t));
-    (void)cudaGetLastError();
-  }
-  OK(cudaDestroyTextureObject(t));
-  size_t most = 0;
-  const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>();
-  OK(cudaDeviceGetTexture1DLinearMaxWidth(&most, &bytes, 0));
-  cudaDeviceProp properties;
-  OK(cudaGetDeviceProperties(&properties, 0));
-  CHECK(most >= 1 << 27 && properties.maxTexture2D[0] >= 65536 && properties.maxSurface2D[0] >= 32768 &&
-        properties.maxTexture3D[2] >= 2048 && properties.textureAlignment > 0);
-  OK(cudaFreeArray(array));
-}
-
-void refused(const cudaResourceDesc& resource, const cudaTextureDesc& desc) {
-  cudaTextureObject_t t = 0;
-  CHECK_CODE(cudaErrorInvalidValue, cudaCreateTextureObject(&t, &resource, &desc, nullptr));
-  (void)cudaGetLastError();
-}
-
-// With handles that were made up or are no more: not for drivers that take every handle for good.
-void errors() {
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
-  cudaArray_t array = nullptr;
-  OK(cudaMallocArray(&array, &format, 16, 16));
-  const auto plain = sampling(cudaAddressModeClamp, cudaFilterModePoint, false);
-  refused(of_array(nullptr), plain);
-  refused(of_array(reinterpret_cast<cudaArray_t>(&array)), plain);
-  refused(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));  // of integers
-  // A surface takes an array that was made for it.
-  const cudaResourceDesc resource = of_array(array);
-  cudaSurfaceObject_t s = 0;
-  CHECK_CODE(cudaErrorInvalidValue, cudaCreateSurfaceObject(&s, &resource));
-  CHECK_CODE(cudaErrorInvalidValue, cudaDestroySurfaceObject(12345));
-  CHECK_CODE(cudaErrorInvalidValue, cudaDestroyTextureObject(12345));
-  cudaTextureObject_t t = texture(resource, plain);
-  OK(cudaDestroyTextureObject(t));
-  CHECK_CODE(cudaErrorInvalidValue, cudaDestroyTextureObject(t));
-  cudaTextureDesc told;
-  CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectTextureDesc(&told, t));
-  // Memory: not aligned, longer than what was allocated, at nothing, with a pitch too short.
-  int* memory = nullptr;
-  OK(cudaMalloc(&memory, 4096));
-  cudaResourceDesc linear = {};
-  linear.resType = cudaResourceTypeLinear;
-  linear.res.linear.desc = format;
-  linear.res.linear.sizeInBytes = 1024;
-  linear.res.linear.devPtr = memory + 1;
-  refused(linear, plain);
-  linear.res.linear.devPtr = nullptr;
-  refused(linear, plain);
-  linear.res.linear.devPtr = memory;
-  linear.res.linear.sizeInBytes = 1 << 20;
-  refused(linear, plain);
-  linear.res.linear.sizeInBytes = 2;  // not one element
-  refused(linear, plain);
-  cudaResourceDesc pitched = {};
-  pitched.resType = cudaResourceTypePitch2D;
-  pitched.res.pitch2D.devPtr = memory;
-  pitched.res.pitch2D.desc = format;
-  pitched.res.pitch2D.width = 16;
-  pitched.res.pitch2D.height = 8;
-  pitched.res.pitch2D.pitchInBytes = 32;
-  refused(pitched, plain);
-  pitched.res.pitch2D.pitchInBytes = 1024;
-  refused(pitched, plain);  // the last row lies outside
-  OK(cudaFree(memory));
-  // Arrays: none of nothing, none beyond the device's largest, no mipmaps; and freed once.
-  cudaArray_t bad = nullptr;
-  CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 0, 16));
-  CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 1 << 20, 16));
-  CHECK_CODE(cudaErrorInvalidValue,
-             cudaMalloc3DArray(&bad, &format, make_cudaExtent(8, 4, 6), cudaArrayCubemap));
-  CHECK_CODE(cudaErrorInvalidValue,
-             cudaMalloc3DArray(&bad, &format, make_cudaExtent(8, 8, 6), cudaArrayTextureGather));
-  cudaMipmappedArray_t mipmapped = nullptr;
-  const cudaError_t mipmaps =
-      cudaMallocMipmappedArray(&mipmapped, &format, make_cudaExtent(8, 8, 0), 2, cudaArrayDefault);
-  CHECK(mipmaps == cudaErrorNotSupported || mipmaps == cudaSuccess);
-  if (mipmaps == cudaSuccess) OK(cudaFreeMipmappedArray(mipmapped));
-  OK(cudaFreeArray(array));
-  CHECK_CODE(cudaErrorInvalidResourceHandle, cudaFreeArray(array));
-  refused(of_array(array), plain);
-  int value = 0;
-  CHECK(cudaMemcpy2DFromArray(&value, 4, array, 0, 0, 4, 1, cudaMemcpyDeviceToHost) != cudaSuccess);
-  (void)cudaGetLastError();
-}
-
 }  // namespace
+
+// Of textures_told.cu.
+void descriptions();
+void errors();
 
 int main(int argc, char** argv) {
   const Case cases[] = {{"array_2d", array_2d},

@@ -63,4 +63,19 @@ inline std::vector<float> made_texels(int width, int height) {
   return texels;
 }
 
+inline cudaArray_t filled_3d(const std::vector<float>& texels, cudaExtent extent, unsigned flags) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  OK(cudaMalloc3DArray(&array, &format, extent, flags));
+  cudaMemcpy3DParms copy = {};
+  const size_t rows = std::max<size_t>(1, extent.height);
+  copy.srcPtr = make_cudaPitchedPtr(const_cast<float*>(texels.data()), extent.width * sizeof(float),
+                                    extent.width, rows);
+  copy.dstArray = array;
+  copy.extent = make_cudaExtent(extent.width, rows, extent.depth);
+  copy.kind = cudaMemcpyHostToDevice;
+  OK(cudaMemcpy3D(&copy));
+  return array;
+}
+
 #endif  // FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_TEXTURES_HPP

@@ -21,7 +21,7 @@ class Samplers : public OpenCL {
   }
 };
 
-TEST_F(Samplers, SayWhatTheyWereMadeOf) {
+TEST_F(Samplers, AnswerQueriesAboutTheirProperties) {
   const SamplerHandle sampler = make_sampler(CL_TRUE, CL_ADDRESS_REPEAT);
   EXPECT_EQ(cl_bool{CL_TRUE}, sampler_info<cl_bool>(sampler, CL_SAMPLER_NORMALIZED_COORDS));
   EXPECT_EQ(cl_addressing_mode{CL_ADDRESS_REPEAT},

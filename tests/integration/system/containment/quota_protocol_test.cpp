@@ -53,7 +53,7 @@ struct RawClient : System {
   }
   /// How a command that uses the buffer ends.
   std::int32_t use(wire::ObjectId buffer) {
-    const wire::EventId done = client->new_event();
+    const wire::EventId done = client->events().acquire();
     wire::EnqueueFillBuffer fill;
     fill.command.queue = queue;
     fill.command.completion = done;

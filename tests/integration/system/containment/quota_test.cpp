@@ -86,8 +86,9 @@ INSTANTIATE_TEST_SUITE_P(
     Each, QuotaTable,
     ::testing::Values(
         Table{"Paths", "Table/*", std::nullopt}, Table{"PathsWithoutDirectMemory", "Table/*", "off"},
-        Table{"Release", "*Release.*:*/EachUse.*:*/EachWait.*", std::nullopt},
-        Table{"ReleaseWithoutDirectMemory", "*Release.*:*/EachUse.*:*/EachWait.*", "off"},
+        Table{"Release", "*Release.*:*/ReleaseAfterEachUse.*:*/ReleaseBeforeEachWait.*", std::nullopt},
+        Table{"ReleaseWithoutDirectMemory", "*Release.*:*/ReleaseAfterEachUse.*:*/ReleaseBeforeEachWait.*",
+              "off"},
         Table{"InUse", "*InUse*", std::nullopt}, Table{"Finished", "*Finished*", std::nullopt},
         Table{"FinishedWithoutDirectMemory", "*Finished*", "off"}, Table{"Small", "*Small*", std::nullopt},
         Table{"SmallWithoutDirectMemory", "*Small*", "off"}, Table{"Device", "*Device*", std::nullopt}),

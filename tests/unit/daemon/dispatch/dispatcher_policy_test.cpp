@@ -100,7 +100,7 @@ TEST_P(PolicyTurns, EverybodyGetsWhatThePolicyPromises) {
   }
 }
 
-TEST_P(PolicyTurns, ANewWeightHoldsFromThenOn) {
+TEST_P(PolicyTurns, ANewWeightHoldsAtOnce) {
   start({1, 1});
   EXPECT_NEAR(shares_within(10s)[2], 0.5, 0.01);
   dispatcher.set_weight(TenantId{2}, 4, now);

@@ -26,7 +26,9 @@ struct SuspendedTurns : Turns {
     }
     now = end;
   }
-  std::uint64_t waits(std::uint32_t tenant) { return use_of(dispatcher, TenantId{tenant}, now).waits.count(); }
+  std::uint64_t waits(std::uint32_t tenant) {
+    return use_of(dispatcher, TenantId{tenant}, now).waits.count();
+  }
   std::chrono::nanoseconds waited(std::uint32_t tenant) {
     return use_of(dispatcher, TenantId{tenant}, now).waits.sum();
   }

@@ -47,9 +47,9 @@ struct Turns : ::testing::Test {
     ASSERT_EQ(second.state(), State::held);
     second.begin();
   }
-  std::chrono::nanoseconds time_of(std::uint32_t tenant) { 
+  std::chrono::nanoseconds time_of(std::uint32_t tenant) {
     return dispatcher.device().charges.accounts().at(TenantId{tenant}).device_time;
-   }
+  }
 
   Dispatcher dispatcher;
   Dispatcher::Time now{std::chrono::seconds(1'000)};

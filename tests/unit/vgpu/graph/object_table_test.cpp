@@ -1,7 +1,7 @@
 // Ids from the wire reach an object only if index, generation and kind fit.
 #include <gtest/gtest.h>
 
-#include "runtime/vgpu/object_table.hpp"
+#include "runtime/vgpu/backend/object_table.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 
 namespace fairgv::vgpu::opencl {

@@ -89,7 +89,7 @@ class OpenClTest : public ::testing::Test {
   }
   std::int32_t build(ObjectId id, const std::string& source) {
     client.send(wire::CreateProgramWithSource{id, context, source});
-    const EventId built = client.new_event();
+    const EventId built = client.events().acquire();
     client.send(wire::BuildProgram{id, {}, "", "/", built});
     return end(built);
   }
@@ -148,13 +148,13 @@ class OpenClTest : public ::testing::Test {
     return broken ? broken->message : "";
   }
   std::int32_t finish(ObjectId of) {
-    const EventId event = client.new_event();
+    const EventId event = client.events().acquire();
     client.send(wire::EnqueueMarker{on(of, event)});
     return end(event);
   }
   std::vector<float> read(ObjectId buffer, std::size_t count) {
     const auto range = client.allocate(count * sizeof(float)).value();
-    const EventId event = client.new_event();
+    const EventId event = client.events().acquire();
     client.send(wire::EnqueueReadBuffer{on(queue, event), buffer, 0, range});
     EXPECT_EQ(end(event), CL_COMPLETE);
     std::vector<float> values(count);

@@ -24,7 +24,7 @@ TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
   const ObjectId recorded = record_fill_and_copy(copy, 64);
   ASSERT_EQ(finalize(recorded), CL_SUCCESS);
   EXPECT_EQ(read(copy, 16), std::vector<float>(16, 0.0F));
-  const EventId event = client.new_event();
+  const EventId event = client.events().acquire();
   client.send(wire::EnqueueCommandBuffer{on(queue, event), recorded});
   EXPECT_EQ(end(event), CL_COMPLETE);
   EXPECT_EQ(read(copy, 16), std::vector<float>(16, 2.5F));
@@ -41,7 +41,7 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinal
 TEST_F(OpenClTest, ALaunchWithGroupsThatCannotBeIsNotRecorded) {
   const auto kernel = make_kernel("scale");
   const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
-  const EventId launched = client.new_event();
+  const EventId launched = client.events().acquire();
   scale(queue, kernel, buffer, 2.0F, 16, launched);  // leaves the kernel with its arguments
   ASSERT_EQ(end(launched), CL_SUCCESS);
   for (const wire::Extent3 local : {wire::Extent3{5, 0, 0}, wire::Extent3{1 << 20, 0, 0}}) {

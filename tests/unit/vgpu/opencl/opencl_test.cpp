@@ -57,7 +57,7 @@ TEST_F(OpenClTest, ALaunchHasTheArgumentsOfTheMomentInWhichItWasEnqueued) {
   const auto kernel = make_kernel("scale");
   const auto first = make_buffer(std::vector<float>(16, 1.0F));
   const auto second = make_buffer(std::vector<float>(16, 1.0F));
-  const EventId gate = client.new_event();
+  const EventId gate = client.events().acquire();
   client.send(wire::CreateUserEvent{gate});
   scale(queue, kernel, first, 2.0F, 16, {}, std::span(&gate, 1));
   scale(queue, kernel, second, 5.0F, 16);
@@ -111,7 +111,7 @@ TEST_F(OpenClTest, AQueueThatWaitsForAUserEventStopsNeitherQueriesNorOtherThread
   const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
   const auto other_queue = make_queue(0);
   const auto other = make_buffer(std::vector<float>(16, 1.0F));
-  const EventId gate = client.new_event();
+  const EventId gate = client.events().acquire();
   client.send(wire::CreateUserEvent{gate});
   scale(queue, kernel, buffer, 2.0F, 16, {}, std::span(&gate, 1));
 
@@ -132,7 +132,7 @@ TEST_F(OpenClTest, WaitListsOrderAnOutOfOrderQueue) {
   const auto buffer = make_buffer(std::vector<float>(64, 1.0F));
   std::vector<EventId> chain;
   for (int i = 0; i < 20; ++i) {
-    const EventId next = client.new_event();
+    const EventId next = client.events().acquire();
     const auto waits =
         chain.empty() ? std::span<const EventId>() : std::span<const EventId>(&chain.back(), 1);
     scale(free_queue, kernel, buffer, i % 2 == 0 ? 4.0F : 0.5F, 64, next, waits);
@@ -172,7 +172,7 @@ TEST_F(OpenClTest, FillsCopiesAndRectanglesMoveWhatTheyShould) {
   EXPECT_EQ(result, expected);
 
   const auto range = client.allocate(16).value();
-  const EventId event = client.new_event();
+  const EventId event = client.events().acquire();
   client.send(wire::EnqueueReadBufferRect{on(queue, event), target, {0, 4, 0}, {8, 2, 1}, 32, 0, range});
   ASSERT_EQ(end(event), CL_COMPLETE);
   std::vector<float> corner(4);
@@ -234,7 +234,7 @@ TEST_F(OpenClTest, ABinaryGoesOutInPiecesAndComesBackAsAProgram) {
       wire::CreateProgramWithBinary{*program, context, devices, std::span(&size, 1), binaries->value});
   ASSERT_TRUE(created);
   ASSERT_EQ(created->error, CL_SUCCESS);
-  const EventId built = client.new_event();
+  const EventId built = client.events().acquire();
   client.send(wire::BuildProgram{*program, {}, "", "/", built});
   ASSERT_EQ(end(built), CL_SUCCESS);
   const auto kernel = make_kernel("scale");
@@ -255,8 +255,8 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToMakePoisonsTheCommandsThatUseIt) {
   const auto good = make_kernel("scale");
   const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
   const auto empty = make_buffer(0);
-  const EventId of_kernel = client.new_event();
-  const EventId of_buffer = client.new_event();
+  const EventId of_kernel = client.events().acquire();
+  const EventId of_buffer = client.events().acquire();
   scale(queue, kernel, buffer, 2.0F, 16, of_kernel);
   scale(queue, good, empty, 2.0F, 16, of_buffer);
   EXPECT_EQ(end(of_kernel), CL_INVALID_KERNEL_NAME);
@@ -267,7 +267,7 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToMakePoisonsTheCommandsThatUseIt) {
 TEST_F(OpenClTest, WhatTheDriverRefusesToRunEndsWithItsError) {
   const auto kernel = make_kernel("scale");  // no argument is ever set
   wire::EnqueueKernel call;
-  const EventId event = client.new_event();
+  const EventId event = client.events().acquire();
   call.command = on(queue, event);
   call.kernel = kernel;
   call.dimensions = 1;
@@ -280,10 +280,10 @@ TEST_F(OpenClTest, ProfiledCommandsTellTheirTimes) {
   const auto kernel = make_kernel("scale");
   const auto profiled = make_queue(CL_QUEUE_PROFILING_ENABLE);
   const auto buffer = make_buffer(std::vector<float>(1024, 1.0F));
-  const EventId event = client.new_event();
+  const EventId event = client.events().acquire();
   scale(profiled, kernel, buffer, 2.0F, 1024, event);
   EXPECT_EQ(client.wait(event), CL_COMPLETE);
-  const auto times = client.times(event);
+  const auto times = client.events().times(event);
   EXPECT_GT(times.queued, 0U);
   EXPECT_LE(times.queued, times.submitted);
   EXPECT_LE(times.submitted, times.started);

@@ -1,0 +1,23 @@
+// Checks and books of memory that several files of entry points share.
+#pragma once
+
+#include "cuda-shim/api/driver.hpp"
+
+namespace fairgv::cuda {
+
+/// For advice and prefetches: CUDA_ERROR_INVALID_VALUE unless it is one range of managed memory.
+CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
+                             const CUmemLocation& location);
+
+/// The device's address of what is at `address` in an allocation.
+inline CUresult device_address(const Driver& driver, const Allocation& allocation, std::uint64_t address,
+                               CUdeviceptr& on_device) {
+  if (allocation.begin_on_device == 0) return driver.engine.registered_address(address, on_device);
+  on_device = allocation.begin_on_device + (address - allocation.begin);
+  return CUDA_SUCCESS;
+}
+
+/// Memory of a pool goes back into its books; other memory has none.
+void discharge_pool(Driver& driver, const Allocation& allocation);
+
+}  // namespace fairgv::cuda

@@ -1,0 +1,44 @@
+// What the files of this folder share. They are compiled twice: once as they stand, and once with
+// CUDA_API_PER_THREAD_DEFAULT_STREAM, under which cuda.h gives every function in them its _ptds or _ptsz
+// name. The only other difference is what stream 0 means.
+#pragma once
+
+#include "cuda-shim/api/entry/entry.hpp"
+
+namespace fairgv::cuda {
+namespace {
+
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+constexpr bool kPerThreadDefault = true;
+#else
+constexpr bool kPerThreadDefault = false;
+#endif
+
+/// For calls on a stream: body(driver, context, stream).
+template <typename Body>
+CUresult on_stream(CUstream handle, const Body& body) noexcept {
+  return in_context([&body, handle](Driver& driver, Context& context) {
+    const auto stream = find_stream(driver, context, handle, kPerThreadDefault);
+    if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    // Of the current context's streams in_context() has looked.
+    if (stream->group() != context.group()) {
+      if (const CUresult fault = stream->group()->fault(); fault != CUDA_SUCCESS) return fault;
+    }
+    return static_cast<CUresult>(body(driver, context, stream));
+  });
+}
+
+/// The same for calls that wait for the stream, or put there what no graph can hold: they are an error while
+/// it is being captured. What else is put into a stream goes by put() (command.hpp).
+template <typename Body>
+CUresult on_uncaptured_stream(CUstream handle, const Body& body) noexcept {
+  return on_stream(handle, [&](Driver& driver, Context& context, const std::shared_ptr<Stream>& stream) {
+    if (driver.captures.any()) {
+      if (const CUresult code = driver.captures.refuse(stream); code != CUDA_SUCCESS) return code;
+    }
+    return static_cast<CUresult>(body(driver, context, stream));
+  });
+}
+
+}  // namespace
+}  // namespace fairgv::cuda

@@ -1,0 +1,69 @@
+// FairGV's worker asks this of this driver and of no other: which OpenCL device its device is, so that
+// programs of both APIs share one device's turns, and when launches have ended and have code.
+#include <memory>
+#include <utility>
+
+#include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
+#include "cuda-shim/softcuda/driver/launch/held_launch.hpp"
+
+namespace fairgv::cuda::soft {
+
+namespace {
+
+Engine& engine_of(Driver& driver) {
+  return static_cast<Engine&>(driver.engine);
+}
+
+}  // namespace
+
+extern "C" {
+
+/// The cl_device_id as this process' OpenCL loader names it; null: there is no such device. After cuInit.
+[[gnu::visibility("default")]] void* cuFairgvOpenclDevice(CUdevice device) noexcept {
+  void* beneath = nullptr;
+  initialized([&](Driver& driver) {
+    if (device == 0) beneath = engine_of(driver).opencl->device();
+    return CUDA_SUCCESS;
+  });
+  return beneath;
+}
+
+/// As cuStreamAddCallback, but the function is called by the thread that ends what is before it, or by this
+/// one: it must be short, and call nothing of CUDA. Saves a switch of threads for each end that is waited
+/// for.
+[[gnu::visibility("default")]] CUresult cuFairgvAddPromptCallback(CUstream handle, CUstreamCallback callback,
+                                                                  void* data) noexcept {
+  return in_any_context([&](Driver& driver, Context& context) {
+    const auto stream = find_stream(driver, context, handle, false);
+    if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    engine_of(driver).operations.submit_prompt(own(stream),
+                                               [=](CUresult fault) { callback(handle, fault, data); });
+    return CUDA_SUCCESS;
+  });
+}
+
+/// Has the next launch of this thread stop when its machine code is made: `reached` is called then, or when
+/// it has ended without coming so far. `*launch` is for cuFairgvLetLaunchGo(), which is to be called once,
+/// also for a launch that was refused. CUDA_ERROR_NOT_SUPPORTED: the device's driver cannot be stopped.
+[[gnu::visibility("default")]] CUresult cuFairgvHoldNextLaunch(void (*reached)(void* data), void* data,
+                                                               void** launch) noexcept {
+  return initialized([&](Driver& driver) {
+    static const bool holds =
+        opencl::gate_holds(engine_of(driver).opencl->context(), engine_of(driver).opencl->device());
+    if (!holds) return CUDA_ERROR_NOT_SUPPORTED;
+    auto held = std::make_shared<HeldLaunch>(reached, data);
+    HeldLaunch::hold_next(held);
+    *launch = new std::shared_ptr<HeldLaunch>(std::move(held));
+    return CUDA_SUCCESS;
+  });
+}
+
+[[gnu::visibility("default")]] void cuFairgvLetLaunchGo(void* launch) noexcept {
+  const std::unique_ptr<std::shared_ptr<HeldLaunch>> held(static_cast<std::shared_ptr<HeldLaunch>*>(launch));
+  HeldLaunch::hold_next(nullptr);  // if it was refused
+  (*held)->let_go();
+}
+
+}  // extern "C"
+}  // namespace fairgv::cuda::soft

@@ -1,0 +1,153 @@
+#include <cstring>
+
+#include "cuda-shim/softcuda/driver/code/module.hpp"
+#include "runtime/fatbin/fatbin.hpp"
+
+namespace fairgv::cuda::soft {
+
+using namespace softcuda;
+using namespace fatbin;
+
+namespace {
+
+/// What a compiled program registers (fatbinary_section.h of the toolkit).
+struct FatbinWrapper {
+  std::uint32_t magic;
+  std::uint32_t version;  // 1; 2: linked, with further fatbins
+  const void* data;
+  const void* const* more;  // version 2: fatbins, up to a null
+};
+
+constexpr char kElfMagic[4] = {'\x7f', 'E', 'L', 'F'};
+
+std::span<const std::byte> bytes_of(const void* data, std::uint64_t size) {
+  return {static_cast<const std::byte*>(data), size};
+}
+
+CUresult refuse(LoadLog& log, CUresult code, std::string reason) {
+  log.error = std::move(reason);
+  return code;
+}
+
+CUresult no_ptx(LoadLog& log) {
+  return refuse(
+      log, CUDA_ERROR_NO_BINARY_FOR_GPU,
+      "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
+      "arch=compute_75,code=compute_75 (or -arch=sm_75, which keeps PTX too), and without -rdc=true, whose "
+      "linker keeps none");
+}
+
+CUresult take_fatbin(std::span<const std::byte> container, FatbinPtx& best, LoadLog& log) {
+  auto found = ptx_of_fatbin(container);
+  if (!found) return refuse(log, CUDA_ERROR_INVALID_IMAGE, found.error().message);
+  FatbinPtx& ptx = found.value();
+  if (!ptx.text) return CUDA_SUCCESS;
+  if (best.text) {
+    return refuse(
+        log, CUDA_ERROR_NOT_SUPPORTED,
+        "a program linked from several PTX texts (nvcc -rdc=true) needs a linker, which there is not");
+  }
+  best = std::move(ptx);
+  return CUDA_SUCCESS;
+}
+
+CUresult take_fatbin_in_memory(const void* data, FatbinPtx& best, LoadLog& log) {
+  const auto size = fatbin_bytes(bytes_of(data, kFatbinHeaderBytes));
+  if (!size) return refuse(log, CUDA_ERROR_INVALID_IMAGE, "the wrapper leads to no fatbin");
+  return take_fatbin(bytes_of(data, *size), best, log);
+}
+
+CUresult ptx_of_wrapper(const void* image, FatbinPtx& best, LoadLog& log) {
+  FatbinWrapper wrapper{};
+  std::memcpy(&wrapper, image, sizeof wrapper);
+  if (wrapper.version != 1 && wrapper.version != 2) {
+    return refuse(log, CUDA_ERROR_INVALID_IMAGE,
+                  "a fatbin wrapper of version " + std::to_string(wrapper.version) + " is not known");
+  }
+  if (wrapper.data != nullptr) {
+    if (const CUresult code = take_fatbin_in_memory(wrapper.data, best, log); code != CUDA_SUCCESS)
+      return code;
+  }
+  if (wrapper.version == 2 && wrapper.more != nullptr) {
+    for (const void* const* more = wrapper.more; *more != nullptr; ++more) {
+      if (const CUresult code = take_fatbin_in_memory(*more, best, log); code != CUDA_SUCCESS) return code;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+bool starts_with(const void* image, std::optional<std::uint64_t> size, const void* magic,
+                 std::size_t length) {
+  if (size && *size < length) return false;
+  // Text may be shorter than the magic, but ends with a zero, which none of them has: compare byte by byte.
+  const auto* at = static_cast<const char*>(image);
+  const auto* wanted = static_cast<const char*>(magic);
+  for (std::size_t index = 0; index < length; ++index) {
+    if (at[index] != wanted[index]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std::string& ptx, LoadLog& log) {
+  if (starts_with(image, size, kElfMagic, sizeof kElfMagic)) return no_ptx(log);
+  const bool fatbin = starts_with(image, size, &kFatbinMagic, sizeof kFatbinMagic);
+  const bool wrapper = !size && starts_with(image, size, &kFatbinWrapperMagic, sizeof kFatbinWrapperMagic);
+  if (!fatbin && !wrapper) {
+    const auto* const text = static_cast<const char*>(image);
+    ptx.assign(text, size ? strnlen(text, *size) : std::strlen(text));
+    return CUDA_SUCCESS;
+  }
+  FatbinPtx best;
+  CUresult code = CUDA_SUCCESS;
+  if (wrapper) {
+    code = ptx_of_wrapper(image, best, log);
+  } else if (size) {
+    code = take_fatbin(bytes_of(image, *size), best, log);
+  } else {
+    code = take_fatbin_in_memory(image, best, log);
+  }
+  if (code != CUDA_SUCCESS) return code;
+  if (!best.text) return no_ptx(log);
+  ptx = std::move(*best.text);
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<Image> Image::of_ptx(std::string_view ptx, CUresult& code, LoadLog& log) {
+  auto translation = translate(ptx);
+  if (!translation) {
+    code = CUDA_ERROR_INVALID_PTX;
+    log.error = translation.error().text();
+    return nullptr;
+  }
+  return std::make_shared<Image>(std::move(translation.value()));
+}
+
+Image::Image(TranslatedModule translated) : translated_(std::move(translated)) {
+  for (const KernelInfo& info : translated_.kernels) kernel_names_.push_back(info.name);
+}
+
+cl_program Image::program(const OpenClDevice& device) {
+  const std::lock_guard guard(lock_);
+  if (!tried_) {
+    tried_ = true;
+    auto built = build_program(device, translated_.source, translated_.build_options);
+    if (built) {
+      program_ = std::move(built).value();
+    } else {
+      // A defect of the translation: the program cannot know more, but the person should.
+      std::fprintf(stderr, "fairgv softcuda: %s\n", built.error().message.c_str());
+    }
+  }
+  return program_.get();
+}
+
+const KernelInfo* Image::kernel(std::string_view name) const {
+  for (const KernelInfo& info : translated_.kernels) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+}  // namespace fairgv::cuda::soft

@@ -1,0 +1,47 @@
+// What the soft device can do, in one place: device attributes, function attributes, launch checks and
+// occupancy all read these, so that they agree.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda-shim/api/memory/bounds.hpp"
+#include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
+
+namespace fairgv::cuda::soft {
+
+inline constexpr std::uint32_t kWarp = 32;
+inline constexpr std::uint32_t kComputeMajor = 7;
+inline constexpr std::uint32_t kComputeMinor = 5;
+inline constexpr std::uint32_t kBlocksPerMultiprocessor = 16;
+inline constexpr std::uint64_t kSharedWithoutAsking = 48U
+                                                      << 10U;  // bytes; more takes an opt-in, as on any GPU
+inline constexpr std::uint64_t kSharedGranularity = 256;       // bytes
+/// There are no registers to run out of; a number is asked for, and this one lets a multiprocessor be full.
+inline constexpr std::uint32_t kRegistersPerThread = 32;
+inline constexpr std::uint32_t kConstantBytes = 64U << 10U;
+inline constexpr std::uint32_t kLargestGrid[3] = {0x7fffffff, 65535, 65535};
+inline constexpr std::uint32_t kLargestBlockSide[3] = {1024, 1024, 64};
+inline constexpr std::uint32_t kLargestParameterBytes = 4096;
+inline constexpr std::uint64_t kTextureAlignment = 512;
+inline constexpr std::uint64_t kTexturePitchAlignment = 32;
+
+inline std::uint32_t largest_block(const DeviceFacts& facts) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(facts.largest_block, 1024));
+}
+inline std::uint32_t largest_block_side(const DeviceFacts& facts, std::size_t dimension) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      {facts.largest_block_side[dimension], kLargestBlockSide[dimension], largest_block(facts)}));
+}
+/// Bytes per block: without asking, and at most. A multiprocessor has as much as one block may take.
+inline std::uint64_t shared_per_block(const DeviceFacts& facts) {
+  return std::min(facts.local_memory, kSharedWithoutAsking);
+}
+inline std::uint64_t shared_at_most(const DeviceFacts& facts) {
+  return std::min<std::uint64_t>(facts.local_memory, std::uint64_t{1} << 30U);
+}
+inline std::uint32_t threads_per_multiprocessor(const DeviceFacts& facts) {
+  return std::max<std::uint32_t>(1024, largest_block(facts));
+}
+
+}  // namespace fairgv::cuda::soft

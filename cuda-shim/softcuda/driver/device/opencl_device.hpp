@@ -1,0 +1,108 @@
+// The OpenCL device beneath: which one it is, and the little of OpenCL that the driver needs of it.
+//
+// A CUdeviceptr is a plain address here, in host code and in kernels, so the device must see one flat address
+// space: a CPU device with fine-grained shared virtual memory, whose kernels are tried once (a probe kernel
+// turns addresses of global and local memory into numbers and back). A device where that does not hold is
+// refused.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/base/result.hpp"
+
+namespace fairgv::cuda::soft {
+
+/// Facts, fetched once.
+struct DeviceFacts {
+  std::string name, version, driver_version, platform_name;
+  std::uint64_t global_memory = 0;       // bytes
+  std::uint64_t largest_allocation = 0;  // bytes
+  std::uint64_t local_memory = 0;        // bytes per block
+  std::uint32_t compute_units = 0;
+  std::uint32_t clock_mhz = 0;
+  std::uint64_t largest_block = 0;  // threads
+  std::uint64_t largest_block_side[3] = {};
+  std::uint64_t cache_bytes = 0;
+  bool has_native_kernels = false;  // host functions in its queues
+};
+
+class OpenClDevice;
+
+/// Memory at an address that host code and kernels share, aligned to 512 bytes, not initialised. Owns it.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(cl_context context, void* whole, std::byte* begin)
+      : context_(context), whole_(whole), begin_(begin) {}
+  DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceMemory() {
+    if (whole_ != nullptr) clSVMFree(context_, whole_);
+  }
+  explicit operator bool() const { return whole_ != nullptr; }
+  std::byte* data() const { return begin_; }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(begin_); }
+
+ private:
+  void swap(DeviceMemory& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(whole_, other.whole_);
+    std::swap(begin_, other.begin_);
+  }
+  cl_context context_ = nullptr;
+  void* whole_ = nullptr;  // what OpenCL gave: begin_ is the first well aligned byte of it
+  std::byte* begin_ = nullptr;
+};
+
+class OpenClDevice {
+ public:
+  /// The first suitable device, of the platform whose name contains FAIRGV_SOFTCUDA_PLATFORM if that is set.
+  /// FairGV's own platform is passed over: its memory is another process's.
+  static Result<std::unique_ptr<OpenClDevice>> open();
+  OpenClDevice(cl_platform_id platform, cl_device_id device, cl_context context);
+  ~OpenClDevice();
+  OpenClDevice(const OpenClDevice&) = delete;
+  OpenClDevice& operator=(const OpenClDevice&) = delete;
+
+  const DeviceFacts& facts() const { return facts_; }
+  cl_device_id device() const { return device_; }
+  cl_context context() const { return context_; }
+  /// The calling thread's in-order queue; it lives as long as the thread. Null: it cannot be made.
+  cl_command_queue queue() const;
+  /// Another in-order queue, a cl_command_queue; null: it cannot be made. Not released in a forked child,
+  /// where OpenCL's threads are not.
+  std::shared_ptr<void> make_queue() const;
+  /// From now on queues are left alone when their threads end: OpenCL is about to go, with the process.
+  static void abandon_queues();
+
+  /// Empty: there is no such memory.
+  DeviceMemory allocate(std::size_t size) const;
+
+ private:
+  const cl_device_id device_;
+  const cl_context context_;
+  DeviceFacts facts_;
+};
+
+/// An owned cl_program.
+struct ProgramRelease {
+  void operator()(cl_program program) const { clReleaseProgram(program); }
+};
+using ProgramPtr = std::unique_ptr<std::remove_pointer_t<cl_program>, ProgramRelease>;
+
+/// Builds from source, through the cache of compiled kernels. The error is the compiler's log.
+Result<ProgramPtr> build_program(const OpenClDevice& device, const std::string& source,
+                                 const std::string& options);
+
+}  // namespace fairgv::cuda::soft

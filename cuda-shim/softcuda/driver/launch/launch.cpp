@@ -1,0 +1,188 @@
+#include "cuda-shim/api/code/launch.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "cuda-shim/softcuda/driver/code/module.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
+#include "cuda-shim/softcuda/driver/launch/begun.hpp"
+#include "cuda-shim/softcuda/driver/launch/device_printf.hpp"
+#include "cuda-shim/softcuda/driver/launch/held_launch.hpp"
+#include "cuda-shim/softcuda/driver/launch/launch_frame.hpp"
+
+namespace fairgv::cuda::soft {
+
+using softcuda::TrapKind;
+namespace {
+
+struct Launch {
+  Engine& engine;
+  std::shared_ptr<Function> function;
+  LaunchShape shape;
+  std::vector<std::uint64_t> parameters;
+  std::shared_ptr<HeldLaunch> held;  // null: it runs as soon as it can
+};
+
+const char* text_at(std::uint64_t address) {
+  return address == 0 ? "" : reinterpret_cast<const char*>(address);
+}
+
+/// What a trap record means; an assertion is told as NVIDIA's driver tells it.
+CUresult verdict(const RuntimeBlock& block) {
+  switch (static_cast<TrapKind>(block.trap_kind)) {
+    case TrapKind::kNone:
+      return CUDA_SUCCESS;
+    case TrapKind::kAssert:
+      std::fflush(stdout);
+      std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                   text_at(block.trap_file), block.trap_line, text_at(block.trap_function),
+                   block.trap_block[0], block.trap_block[1], block.trap_block[2], block.trap_thread[0],
+                   block.trap_thread[1], block.trap_thread[2], text_at(block.trap_message));
+      return CUDA_ERROR_ASSERT;
+    case TrapKind::kTrap:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case TrapKind::kDeadlock:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;  // a GPU would wait for ever, or until its watchdog
+    case TrapKind::kScratch:
+    case TrapKind::kSurface:
+      break;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+void print_ring(const LaunchFrame& frame, const RuntimeBlock& block) {
+  if (block.printf_used == 0) return;
+  const std::string text = text_of_ring(frame.ring(), block.printf_used, block.printf_capacity);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// With the lock of the arguments.
+bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
+  constexpr std::uint64_t kLeastShared = 16;
+  const cl_kernel kernel = launch.function->kernel();
+  Function::Arguments& set = launch.function->arguments();
+  const std::uint64_t static_shared = launch.function->info().static_shared_bytes;
+  const std::uint64_t shared =
+      std::max((static_shared + 15) / 16 * 16 + launch.shape.dynamic_shared, kLeastShared);
+  if (shared != set.shared_bytes) {
+    if (clSetKernelArg(kernel, 1, shared, nullptr) != CL_SUCCESS) return false;
+    set.shared_bytes = shared;
+  }
+  if (!set.has_data_address) {
+    const cl_ulong data = launch.function->own_module().data_address();
+    if (clSetKernelArg(kernel, 2, sizeof data, &data) != CL_SUCCESS) return false;
+    set.has_data_address = true;
+  }
+  const cl_ulong runtime = frame.address();
+  return clSetKernelArg(kernel, 0, launch.parameters.size() * sizeof(std::uint64_t),
+                        launch.parameters.data()) == CL_SUCCESS &&
+         clSetKernelArg(kernel, 3, sizeof runtime, &runtime) == CL_SUCCESS;
+}
+
+class BegunLaunch : public Begun {
+ public:
+  BegunLaunch(std::shared_ptr<Launch> launch, std::shared_ptr<Operation> operation,
+              std::unique_ptr<LaunchFrame> frame)
+      : Begun(launch->engine.operations, std::move(operation)),
+        launch_(std::move(launch)),
+        frame_(std::move(frame)) {}
+  ~BegunLaunch() override {
+    if (frame_) launch_->engine.frames.give_back(std::move(frame_));
+  }
+  bool has_frame() const { return frame_ != nullptr; }
+  const LaunchFrame& frame() const { return *frame_; }
+
+ private:
+  CUresult finish(cl_int status) override {
+    if (launch_->held) launch_->held->ended(status);
+    print_ring(*frame_, frame_->block());
+    return status == CL_COMPLETE ? verdict(frame_->block()) : CUDA_ERROR_LAUNCH_FAILED;
+  }
+
+  const std::shared_ptr<Launch> launch_;
+  std::unique_ptr<LaunchFrame> frame_;
+};
+
+/// Ready for the launch; null: the device has no memory.
+std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
+  const KernelInfo& info = launch.function->info();
+  const OpenClDevice& device = *launch.engine.opencl;
+  auto frame = launch.engine.frames.take(device);
+  if (!frame) return nullptr;
+  const std::uint64_t threads =
+      std::uint64_t{launch.shape.block[0]} * launch.shape.block[1] * launch.shape.block[2];
+  const std::uint64_t slot =
+      info.stepped ? info.scratch_bytes_fixed + threads * info.scratch_bytes_per_thread : 0;
+  // As many blocks at once as the device has units, and one more for the thread that waits.
+  const std::uint32_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
+  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) return frame;
+  launch.engine.frames.give_back(std::move(frame));
+  return nullptr;
+}
+
+/// Behind `start`, if that is not null.
+CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_command_queue queue,
+                        cl_event start, cl_event& event) {
+  std::size_t global[3];
+  std::size_t local[3];
+  for (std::size_t at = 0; at < 3; ++at) {
+    local[at] = launch.shape.block[at];
+    global[at] = std::size_t{launch.shape.grid[at]} * local[at];
+  }
+  const std::lock_guard guard(launch.function->arguments().lock);
+  if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
+  const cl_uint waits = start != nullptr ? 1 : 0;
+  const cl_int status = clEnqueueNDRangeKernel(queue, launch.function->kernel(), 3, nullptr, global, local,
+                                               waits, waits != 0 ? &start : nullptr, &event);
+  if (status == CL_SUCCESS) return CUDA_SUCCESS;
+  say_if_verbose("OpenCL refuses a launch of '" + launch.function->info().name + "' (" +
+                 std::to_string(status) + ")");
+  return status == CL_OUT_OF_RESOURCES || status == CL_MEM_OBJECT_ALLOCATION_FAILURE
+             ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+             : CUDA_ERROR_LAUNCH_FAILED;
+}
+
+/// Puts the launch on its stream's own queue, behind those that are there, and returns.
+CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
+                      const std::shared_ptr<Operation>& operation) {
+  const cl_command_queue queue = device_queue(*launch->engine.opencl, stream);
+  if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
+  auto begun = std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch));
+  if (!begun->has_frame()) return CUDA_ERROR_OUT_OF_MEMORY;
+  HeldLaunch* const held = launch->held.get();
+  const cl_event start = held != nullptr ? held->start(launch->engine.opencl->context()) : nullptr;
+  if (held != nullptr && start == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  cl_event event = nullptr;
+  const CUresult code = enqueue_kernel(*launch, begun->frame(), queue, start, event);
+  if (code != CUDA_SUCCESS) {
+    if (held != nullptr) held->cancel();
+    return code;
+  }
+  if (held != nullptr) held->stop(event);
+  Begun::keep(std::move(begun), queue, event);
+  if (held != nullptr) held->begin(queue);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult Commands::launch(const std::shared_ptr<cuda::Stream>& stream,
+                          std::shared_ptr<cuda::Function> function, const LaunchShape& shape,
+                          std::vector<std::uint64_t> parameters) {
+  const auto held = HeldLaunch::take_next();
+  auto launch = std::make_shared<Launch>(Launch{
+      engine_, std::static_pointer_cast<Function>(std::move(function)), shape, std::move(parameters), held});
+  const auto submitted = engine_.operations.submit(
+      share(stream),
+      [launch](Stream& to, const std::shared_ptr<Operation>& operation) {
+        return begin_launch(launch, to, operation);
+      },
+      held != nullptr);
+  if (held) held->submitted_as(submitted);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace fairgv::cuda::soft

@@ -1,0 +1,65 @@
+#include "cuda-shim/softcuda/driver/schedule/commands.hpp"
+
+#include <utility>
+
+#include "cuda-shim/softcuda/driver/engine.hpp"
+
+namespace fairgv::cuda::soft {
+
+std::shared_ptr<cuda::Stream> Commands::legacy(const std::shared_ptr<cuda::StreamGroup>& group) {
+  return engine_.operations.legacy(share(group));
+}
+
+std::shared_ptr<cuda::Stream> Commands::make_stream(const std::shared_ptr<cuda::StreamGroup>& group,
+                                                    StreamKind kind, unsigned flags, int priority) {
+  return engine_.operations.make_stream(share(group), kind, flags, priority);
+}
+
+void Commands::dissolve(cuda::StreamGroup& group) {
+  engine_.operations.dissolve(static_cast<StreamGroup&>(group));
+}
+
+void Commands::forget(const std::shared_ptr<cuda::Stream>& stream) {
+  engine_.operations.forget(share(stream));
+}
+
+std::shared_ptr<cuda::Operation> Commands::mark(const std::shared_ptr<cuda::Stream>& stream,
+                                                const std::shared_ptr<cuda::Operation>& behind) {
+  const auto other = std::static_pointer_cast<Operation>(behind);
+  return engine_.operations.submit(own(stream), nullptr, {&other, 1});
+}
+
+CUresult Commands::run_on_host(const std::shared_ptr<cuda::Stream>& stream,
+                               std::function<void(CUresult)> function, bool despite_fault) {
+  const std::weak_ptr<cuda::StreamGroup> group = stream->group();
+  auto work = [group, function = std::move(function)] {
+    const auto alive = group.lock();
+    function(alive ? alive->fault() : CUDA_SUCCESS);
+    return CUDA_SUCCESS;
+  };
+  engine_.operations.submit(own(stream), std::move(work), {}, despite_fault);
+  return CUDA_SUCCESS;
+}
+
+CUresult Commands::synchronize(const std::shared_ptr<cuda::Stream>& stream) {
+  return engine_.operations.synchronize(own(stream));
+}
+
+CUresult Commands::synchronize(cuda::StreamGroup& group) {
+  return engine_.operations.synchronize(static_cast<StreamGroup&>(group));
+}
+
+CUresult Commands::query(const std::shared_ptr<cuda::Stream>& stream) {
+  return engine_.operations.query(own(stream));
+}
+
+void Commands::free_in_order(const std::shared_ptr<cuda::Stream>& stream, const std::shared_ptr<Allocation>&,
+                             std::function<void()> forget) {
+  auto work = [forget = std::move(forget)] {
+    forget();
+    return CUDA_SUCCESS;
+  };
+  engine_.operations.submit(own(stream), std::move(work), {}, true);
+}
+
+}  // namespace fairgv::cuda::soft

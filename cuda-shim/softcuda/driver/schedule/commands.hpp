@@ -1,0 +1,54 @@
+// What the entry points put into streams, as operations of the scheduler (cuda-shim/api/scheduler.hpp).
+#pragma once
+
+#include "cuda-shim/api/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
+
+namespace fairgv::cuda::soft {
+
+class Engine;
+
+/// This engine's part of what the entry points hand over, which is always this engine's.
+inline Stream& own(const std::shared_ptr<cuda::Stream>& stream) {
+  return static_cast<Stream&>(*stream);
+}
+inline std::shared_ptr<Stream> share(const std::shared_ptr<cuda::Stream>& stream) {
+  return std::static_pointer_cast<Stream>(stream);
+}
+inline std::shared_ptr<StreamGroup> share(const std::shared_ptr<cuda::StreamGroup>& group) {
+  return std::static_pointer_cast<StreamGroup>(group);
+}
+
+class Commands final : public cuda::Scheduler {
+ public:
+  explicit Commands(Engine& engine) : engine_(engine) {}
+
+  std::shared_ptr<cuda::Stream> legacy(const std::shared_ptr<cuda::StreamGroup>& group) override;
+  std::shared_ptr<cuda::Stream> make_stream(const std::shared_ptr<cuda::StreamGroup>& group, StreamKind kind,
+                                            unsigned flags, int priority) override;
+  void dissolve(cuda::StreamGroup& group) override;
+  void forget(const std::shared_ptr<cuda::Stream>& stream) override;
+
+  std::shared_ptr<cuda::Operation> mark(const std::shared_ptr<cuda::Stream>& stream,
+                                        const std::shared_ptr<cuda::Operation>& behind) override;
+  CUresult run_on_host(const std::shared_ptr<cuda::Stream>& stream, std::function<void(CUresult)> function,
+                       bool despite_fault) override;
+
+  CUresult synchronize(const std::shared_ptr<cuda::Stream>& stream) override;
+  CUresult synchronize(cuda::StreamGroup& group) override;
+  CUresult query(const std::shared_ptr<cuda::Stream>& stream) override;
+
+  CUresult launch(const std::shared_ptr<cuda::Stream>& stream, std::shared_ptr<cuda::Function> function,
+                  const LaunchShape& shape, std::vector<std::uint64_t> parameters) override;
+  CUresult copy(const std::shared_ptr<cuda::Stream>& stream, const Place& to, const Place& from,
+                const Extent& extent, bool async) override;
+  CUresult fill(const std::shared_ptr<cuda::Stream>& stream, const Fill& fill,
+                const Allocation& allocation) override;
+  void free_in_order(const std::shared_ptr<cuda::Stream>& stream,
+                     const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) override;
+
+ private:
+  Engine& engine_;
+};
+
+}  // namespace fairgv::cuda::soft

@@ -1,0 +1,104 @@
+// The scheduler's threads: how they begin, what each does, and their end.
+#include <csignal>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
+
+namespace fairgv::cuda::soft {
+
+CUresult Scheduler::start() {
+  const std::lock_guard guard(lock_);
+  if (threads_ == 0) start_thread();
+  return threads_ == 0 ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}
+
+/// With the lock.
+void Scheduler::wake(std::size_t runnable) {
+  for (; runnable > 0; --runnable) {
+    if (runnable_count_ > idle_) {
+      start_thread();
+    } else {
+      runnable_changed_.notify_one();
+    }
+  }
+}
+
+void Scheduler::start_thread() {
+  if (threads_ >= kMaxThreads || stopping_) return;
+  // The application's signals are the application's threads' affair.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([this] { execute(); }).detach();
+    ++threads_;
+  } catch (const std::system_error&) {
+    // Those that are there do the work, later; start() has seen to the first.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::shared_ptr<Operation> Scheduler::take_runnable() {
+  for (auto& level : runnable_) {
+    if (level.empty()) continue;
+    auto operation = std::move(level.front());
+    level.pop_front();
+    --runnable_count_;
+    return operation;
+  }
+  return nullptr;
+}
+
+void Scheduler::execute() {
+  std::unique_lock guard(lock_);
+  for (;;) {
+    ++idle_;
+    runnable_changed_.wait(guard, [this] { return stopping_ || runnable_count_ != 0; });
+    --idle_;
+    if (stopping_) break;
+    auto operation = take_runnable();
+    guard.unlock();
+    if (operation->begin_) {
+      begin(std::move(operation));
+      guard.lock();
+      continue;
+    }
+    const CUresult fault = operation->group_->fault();
+    const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
+    const CUresult result = runs ? perform(operation->work_) : fault;
+    if (runs && result != CUDA_SUCCESS) operation->group_->set_fault(result);
+    // What the work held is let go outside of the lock, and before anybody is told that it is done.
+    operation->work_ = nullptr;
+    guard.lock();
+    // This thread takes one of them itself.
+    const std::size_t runnable = complete(operation, result);
+    settle(guard, runnable > 1 ? runnable - 1 : 0);
+    operation.reset();
+  }
+  --threads_;
+  threads_changed_.notify_all();
+}
+
+CUresult Scheduler::perform(const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+void Scheduler::shutdown(std::chrono::milliseconds patience) {
+  std::unique_lock guard(lock_);
+  stopping_ = true;
+  runnable_changed_.notify_all();
+  // What has been begun is the device's: its threads compile and run it while nobody here waits.
+  threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0 && on_device_ == 0; });
+}
+
+}  // namespace fairgv::cuda::soft

@@ -1,0 +1,221 @@
+// When work runs: streams, what they wait for, and the threads that do it (CUDA Driver API, "Stream
+// synchronization behavior" and "Stream Management").
+//
+// An Operation is one piece of work: a launch, a copy, a host function, or a marker without work. It becomes
+// runnable when everything that it was submitted behind is done:
+//   - the operation before it in its stream;
+//   - in a blocking stream: the legacy stream's last operation;
+//   - in the legacy stream: the last operation of every blocking stream of the same group;
+//   - what the caller names besides (an event's marker).
+// Work of two kinds: that which a thread does from begin to end, and that which only has to be begun, a
+// launch, whose end is reported later (ended()). A launch behind launches of its own stream is begun as soon
+// as they are, because the device's queue keeps their order: a stream of launches costs no switch of threads.
+//
+// One lock guards the whole graph; work runs outside of it, on an executor thread or on the thread that waits
+// for it. Executor threads are started when something is runnable and none is free, so that a host function
+// that blocks holds up its own stream only. They belong to the scheduler, live until shutdown(), and take no
+// signals.
+//
+// Any thread may call. A fault (a launch that failed) sticks to the group: later work is not run and has the
+// same result.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/api/scheduler.hpp"
+
+namespace fairgv::cuda::soft {
+
+class Stream;
+class StreamGroup;
+
+using Work = std::function<CUresult()>;
+class Operation;
+/// Begins an operation's work in its stream's order; Scheduler::ended() is to be called unless it fails, by
+/// itself already or later. Of one stream, one at a time.
+using Begin = std::function<CUresult(Stream& stream, const std::shared_ptr<Operation>& operation)>;
+
+class Operation final : public cuda::Operation {
+ public:
+  bool done() const override { return state_.load(std::memory_order_acquire) == kDone; }
+  void wait() const override { wait_for(kDone); }
+  CUresult result() const override { return result_; }
+  Clock::time_point finished_at() const override { return finished_at_; }
+  /// It was submitted as one that ends only after let_go().
+  bool is_held() const { return is_held_.load(std::memory_order_relaxed); }
+  void let_go() { is_held_.store(false, std::memory_order_relaxed); }
+
+ private:
+  friend class Scheduler;
+  enum State : int { kWaiting, kRunnable, kDone };
+  void wait_for(State wanted) const;
+
+  std::shared_ptr<StreamGroup> group_;
+  Work work_;
+  Begin begin_;                     // moved out by who begins it
+  std::shared_ptr<Stream> stream_;  // of what is begun
+  bool is_begun_ = false;           // on the device's queue, and not done
+  bool is_prompt_ = false;
+  /// Relaxed: the thread that lets go of it is the one that must not wait for it.
+  std::atomic<bool> is_held_{false};
+  std::shared_ptr<Operation> follower_;  // the next in the stream, which may begin once this one has
+  int level_ = 0;
+  bool by_caller_ = false;
+  bool despite_fault_ = false;
+  std::size_t waits_for_ = 0;
+  std::vector<std::shared_ptr<Operation>> successors_;
+  CUresult result_ = CUDA_SUCCESS;
+  Clock::time_point finished_at_;
+  /// Stored with release by whoever completes it; loaded with acquire by done() and wait_for().
+  std::atomic<int> state_{kWaiting};
+};
+
+/// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
+inline constexpr int kLeastPriority = 0;
+inline constexpr int kGreatestPriority = -2;
+
+/// One in-order queue. Immutable but for its last operation, which the scheduler's lock guards.
+class Stream final : public cuda::Stream {
+ public:
+  Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id);
+
+  /// What the device has for this stream: made by the first Begin, and theirs.
+  std::shared_ptr<void> device_queue;
+
+ private:
+  friend class Scheduler;
+  StreamGroup& own_group() const;
+
+  std::shared_ptr<Operation> last_;
+  // Guarded by the scheduler's lock, too:
+  std::size_t begun_ = 0;                // operations on the device's queue
+  std::shared_ptr<Operation> for_room_;  // the next one, which waits until the queue has room for many
+};
+
+/// The streams of one context, and the fault that sticks to it.
+class StreamGroup final : public cuda::StreamGroup {
+ public:
+  explicit StreamGroup(CUcontext owner) : cuda::StreamGroup(owner, kLeastPriority, kGreatestPriority) {}
+  CUresult fault() const override { return fault_.load(std::memory_order_acquire); }
+  /// The first fault stays.
+  void set_fault(CUresult code) {
+    CUresult none = CUDA_SUCCESS;
+    fault_.compare_exchange_strong(none, code, std::memory_order_acq_rel);
+  }
+
+ private:
+  friend class Scheduler;
+  /// Stored by set_fault() with release, loaded by fault() with acquire.
+  std::atomic<CUresult> fault_{CUDA_SUCCESS};
+  std::shared_ptr<Stream> legacy_;
+  std::vector<std::shared_ptr<Stream>> streams_;  // all but the legacy one; guarded by the scheduler's lock
+};
+
+class Scheduler {
+ public:
+  Scheduler() = default;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Starts the first executor thread, so that there is always one. CUDA_ERROR_OPERATING_SYSTEM: it cannot be
+  /// had.
+  CUresult start();
+  /// The group's legacy stream is made with it. dissolve() ends it, once it is idle.
+  std::shared_ptr<StreamGroup> make_group(CUcontext owner);
+  std::shared_ptr<Stream> legacy(const std::shared_ptr<StreamGroup>& group) const { return group->legacy_; }
+  std::shared_ptr<Stream> make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
+                                      unsigned flags, int priority);
+  void dissolve(StreamGroup& group);
+  /// The stream's work goes on; the stream is forgotten once it is done (cuStreamDestroy).
+  void forget(const std::shared_ptr<Stream>& stream);
+
+  /// Queues work; returns at once. Empty work is a marker: it is done when what is before it is. The work's
+  /// result is a fault of the group if it is not CUDA_SUCCESS. `despite_fault`: the work runs even in a
+  /// faulty group.
+  std::shared_ptr<Operation> submit(Stream& stream, Work work,
+                                    std::span<const std::shared_ptr<Operation>> behind = {},
+                                    bool despite_fault = false);
+  /// Queues work that is begun, on this thread if its turn has come. `held`: until let_go(), who waits for a
+  /// stream or a group does not wait for this, its last operation. Whoever is to let go of it may have to
+  /// wait for all else first: memory is freed behind what is running.
+  std::shared_ptr<Operation> submit(std::shared_ptr<Stream> stream, Begin begin, bool held = false);
+  /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
+  /// driver's: begins nothing.
+  void ended(const std::shared_ptr<Operation>& operation, CUresult result);
+  /// Whether something of the stream is begun and has not ended. Within a Begin of that stream: no means that
+  /// all before it is done.
+  bool has_begun(const Stream& stream) const;
+  /// Runs a function that is short and calls nothing of CUDA as soon as what is before it is done, on the
+  /// thread that ends that (or on this one). It gets the group's fault. Nothing waits for it: a launch behind
+  /// it is begun as if it were not there.
+  void submit_prompt(Stream& stream, std::function<void(CUresult)> function);
+  /// Runs work in its turn on the calling thread; returns its result (no fault of the group) or the group's
+  /// fault.
+  CUresult run(Stream& stream, Work work);
+
+  /// Waits for all that the stream holds now (the legacy stream: of the blocking streams too). Returns the
+  /// fault.
+  CUresult synchronize(Stream& stream);
+  CUresult synchronize(StreamGroup& group);
+  /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
+  CUresult query(Stream& stream);
+
+  /// At the process's end: nothing more is started; waits for what runs, at most for the patience given.
+  void shutdown(std::chrono::milliseconds patience);
+
+ private:
+  using Operations = std::vector<std::shared_ptr<Operation>>;
+  static constexpr std::size_t kMaxThreads = 128;
+  /// Of one stream, so many are on the device's queue at a time at most: each has memory of its own.
+  static constexpr std::size_t kMostBegun = 64;
+  /// A full queue is not filled again before it is as short as this: one switch of threads for many launches.
+  static constexpr std::size_t kRoomForMany = kMostBegun / 2;
+  static constexpr std::size_t kLevels = std::size_t{kLeastPriority - kGreatestPriority} + 1;
+
+  Operations held_by(const Stream& stream) const;  // with the lock
+  void add(Stream& stream, const std::shared_ptr<Operation>& operation,
+           std::span<const std::shared_ptr<Operation>> behind);
+  std::shared_ptr<Operation> take_follower(Operation& operation, Stream& stream);
+  void begin(std::shared_ptr<Operation> operation);
+  void settle(std::unique_lock<std::mutex>& guard, std::size_t runnable);
+  std::size_t make_runnable(std::shared_ptr<Operation> operation);
+  std::size_t complete(const std::shared_ptr<Operation>& operation, CUresult result);
+  void wake(std::size_t runnable);
+  void start_thread();
+  void execute();
+  std::shared_ptr<Operation> take_runnable();
+  static CUresult perform(const Work& work);
+
+  mutable std::mutex lock_;
+  std::condition_variable runnable_changed_;
+  std::condition_variable threads_changed_;
+  std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
+  std::size_t runnable_count_ = 0;
+  Operations prompt_;  // to be run by who lets go of the lock
+  std::size_t threads_ = 0;
+  std::size_t on_device_ = 0;  // operations of all streams on the device's queue
+  std::size_t idle_ = 0;
+  std::uint64_t next_stream_id_ = 1;
+  bool stopping_ = false;
+};
+
+inline Stream::Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority,
+                      std::uint64_t id)
+    : cuda::Stream(std::move(group), kind, flags, priority, id) {}
+inline StreamGroup& Stream::own_group() const {
+  return static_cast<StreamGroup&>(*group());
+}
+
+}  // namespace fairgv::cuda::soft

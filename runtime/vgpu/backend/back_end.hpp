@@ -1,0 +1,62 @@
+// The drivers of one API beneath a worker, and the table of the APIs that there are. Another API is a folder and a row.
+//
+// All workers of the host name the devices alike, whatever their program speaks: OpenCL's devices come first, and behind
+// them those that only another API has.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/session/worker_options.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
+#include "runtime/vgpu/executor/executor.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
+
+namespace fairgv::vgpu {
+
+/// How one session is served.
+struct ServeSettings {
+  bool slicing = true;                  // programs are prepared so that launches can run in parts
+  std::set<std::string> never_slice{};  // functions whose launches must run whole
+  MemoryAccount* memory = nullptr;      // outlives all commands; none: memory is not counted
+  std::uint32_t object_limit = session::WorkerTuning{}.objects;  // that the program may have at a time
+};
+
+class BackEnd {
+ public:
+  virtual ~BackEnd() = default;
+
+  /// As all workers name them.
+  virtual std::vector<session::DeviceDescription> devices() const = 0;
+  /// Whether commands run on the host's own CPU.
+  virtual bool has_host_device() const = 0;
+  /// Whether all of the drivers' threads work for one CPU device: those of several could not be told apart.
+  virtual bool is_one_cpu_device() const = 0;
+  /// Whether ends are reported by the threads that run commands, on which more may be issued: OpenCL's on the
+  /// host's CPU. A GPU's driver has few threads for that.
+  virtual bool callbacks_may_issue() const = 0;
+  /// The handlers of the session's calls. This, the segment and the executor outlive them.
+  virtual std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
+                                             ServeSettings settings) = 0;
+};
+
+struct BackEndKind {
+  session::Api api;
+  /// Loads the drivers, which starts the threads of CPU devices. An Error as one line if none can be used.
+  Result<std::unique_ptr<BackEnd>> (*open)(const session::WorkerOptions& options);
+};
+
+/// One row for each API.
+std::span<const BackEndKind> back_ends();
+
+/// Of the API that the program speaks.
+Result<std::unique_ptr<BackEnd>> open_back_end(const session::WorkerOptions& options);
+
+}  // namespace fairgv::vgpu

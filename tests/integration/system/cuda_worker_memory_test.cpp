@@ -1,0 +1,110 @@
+// The worker's CUDA back end: device memory, its quota, and pages of the arena.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/integration/system/cuda_worker.hpp"
+
+namespace fairgv::integration::cuda_worker {
+namespace {
+
+TEST_F(CudaWorker, FreesInTheOrderOfAStream) {
+  load(kPtx);
+  ASSERT_EQ(find("scale").code, 0);
+  constexpr std::uint32_t kCount = 10'000;
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t data = allocate(kCount * 4);
+    ASSERT_NE(data, 0U);
+    write(legacy, data, numbers(kCount));
+    scale(legacy, data, kCount, 1);
+    client->send(EnqueueFreeMemory{{legacy, {}, {}}, data});
+  }
+  EXPECT_EQ(finish(legacy), session::kComplete);
+  EXPECT_EQ(client->late_error(), 0U);
+}
+
+TEST_F(CudaWorker, RefusesMemoryBeyondTheQuota) {
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  const std::uint64_t most = allocate(48 * kMiB);
+  ASSERT_NE(most, 0U);
+  const auto refused = client->call(AllocateMemory{context, 32 * kMiB, 0, 0});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, kOutOfMemory);
+  EXPECT_LE(client->call(GetMemoryInfo{context})->free, 16 * kMiB);
+  client->send(FreeMemory{context, most});
+  EXPECT_NE(allocate(32 * kMiB), 0U);
+}
+
+/// Whoever has waited may tell another process of the tenant that there is memory now.
+TEST_F(CudaWorker, MemoryThatAStreamHasFreedIsThereForOtherProcessesOnceItHasSettled) {
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  auto first = std::move(client);
+  const wire::ObjectId first_context = context;
+  const wire::ObjectId first_stream = legacy;
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  for (std::uint64_t round = 1; round <= 50; ++round) {
+    const auto made = first->call(AllocateMemory{first_context, 48 * kMiB, 0, 0});
+    ASSERT_TRUE(made && made->code == 0) << "round " << round;
+    first->send(EnqueueFreeMemory{{first_stream, {}, {}}, made->address});
+    const wire::EventId end = first->events().acquire();
+    first->send(wire::EnqueueMarker{{first_stream, end, {}}});
+    EXPECT_EQ(first->wait(end), session::kComplete);
+    first->release_event(end);
+    EXPECT_EQ(first->call(SettleFrees{})->freed, round);
+    const std::uint64_t taken = allocate(48 * kMiB);
+    ASSERT_NE(taken, 0U) << "round " << round;
+    client->send(FreeMemory{context, taken});
+    ASSERT_TRUE(client->call(GetMemoryInfo{context}));
+  }
+}
+
+TEST_F(CudaWorker, ReportsWhenFreedMemoryIsBackAndWhenNoneIsToCome) {
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  const auto await = [&](std::uint64_t bytes) {
+    const wire::EventId answer = client->events().acquire();
+    client->send(wire::AwaitMemory{answer, 1, bytes});
+    const std::int32_t outcome = client->wait(answer);
+    client->release_event(answer);
+    return outcome;
+  };
+  const std::uint64_t memory = allocate(48 * kMiB);
+  ASSERT_NE(memory, 0U);
+  EXPECT_EQ(await(32 * kMiB), wire::kNothingOnItsWay) << "nothing is freed";
+  const wire::EventId gate = client->events().acquire();
+  client->send(wire::CreateUserEvent{gate});
+  const wire::EventId waits[] = {gate};
+  client->send(EnqueueFreeMemory{{legacy, {}, waits}, memory});
+  EXPECT_EQ(await(32 * kMiB), wire::kNothingOnItsWay) << "only the program can let it go on";
+  client->send(wire::SetUserEventStatus{gate, session::kComplete});
+  EXPECT_EQ(await(32 * kMiB), session::kComplete);
+  EXPECT_NE(allocate(32 * kMiB), 0U);
+  EXPECT_EQ(await(65 * kMiB), wire::kNothingOnItsWay) << "more than there will ever be";
+  client->send(wire::AwaitMemory{gate, 1, 1});
+  EXPECT_TRUE(is_over()) << "the event is in use";
+}
+
+TEST_F(CudaWorker, EndsASessionThatWaitsForMemoryOfUnknownDevices) {
+  client->send(wire::AwaitMemory{client->events().acquire(), std::uint64_t{1} << 63, 1});
+  EXPECT_TRUE(is_over());
+}
+
+TEST_F(CudaWorker, PinsPagesOfTheArenaOnce) {
+  const auto range = client->allocate(8 * kMiB);
+  ASSERT_TRUE(range);
+  const std::uint64_t offset = (range->offset + 4095) / 4096 * 4096;
+  const auto pinned = client->call(PinArena{context, {offset, 4 * kMiB}});
+  ASSERT_TRUE(pinned);
+  ASSERT_EQ(pinned->code, 0);
+  load(kPtx);
+  ASSERT_EQ(find("scale").code, 0);
+  auto* const values = reinterpret_cast<std::uint32_t*>(client->arena().data() + offset);
+  for (std::uint32_t i = 0; i < 1000; ++i) values[i] = i;
+  scale(legacy, pinned->address, 1000, 4);
+  ASSERT_EQ(finish(legacy), session::kComplete);
+  for (std::uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(values[i], 5 * i);
+  client->send(UnpinArena{offset});
+  EXPECT_TRUE(client->call(wire::Ping{})) << "the session goes on";
+}
+
+}  // namespace
+}  // namespace fairgv::integration::cuda_worker

@@ -1,0 +1,255 @@
+// The messages between tools and the daemon: requests, outcomes and reports.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/socket.hpp"
+#include "runtime/control/answers.hpp"
+#include "runtime/control/protocol.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::control {
+namespace {
+
+using Command = ControlRequest::Command;
+
+TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
+  const auto set = parse_control_request(to_text(ControlRequest{Command::set, "bob", 4}));
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->command, Command::set);
+  EXPECT_EQ(set->tenant, "bob");
+  EXPECT_EQ(set->weight, 4u);
+  EXPECT_EQ(parse_control_request(to_text(ControlRequest{Command::stop, {}, 0}))->command, Command::stop);
+  EXPECT_EQ(parse_control_request(to_text(ControlRequest{}))->command, Command::ps);
+  ControlRequest policy;
+  policy.command = Command::set_policy;
+  policy.policy = "fifo";
+  EXPECT_EQ(parse_control_request(to_text(policy))->policy, "fifo");
+  EXPECT_EQ(parse_control_request(to_text(policy))->device, std::nullopt);
+  policy.device = 3;
+  EXPECT_EQ(parse_control_request(to_text(policy))->device, 3u);
+}
+
+TEST(ControlProtocol, RequestsForASessionOrATenantArriveAsTheyWereSent) {
+  for (const auto command : {Command::kill, Command::pause, Command::resume}) {
+    ControlRequest request;
+    request.command = command;
+    request.session = 7;
+    const auto session = parse_control_request(to_text(request));
+    ASSERT_TRUE(session) << session.error().message;
+    EXPECT_EQ(session->command, command);
+    EXPECT_EQ(session->session, 7u);
+    request.session.reset();
+    request.tenant = "7";
+    const auto tenant = parse_control_request(to_text(request));
+    ASSERT_TRUE(tenant) << tenant.error().message;
+    EXPECT_EQ(tenant->command, command);
+    EXPECT_EQ(tenant->tenant, "7");
+    EXPECT_FALSE(tenant->session);
+  }
+  for (const char* text : {R"({"command":"kill"})", R"({"command":"pause","session":1,"tenant":"a"})",
+                           R"({"command":"resume","tenant":""})", R"({"command":"kill","session":"1"})",
+                           R"({"command":"kill","session":-1})", R"({"command":"pause","tenant":"a b"})"}) {
+    EXPECT_FALSE(parse_control_request(text)) << text;
+  }
+}
+
+TEST(ControlProtocol, BadRequestsAreRefused) {
+  for (const char* text :
+       {"", "{}", R"({"command":"format"})", R"({"command":"set"})",
+        R"({"command":"set","tenant":"a b","weight":1})", R"({"command":"set","tenant":"a","weight":0})",
+        R"({"command":"set","tenant":"a","weight":"abc"})", R"({"command":"policy"})",
+        R"({"command":"policy","policy":"fair","device":-1})", R"({"command":"whoami","tenant":"a b"})"}) {
+    EXPECT_FALSE(parse_control_request(text)) << text;
+  }
+}
+
+TEST(ControlProtocol, PausesArriveInAReport) {
+  Report report;
+  report.tenants.resize(2);
+  report.tenants[0].tenant = "a";
+  report.tenants[0].paused = Pause{1000, false};
+  report.tenants[1].tenant = "b";
+  report.tenants[1].sessions.resize(1);
+  report.tenants[1].sessions[0].paused = Pause{0, true};
+  const auto read = parse_report(to_text(report));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->tenants[0].paused, (Pause{1000, false}));
+  EXPECT_EQ(read->tenants[1].paused, std::nullopt);
+  EXPECT_EQ(read->tenants[1].sessions[0].paused, (Pause{0, true}));
+}
+
+TEST(ControlProtocol, TheResultOfAReloadArrivesAsItWasSent) {
+  const auto report = parse_reload_report(to_text(ReloadReport{"/f", {"a", "b"}, {"c"}, {"d"}, {"e"}}));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->file, "/f");
+  EXPECT_EQ(report->at_once, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(report->new_programs, std::vector<std::string>{"c"});
+  EXPECT_EQ(report->restart, std::vector<std::string>{"d"});
+  EXPECT_EQ(report->warnings, std::vector<std::string>{"e"});
+  const auto refused = parse_reload_report(refusal_text({"f:1:1: x", "f:2:1: y\x1b"}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the configuration stays as it was\nf:1:1: x\nf:2:1: y?");
+  EXPECT_EQ(parse_reload_report(failure_text("no")).error().message, "no");
+}
+
+TEST(ControlProtocol, AnAnswerToWhoamiArrivesAsItWasSent) {
+  WhoAmI who;
+  who.uid = 1000;
+  who.user = "alice";
+  who.groups = {1000, 44};
+  who.cgroup = "/x";
+  who.container = "podman:1";
+  who.rule = "[[match]] 1";
+  who.tenant = "a";
+  who.class_name = "gold";
+  who.weight = 3;
+  who.memory_limits = {7};
+  who.administrator = true;
+  const auto read = parse_whoami(to_text(who));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_text(read.value()), to_text(who));
+  EXPECT_FALSE(read->refusal);
+  EXPECT_EQ(parse_config_answer(config_text("[device]\n")).value(), "[device]\n");
+  ControlRequest request;
+  request.command = Command::whoami;
+  request.tenant = "a";
+  EXPECT_EQ(parse_control_request(to_text(request))->tenant, "a");
+  for (const auto command : {Command::reload, Command::config}) {
+    request.command = command;
+    EXPECT_EQ(parse_control_request(to_text(request))->command, command);
+  }
+}
+
+Report full_report(std::size_t tenants) {
+  Report report;
+  report.daemon = {42, "0.1.0", "/run/fairgv/fairgvd.sock", 1.5, 6.0};
+  report.devices = {{0, "PoCL", "cpu", "tenant0"}, {1, "PoCL", "other", std::nullopt}};
+  for (std::size_t i = 0; i < tenants; ++i) {
+    Report::Tenant tenant;
+    tenant.tenant = "tenant" + std::to_string(i);
+    tenant.weight = 2;
+    tenant.uid = 1'000;
+    tenant.sessions = {{static_cast<std::uint32_t>(i + 1), 100, "prog", 101, "busy"}};
+    tenant.sessions[0].long_commands = {{0, "reduce", "it uses pipes", 3, 4'210'000'000, 5'000'000'000}};
+    tenant.sessions[0].uid = 1'001;
+    tenant.sessions[0].age_s = 2.5;
+    tenant.sessions[0].device_time_ns = {7, UINT64_MAX};
+    tenant.sessions[0].memory_used = {8, 9};
+    tenant.sessions[0].compiles = true;
+    tenant.sessions[0].waits_for = "asked back";
+    tenant.device_time_ns = {UINT64_MAX, 0};
+    tenant.share = {0.25, 0};
+    tenant.ideal_share = 0.5;
+    tenant.commands = 9;
+    Report::Use use;
+    use.entitled_ns = 3;
+    use.wait_p99_ns = 17'000;
+    use.queue = 2;
+    use.bytes = UINT64_MAX;
+    use.memory_byte_s = 1.5;
+    tenant.use = {use, {}};
+    tenant.sessions_started = 4;
+    tenant.faults = {1, 2, 3};
+    report.tenants.push_back(tenant);
+  }
+  report.kills = {{7, "tenant0", 1'000, 4711, "prog", "its worker\nwas killed", 3.5}};
+  return report;
+}
+
+TEST(ControlProtocol, AReportArrivesAsItWasSent) {
+  const auto read = parse_report(to_text(full_report(2)));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->daemon.pid, 42);
+  EXPECT_EQ(read->daemon.slice_ms, 6.0);
+  ASSERT_EQ(read->devices.size(), 2u);
+  EXPECT_EQ(read->devices[0].holder, "tenant0");
+  EXPECT_FALSE(read->devices[1].holder);
+  ASSERT_EQ(read->tenants.size(), 2u);
+  const Report::Tenant& tenant = read->tenants[1];
+  EXPECT_EQ(tenant.tenant, "tenant1");
+  EXPECT_EQ(tenant.device_time_ns, (std::vector<std::uint64_t>{UINT64_MAX, 0}));
+  EXPECT_EQ(tenant.share, (std::vector<double>{0.25, 0}));
+  ASSERT_EQ(tenant.sessions.size(), 1u);
+  EXPECT_EQ(tenant.sessions[0].state, "busy");
+  ASSERT_EQ(tenant.use.size(), 2u);
+  EXPECT_EQ(tenant.use[0].entitled_ns, 3u);
+  EXPECT_EQ(tenant.use[0].wait_p99_ns, 17'000u);
+  EXPECT_EQ(tenant.use[0].queue, 2u);
+  EXPECT_EQ(tenant.use[0].bytes, UINT64_MAX);
+  EXPECT_EQ(tenant.use[0].memory_byte_s, 1.5);
+  EXPECT_EQ(tenant.sessions_started, 4u);
+  EXPECT_EQ(tenant.faults.violations, 3u);
+  EXPECT_EQ(tenant.sessions[0].uid, 1'001u);
+  EXPECT_EQ(tenant.sessions[0].age_s, 2.5);
+  EXPECT_EQ(tenant.sessions[0].device_time_ns, (std::vector<std::uint64_t>{7, UINT64_MAX}));
+  EXPECT_EQ(tenant.sessions[0].memory_used, (std::vector<std::uint64_t>{8, 9}));
+  EXPECT_TRUE(tenant.sessions[0].compiles);
+  EXPECT_EQ(tenant.sessions[0].waits_for, "asked back");
+  ASSERT_EQ(read->kills.size(), 1u);
+  EXPECT_EQ(read->kills[0].tenant, "tenant0");
+  EXPECT_EQ(read->kills[0].pid, 4711);
+  EXPECT_EQ(read->kills[0].reason, "its worker?was killed") << "one line for a terminal";
+  EXPECT_EQ(read->kills[0].ago_s, 3.5);
+  EXPECT_EQ(tenant.sessions[0].long_commands, full_report(2).tenants[1].sessions[0].long_commands);
+}
+
+TEST(ControlProtocol, AnOlderDaemonsReportWithoutTheNewerFieldsIsRead) {
+  auto json = nlohmann::json::parse(to_text(full_report(1)));
+  auto& session = json["tenants"][0]["sessions"][0];
+  ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
+  ASSERT_EQ(session.erase("uid") + session.erase("age_s") + json.erase("kills"), 3u);
+  ASSERT_EQ(session.erase("compiles") + session.erase("waits_for"), 2u);
+  ASSERT_EQ(json["tenants"][0].erase("use") + json["daemon"].erase("restarts"), 2u);
+  const auto read = parse_report(json.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());
+  EXPECT_FALSE(read->tenants[0].sessions[0].uid);
+  EXPECT_FALSE(read->tenants[0].sessions[0].compiles);
+  EXPECT_EQ(read->tenants[0].sessions[0].waits_for, "");
+  EXPECT_TRUE(read->kills.empty());
+}
+
+TEST(ControlProtocol, TheReportHasTheFieldsThatScriptsReadByName) {
+  const auto json = nlohmann::json::parse(to_text(full_report(1)));
+  EXPECT_EQ(json["ok"], true);
+  EXPECT_EQ(json["daemon"]["pid"], 42);
+  EXPECT_EQ(json["tenants"][0]["sessions"][0]["worker_pid"], 101);
+  const auto& command = json["tenants"][0]["sessions"][0]["long_commands"][0];
+  EXPECT_EQ(command["device"], 0);
+  EXPECT_EQ(command["name"], "reduce");
+  EXPECT_EQ(command["reason"], "it uses pipes");
+  EXPECT_EQ(command["count"], 3);
+  EXPECT_EQ(command["longest_ns"], 4'210'000'000);
+  EXPECT_EQ(command["total_ns"], 5'000'000'000);
+  EXPECT_EQ(json["devices"][1]["holder"], nullptr);
+}
+
+TEST(ControlProtocol, AnswersOfAnyLengthArriveWhole) {
+  auto pair = Socket::pair();
+  ASSERT_TRUE(pair);
+  for (const std::size_t tenants : {1UL, 600UL}) {
+    const std::string sent = to_text(full_report(tenants));
+    ASSERT_EQ(sent.size() > kMaxPacket, tenants > 1);
+    ASSERT_TRUE(send_answer(pair->first, sent));
+    const auto received = receive_answer(pair->second);
+    ASSERT_TRUE(received) << received.error().message;
+    EXPECT_TRUE(received.value() == sent) << tenants;
+  }
+}
+
+TEST(ControlProtocol, AFailureCarriesItsReason) {
+  EXPECT_TRUE(parse_outcome(success_text()));
+  const auto outcome = parse_outcome(failure_text("there is no tenant 'x'"));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "there is no tenant 'x'");
+  EXPECT_FALSE(parse_outcome("{\"ok\":3}"));
+}
+
+}  // namespace
+}  // namespace fairgv::control

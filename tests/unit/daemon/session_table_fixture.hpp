@@ -1,0 +1,84 @@
+// A table of sessions whose workers are scripts that the test writes.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/daemon/reports/report.hpp"
+#include "runtime/daemon/session_table.hpp"
+#include "tests/harness/temporary_folder.hpp"
+#include "tests/unit/daemon/log.hpp"
+
+namespace fairgv::daemon {
+
+/// What a worker with one device says when it is ready.
+inline const std::string kReady = to_text(session::WorkerReady{{{"Portable Computing Language", "cpu", 2}}});
+
+inline session::LongCommand reduce(std::uint64_t count) {
+  return {0, "reduce", "it uses pipes", count, 4'210'000'000, 4'210'000'000 * count};
+}
+
+struct SessionTableTest : ::testing::Test {
+  /// Begins bob's session with a worker that says these packets, and then does this.
+  void start(const std::vector<std::string>& packets, const std::string& then = "exec sleep 1000") {
+    // Its options are a memory file (session/worker_options.hpp).
+    std::string script =
+        "#!/bin/bash\nwhile [ \"$1\" != --options-fd ]; do shift; done\noptions=$(</proc/self/fd/$2)\n"
+        "descriptor() { [[ $options =~ \\\"$1\\\":\\ *([0-9]+) ]] && echo ${BASH_REMATCH[1]}; }\n"
+        "channel=$(descriptor daemon_fd)\nledger=$(descriptor ledger_fd)\n";
+    for (const std::string& packet : packets) script += "printf %s '" + packet + "' >&$channel\n";
+    script += then;
+    folder.write("worker", script + "\n");
+    std::filesystem::permissions(folder / "worker", std::filesystem::perms::owner_all);
+    auto ends = std::move(Socket::pair()).value();
+    client = std::move(ends.first);
+    session::Hello hello;
+    hello.tenant = joins;
+    const auto started = table.start(hello, client.peer().value(), ends.second);
+    ASSERT_TRUE(started) << started.error().message;
+  }
+
+  void run_until(const std::function<bool()>& so) {
+    // The bound only keeps a broken daemon from hanging the test.
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!so() && std::chrono::steady_clock::now() < give_up) {
+      events->wait(std::min(give_up, table.deadline().value_or(give_up)));
+      table.expire(std::chrono::steady_clock::now());
+    }
+    ASSERT_TRUE(so());
+  }
+
+  std::vector<session::LongCommand> reported() {
+    std::vector<session::LongCommand> commands;
+    for (const auto& tenant : make_report(host, table, "socket", {}).tenants) {
+      for (const auto& each : tenant.sessions) commands = each.long_commands;
+    }
+    return commands;
+  }
+
+  TenantCounts counts() { return host.tenants.all().at(0).counts; }
+
+  void TearDown() override {
+    table.end_all("the test ends");
+    run_until([&] { return table.empty(); });
+  }
+
+  Log log;
+  harness::TemporaryFolder folder;
+  std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
+  std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
+  Host host{{}, *events, *dispatch, TenantRegistry({}), folder / "worker", folder.path(), {}};
+  SessionTable table{host};
+  Socket client;
+  std::string joins = "bob";  // the tenant of sessions that start
+};
+
+}  // namespace fairgv::daemon
