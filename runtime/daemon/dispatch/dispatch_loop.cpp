@@ -28,10 +28,8 @@ bool watch(int epoll, int fd, std::uint64_t key, std::uint32_t events) {
 }  // namespace
 
 Result<std::unique_ptr<DispatchLoop>> DispatchLoop::start(DeviceRules rules, std::string wake_latency_file) {
-  auto wake = EventSignal::make("the dispatcher's");
-  if (!wake) return wake.error();
-  auto broken = EventSignal::make("the dispatcher's");
-  if (!broken) return broken.error();
+  FAIRGV_TRY(wake, EventSignal::make("the dispatcher's"));
+  FAIRGV_TRY(broken, EventSignal::make("the dispatcher's"));
   UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll || !watch(epoll.get(), wake->fd(), kWakeKey, EPOLLIN)) {
     return system_error("cannot watch the dispatcher's events");

@@ -36,8 +36,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/daemon/dispatch/arbiter.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
+#include "runtime/daemon/turns/arbiter.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policy.hpp"

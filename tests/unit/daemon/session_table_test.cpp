@@ -71,7 +71,7 @@ TEST_F(SessionTableTest, ASessionEndsOnceNoProcessOfItsWorkerIsLeft) {
 TEST_F(SessionTableTest, TheLimitOfSessionsHoldsForEachUserAlone) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root serves other users";
   start({kReady});
-  host.config.user_session_limit = 2;
+  house.config.user_session_limit = 2;
   const auto join = [&](uid_t uid) {
     auto ends = std::move(Socket::pair()).value();
     return table.start({}, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second);
@@ -118,7 +118,7 @@ TEST_F(SessionTableTest, KillsDoNotSuspendASessionThatAlreadyRuns) {
 }
 
 TEST_F(SessionTableTest, AWorkerThatCannotBeCagedIsRefusedInOneLine) {
-  host.config.worker.cache = "/proc/no-place-for-caches";
+  house.config.worker.cache = "/proc/no-place-for-caches";
   auto ends = std::move(Socket::pair()).value();
   const auto started = table.start({}, ends.first.peer().value(), ends.second);
   ASSERT_FALSE(started);

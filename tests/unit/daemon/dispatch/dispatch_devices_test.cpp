@@ -22,6 +22,22 @@ std::vector<std::optional<SessionId>> holders(DispatchLoop& loop) {
   return list;
 }
 
+TEST(DispatchLoop, TellsWhatASessionHasUsedOfEachDevice) {
+  const auto loop = start_loop(2);
+  Member a(1, 1);
+  ASSERT_TRUE(loop->add_session(a.for_loop(1, 2)));
+  EXPECT_FALSE(loop->looks().session(a.id).has_used_a_device);
+  a.want(1);
+  a.wait_while(State::wanting, 1);
+  ASSERT_TRUE(a.move(State::held, State::busy, 1));
+  a.turn(1).used_ns = 5'000'000;
+  a.give_back(false, 1);
+  while (loop->looks().devices().at(1).holder) std::this_thread::yield();
+  EXPECT_EQ(loop->looks().session(a.id).used_ns, (std::vector<std::uint64_t>{0, 5'000'000}));
+  EXPECT_TRUE(loop->looks().session(a.id).has_used_a_device);
+  loop->remove_session(a.id);
+}
+
 TEST(DispatchLoop, GrantsTurnsOnEachDeviceSeparately) {
   const auto loop = start_loop(2);
   Member a(1, 1);

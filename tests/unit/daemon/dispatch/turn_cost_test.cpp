@@ -1,7 +1,7 @@
 // What turns cost by the daemon's own clock, against workers that report what they like. In simulated time.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/dispatch/turn_cost.hpp"
+#include "runtime/daemon/turns/turn_cost.hpp"
 #include "tests/unit/daemon/dispatch/turns.hpp"
 
 namespace fairgv::daemon {

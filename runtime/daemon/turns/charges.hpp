@@ -13,11 +13,11 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/daemon/dispatch/excused_time.hpp"
-#include "runtime/daemon/dispatch/place.hpp"
-#include "runtime/daemon/dispatch/rest_clock.hpp"
-#include "runtime/daemon/dispatch/tenant_accounts.hpp"
-#include "runtime/daemon/dispatch/turn_in_progress.hpp"
+#include "runtime/daemon/turns/excused_time.hpp"
+#include "runtime/daemon/turns/place.hpp"
+#include "runtime/daemon/turns/rest_clock.hpp"
+#include "runtime/daemon/turns/tenant_accounts.hpp"
+#include "runtime/daemon/turns/turn_in_progress.hpp"
 #include "sched/policy.hpp"
 
 namespace fairgv::daemon {

@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "runtime/daemon/dispatch/charges.hpp"
-#include "runtime/daemon/dispatch/place.hpp"
-#include "runtime/daemon/dispatch/turn_in_progress.hpp"
-#include "runtime/daemon/dispatch/waiting_line.hpp"
+#include "runtime/daemon/turns/charges.hpp"
+#include "runtime/daemon/turns/place.hpp"
+#include "runtime/daemon/turns/turn_in_progress.hpp"
+#include "runtime/daemon/turns/waiting_line.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
 

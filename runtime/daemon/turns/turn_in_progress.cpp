@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/turn_in_progress.hpp"
+#include "runtime/daemon/turns/turn_in_progress.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/waiting_line.hpp"
+#include "runtime/daemon/turns/waiting_line.hpp"
 
 namespace fairgv::daemon {
 

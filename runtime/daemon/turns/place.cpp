@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/place.hpp"
+#include "runtime/daemon/turns/place.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -21,9 +21,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/daemon/dispatch/device_state.hpp"
-#include "runtime/daemon/dispatch/turn_log.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
+#include "runtime/daemon/turns/device_state.hpp"
+#include "runtime/daemon/turns/turn_log.hpp"
 #include "runtime/session/turn.hpp"
 #include "sched/policy.hpp"
 

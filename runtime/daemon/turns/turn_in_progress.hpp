@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/daemon/dispatch/place.hpp"
-#include "runtime/daemon/dispatch/turn_log.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
+#include "runtime/daemon/turns/place.hpp"
+#include "runtime/daemon/turns/turn_log.hpp"
 #include "sched/policy.hpp"
 
 namespace fairgv::daemon {

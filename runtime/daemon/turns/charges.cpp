@@ -1,8 +1,8 @@
-#include "runtime/daemon/dispatch/charges.hpp"
+#include "runtime/daemon/turns/charges.hpp"
 
 #include <algorithm>
 
-#include "runtime/daemon/dispatch/turn_cost.hpp"
+#include "runtime/daemon/turns/turn_cost.hpp"
 
 namespace fairgv::daemon {
 

@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/tenant_accounts.hpp"
+#include "runtime/daemon/turns/tenant_accounts.hpp"
 
 namespace fairgv::daemon {
 

@@ -1,4 +1,4 @@
-#include "runtime/daemon/dispatch/arbiter.hpp"
+#include "runtime/daemon/turns/arbiter.hpp"
 
 #include <fmt/core.h>
 
