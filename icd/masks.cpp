@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kSvm = "the worker cannot reach all of the program's memory";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
 constexpr std::string_view kNative = "the worker cannot call a function of the program";
-constexpr std::string_view kExtensions = "an extension is passed on if all of its functions are served";
+constexpr std::string_view kExtensions = "passed on if all functions of an extension are served";
 constexpr std::string_view kFeatures = "features of device queues are not served yet";
 
 #define FAIRGV_MASK(param, action, bits, reason)    \

@@ -16,7 +16,7 @@ namespace {
 constexpr uid_t kOwner = 12'345;
 constexpr uid_t kOther = 12'346;
 
-struct Interventions : SessionTableTest {
+struct InterventionsTest : SessionTableTest {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root serves other users";
     start({kReady});  // bob's, by root
@@ -35,28 +35,29 @@ struct Interventions : SessionTableTest {
     control::ControlRequest request;
     request.command = command;
     request.session = session;
-    const auto done = intervene(host, table, request, {by, administrator});
+    const auto done = interventions.carry_out(request, {by, administrator});
     return done ? "" : done.error().message;
   }
   std::string on(const std::string& tenant, Command command, uid_t by, bool administrator = false) {
     control::ControlRequest request;
     request.command = command;
     request.tenant = tenant;
-    const auto done = intervene(host, table, request, {by, administrator});
+    const auto done = interventions.carry_out(request, {by, administrator});
     return done ? "" : done.error().message;
   }
   bool suspended(std::uint32_t session) { return table.is_suspended(*table.all().at(SessionId{session})); }
   std::optional<control::Pause> pause_of(const std::string& tenant) {
-    for (const auto& each : make_report(host, table, "socket", {}).tenants) {
+    for (const auto& each : house.report().tenants) {
       if (each.tenant == tenant) return each.paused;
     }
     return std::nullopt;
   }
 
+  Interventions interventions{house.tenancies.registry(), table, house.log};
   Socket first, second, later;
 };
 
-TEST_F(Interventions, EndASessionWithTheReasonInTheLog) {
+TEST_F(InterventionsTest, EndASessionWithTheReasonInTheLog) {
   EXPECT_EQ(on(2, Command::kill, kOwner), "");
   EXPECT_EQ(log.count("session 2 of tenant owner ends: ended by user 12345"), 1u);
   run_until([&] { return table.all().size() == 2; });
@@ -64,7 +65,7 @@ TEST_F(Interventions, EndASessionWithTheReasonInTheLog) {
   EXPECT_EQ(counts().crashes, 0u);
 }
 
-TEST_F(Interventions, EndAllSessionsOfATenant) {
+TEST_F(InterventionsTest, EndAllSessionsOfATenant) {
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
   EXPECT_EQ(on("owner", Command::kill, 0, true),
@@ -72,7 +73,7 @@ TEST_F(Interventions, EndAllSessionsOfATenant) {
   EXPECT_EQ(on("nobody", Command::kill, 0, true), "there is no tenant 'nobody': see 'fairgv ps'");
 }
 
-TEST_F(Interventions, ArePermittedToTheOwnerAndToAdministrators) {
+TEST_F(InterventionsTest, ArePermittedToTheOwnerAndToAdministrators) {
   for (const Command command : {Command::kill, Command::pause, Command::resume}) {
     EXPECT_NE(on(2, command, kOther)
                   .find("session 2 belongs to user 12345: only that user or the administrator may"),
@@ -85,7 +86,7 @@ TEST_F(Interventions, ArePermittedToTheOwnerAndToAdministrators) {
   EXPECT_EQ(on("owner", Command::pause, 0, true), "");
 }
 
-TEST_F(Interventions, PauseAndResumeOneSession) {
+TEST_F(InterventionsTest, PauseAndResumeOneSession) {
   EXPECT_EQ(on(2, Command::pause, kOwner), "");
   EXPECT_EQ(on(2, Command::pause, kOwner), "") << "again is no error";
   EXPECT_TRUE(suspended(2));
@@ -95,7 +96,7 @@ TEST_F(Interventions, PauseAndResumeOneSession) {
   EXPECT_FALSE(suspended(2));
 }
 
-TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
+TEST_F(InterventionsTest, PauseATenantWithSessionsThatStartLater) {
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false}));
   EXPECT_TRUE(suspended(2) && suspended(3));
@@ -108,7 +109,7 @@ TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
   EXPECT_FALSE(suspended(2) || suspended(3) || suspended(4));
 }
 
-TEST_F(Interventions, LeaveASessionPausedByItselfWhenItsTenantResumes) {
+TEST_F(InterventionsTest, LeaveASessionPausedByItselfWhenItsTenantResumes) {
   EXPECT_EQ(on(2, Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::resume, kOwner), "");
@@ -116,7 +117,7 @@ TEST_F(Interventions, LeaveASessionPausedByItselfWhenItsTenantResumes) {
   EXPECT_FALSE(suspended(3));
 }
 
-TEST_F(Interventions, OfAnAdministratorCannotBeUndoneByTheUser) {
+TEST_F(InterventionsTest, OfAnAdministratorCannotBeUndoneByTheUser) {
   for (const bool user_first : {false, true}) {
     if (user_first) {
       EXPECT_EQ(on("owner", Command::pause, kOwner), "");
@@ -137,7 +138,7 @@ TEST_F(Interventions, OfAnAdministratorCannotBeUndoneByTheUser) {
   }
 }
 
-TEST_F(Interventions, KeepATenantPausedAfterItsSessionsHaveEndedUntilAnotherUserTakesTheName) {
+TEST_F(InterventionsTest, KeepATenantPausedAfterItsSessionsHaveEndedUntilAnotherUserTakesTheName) {
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });

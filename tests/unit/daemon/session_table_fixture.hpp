@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/daemon/reports/report.hpp"
-#include "runtime/daemon/session_table.hpp"
 #include "tests/harness/temporary_folder.hpp"
+#include "tests/unit/daemon/house.hpp"
 #include "tests/unit/daemon/log.hpp"
 
 namespace fairgv::daemon {
@@ -62,7 +61,7 @@ ledger=$(number_of ledger_fd)
     // The bound only keeps a broken daemon from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!so() && std::chrono::steady_clock::now() < give_up) {
-      events->wait(std::min(give_up, table.deadline().value_or(give_up)));
+      house.events->wait(std::min(give_up, table.deadline().value_or(give_up)));
       table.expire(std::chrono::steady_clock::now());
     }
     ASSERT_TRUE(so());
@@ -70,13 +69,13 @@ ledger=$(number_of ledger_fd)
 
   std::vector<session::LongCommand> reported() {
     std::vector<session::LongCommand> commands;
-    for (const auto& tenant : make_report(host, table, "socket", {}).tenants) {
+    for (const auto& tenant : house.report().tenants) {
       for (const auto& each : tenant.sessions) commands = each.long_commands;
     }
     return commands;
   }
 
-  TenantCounts counts() { return host.tenants.all().at(0).counts; }
+  TenantCounts counts() { return house.tenancies.registry().all().at(0).counts; }
 
   void TearDown() override {
     table.end_all("the test ends");
@@ -85,10 +84,8 @@ ledger=$(number_of ledger_fd)
 
   Log log;
   harness::TemporaryFolder folder;
-  std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
-  std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
-  Host host{{}, *events, *dispatch, TenantRegistry({}), folder / "worker", folder.path(), {}};
-  SessionTable table{host};
+  House house{folder / "worker", folder.path()};
+  SessionTable& table = house.table;
   Socket client;
   std::string joins = "bob";  // the tenant of sessions that start
 };

@@ -72,7 +72,7 @@ TEST_F(SessionTableTest, ASessionEndsOnceNoProcessOfItsWorkerIsLeft) {
 TEST_F(SessionTableTest, TheLimitOfSessionsHoldsForEachUserAlone) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root serves other users";
   start({kReady});
-  host.config.user_session_limit = 2;
+  house.config.user_session_limit = 2;
   std::deque<Socket> clients;
   const auto join = [&](uid_t uid) { return begin({}, uid, clients.emplace_back()); };
   EXPECT_TRUE(join(12'345) && join(12'345));
@@ -117,7 +117,7 @@ TEST_F(SessionTableTest, KillsDoNotSuspendASessionThatAlreadyRuns) {
 }
 
 TEST_F(SessionTableTest, AWorkerThatCannotBeCagedIsRefusedInOneLine) {
-  host.config.worker.cache = "/proc/no-place-for-caches";
+  house.config.worker.cache = "/proc/no-place-for-caches";
   const auto started = begin({}, ::getuid(), client);
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().message.find("cannot make the folder /proc/no-place-for-caches"), 0u)

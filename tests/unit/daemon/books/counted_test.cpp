@@ -184,7 +184,7 @@ TEST_F(Claims, GoOnFromWhatWasBelievedBefore) {
 // ---- the dispatcher enters them
 
 struct Counted : Turns {
-  DeviceUse use(std::uint32_t tenant) { return dispatcher.use(TenantId{tenant}, now); }
+  DeviceUse use(std::uint32_t tenant) { return use_of(dispatcher, TenantId{tenant}, now); }
 };
 
 TEST_F(Counted, AWaitIsTheTimeFromAskingToTheGrant) {

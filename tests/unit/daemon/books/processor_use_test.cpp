@@ -4,7 +4,7 @@
 #include <random>
 
 #include "runtime/daemon/books/processor_book.hpp"
-#include "runtime/daemon/dispatch/excused_time.hpp"
+#include "runtime/daemon/turns/excused_time.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::daemon {

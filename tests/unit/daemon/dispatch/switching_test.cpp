@@ -18,8 +18,8 @@ TEST_F(Turns, AnInteractiveSessionIsSwitchedInWithItsTurn) {
   a.begin();
   want(2, b);
   EXPECT_FALSE(b.header.coscheduling.switched_in()) << "it waits";
-  EXPECT_TRUE(dispatcher.interactive(SessionId{2}));
-  EXPECT_FALSE(dispatcher.interactive(SessionId{1}));
+  EXPECT_TRUE(dispatcher.device().places.at(SessionId{2}).interactive());
+  EXPECT_FALSE(dispatcher.device().places.at(SessionId{1}).interactive());
   const auto asked = a.state();
   ASSERT_EQ(asked, State::busy_asked);
   run(1, a, 6ms, true);

@@ -6,8 +6,9 @@
 // excused from is processor time that somebody else used. So it is no more than the time for which the
 // device's processors were busy, without what the turns themselves ran.
 //
-// Three tenants of weights 1:2:3 on two busy processors that the device shares had a Min-Max Ratio of 0.98 with
-// this rule, and of 0.89 to 0.95 when turns were charged by the wall clock alone (docs/results/device-time.md).
+// Three tenants of weights 1:2:3 on two busy processors that the device shares had a Min-Max Ratio of 0.98
+// with this rule, and of 0.89 to 0.95 when turns were charged by the wall clock alone
+// (docs/results/device-time.md).
 //
 // Pure logic.
 #pragma once

@@ -8,9 +8,9 @@
 // what goes beyond them is charged.
 //
 // On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker
-// leaves that out of its report (vgpu/turn/stolen_time.hpp). The daemon excuses it as far as the worker's process
-// has not run, nor its program, by the kernel's clocks, and up to half of the turn. Whether others have
-// really run meanwhile shows on the long run (excused_time.hpp).
+// leaves that out of its report (vgpu/turn/stolen_time.hpp). The daemon excuses it as far as the worker's
+// process has not run, nor its program, by the kernel's clocks, and up to half of the turn. Whether others
+// have really run meanwhile shows on the long run (excused_time.hpp).
 //
 // Pure logic.
 #pragma once
