@@ -97,7 +97,7 @@ TEST_F(CudaWorker, PinsPagesOfTheArenaOnce) {
   ASSERT_EQ(pinned->code, 0);
   load(kPtx);
   ASSERT_EQ(find("scale").code, 0);
-  auto* const values = reinterpret_cast<std::uint32_t*>(client->arena().data() + offset);
+  auto* const values = reinterpret_cast<std::uint32_t*>(client->segment().arena().data() + offset);
   for (std::uint32_t i = 0; i < 1000; ++i) values[i] = i;
   scale(legacy, pinned->address, 1000, 4);
   ASSERT_EQ(finish(legacy), session::kComplete);
