@@ -290,7 +290,7 @@ void Server::apply_log_level() const {
 
 void Server::place_dispatcher() const {
   const auto all = allowed_cores();
-  const auto device = parse_core_set(config_.device_cores);
+  const auto device = parse_core_set(config_.tuning.device_cores);
   if (all) dispatch_->run_on(device ? other_cores(all.value(), device.value()) : all.value());
 }
 

@@ -72,7 +72,7 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
 /// The worker looks at it before it cuts a launch.
 void SessionTable::tell_slicing_floor(Session& session) const {
   for (session::DeviceTurn& turn : session.turns.page().devices) {
-    turn.slicing_floor.store(needs_.config.slicing.floor, std::memory_order_relaxed);
+    turn.slicing_floor.store(needs_.config.tuning.slicing_floor, std::memory_order_relaxed);
   }
 }
 

@@ -1,8 +1,8 @@
 // What the daemon tells a worker when it starts it: one struct, with each default in one place, handed over as one JSON
 // object in an inherited memory file (`fairgv-vgpu --options-fd N`).
 //
-// What of it an administrator can set has rows in daemon/config/options.cpp, which have the ranges; the configuration's
-// defaults are those here.
+// The fields of WorkerTuning have rows in daemon/config/options.cpp, with their ranges. The configuration holds them in
+// this struct, too, so a new one needs its field, its row, and its line in each_field().
 #pragma once
 
 #include <cstdint>

@@ -136,7 +136,7 @@ Result<WorkerStarter::Made> WorkerStarter::make(SessionId id, const Tenant& tena
   sizes.arena_bytes = arena_bytes(config_.session);
   FAIRGV_TRY(segment, ring::Segment::create(sizes, place_of(id)));
   FAIRGV_TRY(header, ring::HeaderView::attach(segment->fd()));
-  header->header().limits.objects.store(config_.session.objects, std::memory_order_relaxed);
+  header->header().limits.objects.store(config_.tuning.objects, std::memory_order_relaxed);
   FAIRGV_TRY(turns, session::TurnMemory::create());
   FAIRGV_TRY(channel, make_channel());
   FAIRGV_TRY(ledger, make_channel());

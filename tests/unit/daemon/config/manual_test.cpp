@@ -10,7 +10,6 @@
 
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/config/report.hpp"
-#include "slicing/planner.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -61,11 +60,6 @@ TEST(ConfigManual, EveryOptionSaysWhatItIsAndWhatHoldsWithoutIt) {
   expect_complete("tenant", tenant_options());
   expect_complete("class", class_options());
   expect_complete("match", match_options());
-}
-
-// The daemon knows nothing of slicing; its workers do.
-TEST(ConfigManual, TheFloorIsTheOneOfTheWorkers) {
-  EXPECT_EQ(SlicingRule().floor, slicing::kDefaultFloor);
 }
 
 }  // namespace
