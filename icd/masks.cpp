@@ -40,7 +40,7 @@ constexpr std::array kDeviceMasks = {
 
 #undef FAIRGV_MASK
 
-/// OpenCL C features of what is masked above (OpenCL C 3.0, 6.2.1).
+/// The OpenCL C features of the masks above (OpenCL C 3.0, 6.2.1).
 constexpr std::string_view kUnservedFeatures[] = {
     "__opencl_c_device_enqueue",
 };

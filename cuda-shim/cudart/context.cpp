@@ -7,7 +7,7 @@
 namespace fairgv::cudart {
 namespace {
 
-// More devices than any driver of today numbers.
+// More than the devices of any driver of today.
 constexpr int kMaxDevices = 256;
 
 struct PrimaryContext {
@@ -69,7 +69,7 @@ Status bind_context(const Driver& driver) {
   FGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
   const ThreadState& thread = thread_state;
   if (current != nullptr) {
-    if (current != thread.bound) return cudaSuccess;  // the program's own choice
+    if (current != thread.bound) return cudaSuccess;  // the program has chosen it
     if (thread.generation == primary(thread.device).generation.load(std::memory_order_acquire))
       return cudaSuccess;
   }
@@ -87,7 +87,7 @@ Status reset_device(const Driver& driver, int device) {
   const Status reset = driver.cuDevicePrimaryCtxReset(device);
   if (reset.failed()) return reset;
   if (context.retained != nullptr) {
-    (void)driver.cuDevicePrimaryCtxRelease(device);  // what was retained is gone already
+    (void)driver.cuDevicePrimaryCtxRelease(device);  // the retained context is gone already
     context.retained = nullptr;
   }
   context.generation.fetch_add(1, std::memory_order_release);

@@ -1,5 +1,5 @@
-// Device management (CUDA Runtime API, "Device Management" and "Peer Device Memory Access"): what is more
-// than a pass-through.
+// Device management (CUDA Runtime API, "Device Management" and "Peer Device Memory Access"): the calls that
+// are more than a pass-through.
 #include <algorithm>
 
 #include "cuda-shim/cudart/context.hpp"
@@ -22,7 +22,7 @@ constexpr unsigned int kContextFlags =
 
 Status set_flags(const Driver& driver, int device, unsigned int flags) {
   if ((flags & ~kContextFlags) != 0) return cudaErrorInvalidValue;
-  // Mapped pinned memory is always there; the driver takes that flag for a context of its own only.
+  // Mapped pinned memory is always available; the driver takes that flag only for a context of its own.
   return driver.cuDevicePrimaryCtxSetFlags(device, flags & ~static_cast<unsigned int>(cudaDeviceMapHost));
 }
 
@@ -63,7 +63,7 @@ FGV_CALL(kDriver, cudaSetValidDevices, (int* devices, int length), (devices, len
     if (devices[i] < 0 || devices[i] >= count) return cudaErrorInvalidDevice;
     if (std::count(devices, devices + length, devices[i]) > 1) return cudaErrorInvalidValue;
   }
-  // A list of all devices in their order (or none) is what holds anyway. Other lists are not served.
+  // A list of all devices in their order (or none) changes nothing. Other lists are not served.
   for (int i = 0; i < length; ++i)
     if (devices[i] != i) return cudaErrorNotSupported;
   return cudaSuccess;
@@ -101,7 +101,7 @@ FGV_CALL(kContext, cudaDeviceSynchronize, (), ()) {
   return driver.cuCtxSynchronize();
 }
 
-// The device that has most of what is wished for; every equal or better property counts one.
+// The device that has most of the wanted properties; every equal or better property counts one.
 FGV_CALL(kDriver, cudaChooseDevice, (int* device, const cudaDeviceProp* wish), (device, wish)) {
   if (device == nullptr || wish == nullptr) return cudaErrorInvalidValue;
   int count = 0;
@@ -166,7 +166,7 @@ FGV_CALL(kContext, cudaDeviceDisablePeerAccess, (int peer), (peer)) {
   return driver.cuCtxDisablePeerAccess(context);
 }
 
-// Unlike all others it answers without a driver: 0, and success.
+// Unlike all other calls this one works without a driver: 0, and success.
 FGV_EXPORT cudaError_t cudaDriverGetVersion(int* version) {
   if (version == nullptr) return note(cudaErrorInvalidValue);
   *version = loaded_driver().tables[0].version;

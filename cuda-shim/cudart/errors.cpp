@@ -30,8 +30,8 @@ const ErrorText& text_of(int code) {
   return found != std::end(kErrors) && found->code == code ? *found : kUnknownCode;
 }
 
-// After these the context is of no more use, and every further call in it fails in the same way. Asking for
-// the last error does not take them away.
+// After these errors the context cannot be used any more, and every further call in it fails in the same way.
+// Asking for the last error does not clear them.
 constexpr bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorECCUncorrectable:
@@ -66,7 +66,8 @@ int refuse() noexcept {
       [](const Driver&) { return Status(cudaErrorNotSupported); });
 }
 
-// Without a driver every call fails alike, these two included: a program that only asks here hears of it.
+// Without a driver every call fails alike, these two included, so a program that calls only these learns of
+// it.
 FGV_EXPORT cudaError_t cudaGetLastError() {
   if (const cudaError_t error = loaded_driver().error; error != cudaSuccess) return error;
   const cudaError_t error = thread_state.last_error;

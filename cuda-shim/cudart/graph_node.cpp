@@ -43,7 +43,7 @@ void describe_memset(const Parameters& memset, Described& described) {
   described.height = memset.height;
 }
 
-// A linear copy as the driver's copy nodes want it.
+// A linear copy in the form of the driver's copy nodes.
 Status describe_linear(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind,
                        CUDA_MEMCPY3D& described) {
   Direction direction{};
@@ -107,7 +107,7 @@ Status add_node(const Driver& driver, cudaGraphNode_t* node, cudaGraph_t graph,
   CUgraphNodeParams described;
   FGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
   FGV_RETURN_IF_FAILED(pass(driver.cuGraphAddNode, node, graph, dependencies, edges, count, &described));
-  // What adding a node tells.
+  // The outputs of adding a node.
   if (parameters->type == cudaGraphNodeTypeMemAlloc)
     parameters->alloc.dptr = std::bit_cast<void*>(described.alloc.dptr);
   if (parameters->type == cudaGraphNodeTypeConditional)

@@ -8,8 +8,8 @@
 namespace fairgv::cudart {
 namespace {
 
-// What <<<...>>> pushes and the stub pops. The arguments of a launch are evaluated in between and may launch
-// themselves, so that a few can be open at a time.
+// The configuration that <<<...>>> pushes and the stub pops. The arguments of a launch are evaluated in
+// between and may launch kernels themselves, so several can be open at a time.
 struct OpenLaunch {
   dim3 grid;
   dim3 block;
@@ -28,8 +28,8 @@ struct Launch {
   cudaStream_t stream;
 };
 
-// The driver says only that a value is invalid; the runtime tells shapes that the device cannot have from the
-// rest.
+// The driver says only that a value is invalid; the runtime distinguishes shapes that the device does not
+// support.
 bool fits_device(const Driver& driver, const Launch& launch) {
   int device = 0;
   if (current_device(driver, device).failed()) return true;
@@ -113,7 +113,7 @@ FGV_STREAM_CALL(kContext, cudaLaunchKernel, _ptsz,
   return launch_kernel(driver, kernel, {grid, block, arguments, shared, stream});
 }
 
-// All blocks must run at once: the driver checks, and nothing on the way may cut such a launch.
+// All blocks must run at once: the driver checks this, and no layer in between may cut such a launch.
 FGV_STREAM_CALL(kContext, cudaLaunchCooperativeKernel, _ptsz,
                 (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                  cudaStream_t stream),
@@ -163,7 +163,7 @@ FGV_LAUNCH_BY_STUB(__cudaLaunchKernel, kLegacy)
 FGV_LAUNCH_BY_STUB(__cudaLaunchKernel_ptsz, kPerThread)
 #undef FGV_LAUNCH_BY_STUB
 
-// Not zero: the program skips the launch.
+// A result other than zero makes the program skip the launch.
 FGV_EXPORT unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
                                                     CUstream_st* stream) {
   if (open_launch_count == kMaxOpenLaunches) {

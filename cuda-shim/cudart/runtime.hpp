@@ -1,12 +1,11 @@
-// What every entry point of the runtime library goes through: the thread's error, the driver, and the
-// context.
+// The frame of every entry point of the runtime library: the thread's error, the driver, and the context.
 //
 // An entry point is written with FGV_CALL or FGV_STREAM_CALL. Its body gets the driver's functions and
-// returns a Status, which both CUresult and cudaError_t become. Whatever is not cudaSuccess is also the
+// returns a Status, which both CUresult and cudaError_t become. A result other than cudaSuccess is also the
 // thread's last error (CUDA Runtime API, "Error Handling"). No exception leaves an entry point.
 //
-// A thread uses the context that is current in it, whoever made it current, and else the primary context of
-// its device, which is retained at first use (CUDA Runtime API, "Interactions with the CUDA Driver API").
+// A thread uses its current context, no matter how that became current, or else the primary context of its
+// device, which is retained at first use (CUDA Runtime API, "Interactions with the CUDA Driver API").
 #ifndef FAIRGV_CUDA_SHIM_CUDART_RUNTIME_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_RUNTIME_HPP
 
@@ -19,7 +18,7 @@
 
 namespace fairgv::cudart {
 
-// The runtime's code for a driver's. They are the same numbers wherever both have one.
+// The runtime's code for a driver's code. Where both APIs have the code, the numbers are the same.
 cudaError_t runtime_error(CUresult result);
 
 class Status {

@@ -1,5 +1,5 @@
-// Streams and events (CUDA Runtime API, "Stream Management" and "Event Management"): what is more than a
-// pass-through.
+// Streams and events (CUDA Runtime API, "Stream Management" and "Event Management"): the calls that are more
+// than a pass-through.
 #include <memory>
 
 #include "cuda-shim/cudart/runtime.hpp"
@@ -36,7 +36,7 @@ FGV_STREAM_CALL(kContext, cudaStreamAddCallback, _ptsz,
   if (function == nullptr) return cudaErrorInvalidValue;
   auto callback = std::make_unique<Callback>(Callback{function, argument});
   const CUresult result = driver.cuStreamAddCallback(stream, call_back, callback.get(), flags);
-  // The callback is the driver's to call once it has taken it.
+  // The driver owns the callback once it has accepted it.
   if (result == CUDA_SUCCESS) (void)callback.release();
   return result;
 }

@@ -1,6 +1,6 @@
 // Texture and surface objects (CUDA Runtime API, "Texture Object Management" and "Surface Object
-// Management"). The runtime keeps nothing: descriptions are converted, and converted back from what the
-// driver remembers.
+// Management"). The runtime keeps nothing: descriptions are converted, and converted back from the driver's
+// descriptions.
 #include <algorithm>
 #include <iterator>
 
@@ -76,7 +76,7 @@ Status runtime_resource(const CUDA_RESOURCE_DESC& described, cudaResourceDesc& r
   return cudaSuccess;
 }
 
-// What the runtime says in fields and the driver in flags.
+// Settings that are fields in the runtime API and flags in the driver's.
 struct TextureFlag {
   unsigned int flag;
   int cudaTextureDesc::*field;

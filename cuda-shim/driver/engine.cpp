@@ -13,8 +13,8 @@
 namespace fairgv::cuda::remote {
 namespace {
 
-/// Allocations that are given up because this program has memory of its own at their addresses, before one
-/// fails.
+/// How many allocations are given up, because this program has memory of its own at their addresses, before
+/// the request fails.
 constexpr std::size_t kMostUnusable = 32;
 
 std::vector<DeviceDescription> describe(const wire::cuda::DevicesReply& devices,
@@ -83,7 +83,7 @@ CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsi
   const auto reply = connection.call(
       wire::cuda::CreateContext{id, static_cast<std::uint32_t>(device), primary ? 1U : 0U, flags});
   if (!reply) return connection.fault();
-  // An id that is refused names nothing, and is lost: refusals of contexts are few.
+  // A refused id names nothing, and is lost: refusals of contexts are few.
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
   group = std::make_shared<StreamGroup>(connection, owner, id, *reply);
   return CUDA_SUCCESS;
@@ -107,7 +107,7 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
   if (wish.kind == MemoryKind::host || wish.kind == MemoryKind::managed)
     return make_pinned(context, wish, allocation);
   const auto group = workers(context.group());
-  // Kept meanwhile, or the driver would give the same again.
+  // Kept meanwhile, or the driver would give the same address again.
   std::vector<std::unique_ptr<MemoryStorage>> unusable;
   wire::cuda::AllocateMemory call{group->context(), wish.size, 0, 0};
   if (wish.rows != 0) call = {group->context(), wish.width, wish.rows, wish.element_bytes};

@@ -12,9 +12,9 @@
 namespace fairgv::cuda::remote {
 namespace {
 
-/// How many ranges lie in a page at their begin or end; those between belong to one range alone.
+/// How many ranges begin or end in a page. Pages between belong to one range alone.
 struct SharedPages {
-  std::mutex mutex;  // guards what follows, and the mappings
+  std::mutex mutex;  // guards the members below, and the mappings
   std::unordered_map<std::uint64_t, std::size_t> users;
 };
 
@@ -23,7 +23,7 @@ SharedPages& shared_pages() {
   return *pages;
 }
 
-/// What of the pages first to last no other range uses: [begin, end).
+/// The pages from first to last that no other range uses: [begin, end).
 struct Own {
   std::uint64_t begin, end;
 };
@@ -38,7 +38,7 @@ void* at(std::uint64_t page) {
   return reinterpret_cast<void*>(page * kPage);
 }
 
-/// False: something is there.
+/// False: the pages are in use.
 bool map(const Own& own) {
   if (own.begin >= own.end) return true;
   void* const wanted = at(own.begin);
@@ -47,7 +47,7 @@ bool map(const Own& own) {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return errno != EEXIST;
   if (got == wanted) return true;
-  ::munmap(got, bytes);  // a kernel before 4.17 takes the address for a hint
+  ::munmap(got, bytes);  // a kernel before 4.17 takes the address as a hint
   return false;
 }
 

@@ -82,7 +82,7 @@ FGV_STREAM_CALL_12(kContext, prefetch_location, cudaMemPrefetchAsync_v2, _ptsz,
   return prefetch(driver, memory, count, location, flags, stream);
 }
 
-// Which operation of a batch failed is not known from the driver of CUDA 13: none in particular.
+// The driver of CUDA 13 does not say which operation of a batch failed: none in particular.
 FGV_STREAM_CALL_12(kContext, copy_batch_12, cudaMemcpyBatchAsync, _ptsz,
                    (void** destinations, void** sources, std::size_t* sizes, std::size_t count,
                     cudaMemcpyAttributes* attributes, std::size_t* indices, std::size_t attribute_count,
@@ -220,7 +220,7 @@ FGV_CALL_12(kContext, dependents_2, cudaGraphNodeGetDependentNodes_v2,
   return pass(driver.cuGraphNodeGetDependentNodes, node, nodes, edges, count);
 }
 
-// The thread's names of what is the device's since CUDA 4, gone with CUDA 13.
+// cudaThread* names of calls that concern the device since CUDA 4; CUDA 13 dropped them.
 #define FGV_FORMER_NAME(former, current, parameters, arguments) \
   FGV_EXPORT cudaError_t former parameters {                    \
     return current arguments;                                   \
@@ -233,7 +233,7 @@ FGV_FORMER_NAME(cudaThreadGetLimit, cudaDeviceGetLimit, (std::size_t * value, cu
 FGV_FORMER_NAME(cudaThreadSetCacheConfig, cudaDeviceSetCacheConfig, (cudaFuncCache config), (config))
 FGV_FORMER_NAME(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig, (cudaFuncCache * config), (config))
 
-// Devices compute in double precision as the host does: nothing to convert.
+// Devices use the host's double precision, so there is nothing to convert.
 FGV_EXPORT cudaError_t cudaSetDoubleForDevice(double*) {
   return cudaSuccess;
 }

@@ -8,8 +8,8 @@
 
 namespace fairgv::cudart {
 
-// What programs of CUDA 12 give to cudaGetDeviceProperties_v2 (driver_types.h of CUDA 12): the field order of
-// CUDA 13 with the fields that CUDA 13 dropped in their places.
+// The structure that programs of CUDA 12 pass to cudaGetDeviceProperties_v2 (driver_types.h of CUDA 12): the
+// field order of CUDA 13, with the fields that CUDA 13 dropped in their places.
 struct DeviceProperties12 {
   char name[256];
   cudaUUID_t uuid;
@@ -120,7 +120,7 @@ Status fill_properties(const Driver& driver, Properties* properties, int device)
   FGV_RETURN_IF_FAILED(driver.cuDeviceGetUuid(&filled.uuid, device));
   (void)driver.cuDeviceGetLuid(filled.luid, &filled.luidDeviceNodeMask, device);  // Windows only
 
-  // What an older driver does not know, the device does not have.
+  // A device lacks every attribute that an older driver does not know.
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
     const CUresult result =

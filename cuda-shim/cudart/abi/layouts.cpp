@@ -1,5 +1,5 @@
-// Pass-throughs hand structures and enumerations of the runtime API to the driver as they are. What is not
-// the same type by definition has the same representation: asserted here, in one place.
+// Pass-throughs hand structures and enumerations of the runtime API to the driver as they are. Types that are
+// not the same by definition have the same representation, which is asserted here, in one place.
 #include <cstddef>
 
 #include "cuda-shim/cudart/driver.hpp"

@@ -1,6 +1,6 @@
 // The entry points of calls.def that are not served. They are exported, so that programs that link them run,
-// and say so when they are called. Their arguments are not looked at, which the platform's calling convention
-// allows.
+// and return an error when they are called. Their arguments are ignored, which the platform's calling
+// convention allows.
 #include "cuda-shim/cudart/abi/refused.hpp"
 
 #define FGV_PASS(...)

@@ -13,7 +13,7 @@ Rows within(cudaArray_const_t array, std::size_t x, std::size_t y) {
   return {nullptr, 0, array, x, y};
 }
 
-// Bytes in a row of an array; for memory, which has no rows here, as many as there are.
+// Bytes in a row of an array; for memory, which has no rows here, the largest number.
 Status row_bytes(const Driver& driver, const Rows& side, std::size_t& bytes) {
   bytes = static_cast<std::size_t>(-1);
   if (side.array == nullptr) return cudaSuccess;

@@ -11,11 +11,11 @@ CUdeviceptr address(const void* pointer) {
   return std::bit_cast<CUdeviceptr>(pointer);
 }
 
-// The driver refuses to allocate nothing; the runtime gives a null pointer, which may be freed.
+// The driver refuses to allocate zero bytes; the runtime returns a null pointer, which may be freed.
 constexpr std::size_t kNothing = 0;
 
-// What the element size of a pitched allocation is taken to be. Rows start at the device's own alignment,
-// which is more than any element needs.
+// The assumed element size of a pitched allocation. Rows start at the device's own alignment, which is more
+// than any element needs.
 constexpr unsigned int kPitchElement = 16;
 
 Status allocate_pitched(const Driver& driver, void** memory, std::size_t* pitch, std::size_t width,
@@ -115,7 +115,7 @@ Status pointer_attributes(const Driver& driver, const void* pointer, PointerAttr
                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
                                  CU_POINTER_ATTRIBUTE_HOST_POINTER};
   void* values[] = {&type, &managed, &device, &on_device, &on_host};
-  // An address that the driver does not know is no error here: its attributes are null.
+  // An unknown address is no error here: its attributes are null.
   FGV_RETURN_IF_FAILED(driver.cuPointerGetAttributes(std::size(names), names, values, address(pointer)));
   attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, std::bit_cast<void*>(pointer)};
   if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE) return cudaSuccess;

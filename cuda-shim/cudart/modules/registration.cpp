@@ -1,6 +1,6 @@
-// What nvcc's code calls before main and at exit to register its fat binaries (crt/host_runtime.h of the
-// toolkit), and around a launch <<<...>>>. None of these may fail, because nobody asks: errors show at first
-// use.
+// The functions that nvcc's code calls before main and at exit to register its fat binaries
+// (crt/host_runtime.h of the toolkit), and around a launch <<<...>>>. Nobody checks their results, so errors
+// show at first use.
 #include <cstdint>
 
 #include "cuda-shim/cudart/launch.hpp"
@@ -23,7 +23,7 @@ FatBinary* binary_of(void** handle) {
   return std::bit_cast<FatBinary*>(handle);
 }
 
-// Runs a registration; out of memory leaves the thing unregistered, which its first use reports.
+// Runs a registration. If memory runs out, the object stays unregistered, which its first use reports.
 template <class Body>
 void quietly(const Body& body) noexcept {
   try {

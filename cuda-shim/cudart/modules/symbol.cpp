@@ -51,7 +51,8 @@ namespace {
 Status driver_entry_point(const Driver& driver, const char* symbol, void** function, unsigned int version,
                           unsigned long long flags, cudaDriverEntryPointQueryResult* outcome) {
   if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
-  // cudaEnableDefault means what the caller was compiled for; the other flags have the driver's values.
+  // cudaEnableDefault means the default stream that the caller was compiled for; the other flags have the
+  // driver's values.
   cuuint64_t stream = flags;
   if (flags == cudaEnableDefault && driver.default_stream == DefaultStream::kPerThread)
     stream = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
@@ -59,11 +60,11 @@ Status driver_entry_point(const Driver& driver, const char* symbol, void** funct
   *function = nullptr;
   const CUresult result =
       loaded_driver().get_proc_address(symbol, function, static_cast<int>(version), stream, &found);
-  // The older form of the look-up tells by its result only.
+  // The older form of the look-up reports by its result only.
   if (result == CUDA_ERROR_NOT_FOUND && found == CU_GET_PROC_ADDRESS_SUCCESS)
     found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   if (outcome != nullptr) *outcome = static_cast<cudaDriverEntryPointQueryResult>(found);
-  // That there is no such function is an answer, where the caller asked for the outcome.
+  // A missing function is no error if the caller asked for the outcome.
   if (result == CUDA_ERROR_NOT_FOUND && outcome != nullptr) return cudaSuccess;
   return result;
 }

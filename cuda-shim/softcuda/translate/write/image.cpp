@@ -1,6 +1,6 @@
 // PTX ISA, "Texture Instructions" and "Surface Instructions": tex, tld4, txq, suld.b, sust.b, suq on objects,
-// whose 64-bit handles are addresses of blocks (image_block.hpp). There are no levels but the first: what
-// chooses one (.level, .grad) chooses that.
+// whose 64-bit handles are addresses of blocks (image_block.hpp). There is only the first level: modifiers
+// that choose a level (.level, .grad) choose that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ Place place_of(Writer& w, const Argument& operand, const Geometry& geometry, Sca
   return place;
 }
 
-/// Puts the four words of the call `text` into a vector of registers, which the coordinates may be among.
+/// Puts the four words of the call `text` into a vector of registers, among which may be the coordinates.
 void fetch(Writer& w, const FlatInstruction& i, std::size_t operands, const std::string& text) {
   const Argument& whole = w.argument(0);
   const bool pair = whole.kind == Argument::Kind::kPair;
@@ -134,7 +134,7 @@ void gather(Writer& w, const FlatInstruction& i) {
                     place.coordinates[1]));
 }
 
-// What can be asked of an object, and how the block has it.
+// A query on an object, and the expression for it in the block.
 struct Question {
   std::string_view name;
   std::string_view answer;
@@ -155,7 +155,7 @@ void query(Writer& w, const FlatInstruction& i) {
   w.refuse("this cannot be asked of a texture or surface");
 }
 
-/// An access to a surface. The block that it opens is the caller's to close.
+/// An access to a surface. The caller must close the block that it opens.
 struct SurfaceAccess {
   ScalarType element;
   std::size_t elements = 1;
@@ -207,7 +207,7 @@ void load(Writer& w, const FlatInstruction& i, const std::string& leave) {
   const auto parts = parts_of(w.argument(0));
   if (parts.size() != access.elements) return w.refuse("the number of results is another");
   const std::string type = unsigned_name(access.element.bits);
-  // All is read before anything is written: the handle or a coordinate may be among the results.
+  // All operands are read before a result is written: the handle or a coordinate may be among the results.
   for (std::size_t n = 0; n < parts.size(); ++n) {
     w.line(fmt::format("const {} x{} = at != 0 ? FGV_AT({}, at + {}) : 0;", type, n,
                        memory_name(access.element), n * access.element.bits / 8));

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kBlockBytes = 64;   // FGV_BLOCK_BYTES
 constexpr std::uint32_t kThreadBytes = 64;  // struct fgv_thread
 
-// Whether an instruction gives the same wherever it stands: a constant, an address, a parameter, the thread's
+// Whether an instruction gives the same value at any place: a constant, an address, a parameter, the thread's
 // index.
 bool is_constant(const FlatKernel& kernel, const FlatInstruction& i) {
   if (i.guard >= 0 || i.arguments.size() != 2 || i.arguments[0].kind != Argument::Kind::kRegister)
@@ -114,7 +114,7 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
       context_bytes_, prologue, body);
 }
 
-// What the operation needs has been put into `me`; the thread's registers are kept until it goes on.
+// The operation's inputs have been put into `me`; the thread's registers are kept until it goes on.
 void Steps::stop(Writer& w, const FlatInstruction& i, const std::string& kind) {
   const Stop& here = stops_.at(&i);
   for (const int id : here.kept) w.line(fmt::format("{} = v{};", slot(id), id));
@@ -192,7 +192,7 @@ void Steps::barrier(Writer& w, const FlatInstruction& i) {
   const std::string id = fmt::format("({} & 15)", w.operand(first, kWord));
   const std::string count = operands == 2 ? w.operand(first + 1, kWord) : "0";
   if (i.has("arrive")) {
-    // Does not wait; who waits is looked at when all have gone as far as they can.
+    // Does not wait; waiting threads are checked when all threads have gone as far as they can.
     return w.line(fmt::format("FGV_AT(fgv_u32, G.slot + 4 * {}) += 1;", id));
   }
   w.line(fmt::format("me->a = {}; me->b = {}; me->value = {};", id, count,

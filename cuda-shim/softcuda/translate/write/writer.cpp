@@ -11,8 +11,8 @@
 namespace fairgv::softcuda {
 namespace {
 
-// Special registers (PTX ISA, "Special Registers"): their C expression. What stands for the machine's own
-// shape is that of one multiprocessor.
+// Special registers (PTX ISA, "Special Registers"): their C expression. Registers for the machine's shape
+// describe one multiprocessor.
 struct Special {
   std::string_view name;
   std::string_view expression;
@@ -244,7 +244,7 @@ std::string Writer::plain_address(const Argument& address, Space space, std::int
 
 std::string Writer::access(const Argument& address, Space space, const std::string& type,
                            std::int64_t byte_offset, std::string_view qualifier) {
-  // What is the thread's own is named as a variable, so that the compiler can keep it in registers.
+  // The thread's own memory is named as a variable, so that the compiler can keep it in registers.
   if (address.kind == Argument::Kind::kAddress && address.parts.size() == 1 &&
       address.parts[0].kind == Argument::Kind::kMemory) {
     const Argument& base = address.parts[0];
