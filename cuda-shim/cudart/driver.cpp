@@ -40,9 +40,9 @@ void* find(PFN_cuGetProcAddress_v12000 get, const char* name, int since, int dri
 void fill(Driver& table, PFN_cuGetProcAddress_v12000 get, int driver_version, DefaultStream stream) {
   table.version = driver_version;
   table.default_stream = stream;
-#define FGV_DRIVER_FUNCTION(name, since) table.name.set(find(get, #name, since, driver_version, stream));
+#define FAIRGV_DRIVER_FUNCTION(name, since) table.name.set(find(get, #name, since, driver_version, stream));
 #include "cuda-shim/cudart/driver_functions.def"
-#undef FGV_DRIVER_FUNCTION
+#undef FAIRGV_DRIVER_FUNCTION
 }
 
 LoadedDriver load() {

@@ -39,9 +39,9 @@ class DriverFunction<CUresult (*)(Arguments...)> {
 struct Driver {
   int version = 0;  // cuDriverGetVersion
   DefaultStream default_stream = DefaultStream::kLegacy;
-#define FGV_DRIVER_FUNCTION(name, since) DriverFunction<PFN_##name##_v##since> name;
+#define FAIRGV_DRIVER_FUNCTION(name, since) DriverFunction<PFN_##name##_v##since> name;
 #include "cuda-shim/cudart/driver_functions.def"
-#undef FGV_DRIVER_FUNCTION
+#undef FAIRGV_DRIVER_FUNCTION
 };
 
 // The driver, loaded at the first call. `error` is cudaErrorInsufficientDriver if there is no libcuda.so.1,

@@ -20,19 +20,19 @@ void CUDA_CB call_back(CUstream stream, CUresult result, void* data) {
 
 }  // namespace
 
-FGV_CALL(kContext, cudaStreamCreate, (cudaStream_t * stream), (stream)) {
+FAIRGV_CALL(kContext, cudaStreamCreate, (cudaStream_t * stream), (stream)) {
   if (stream == nullptr) return cudaErrorInvalidValue;
   return driver.cuStreamCreate(stream, CU_STREAM_DEFAULT);
 }
 
-FGV_CALL(kContext, cudaEventCreate, (cudaEvent_t * event), (event)) {
+FAIRGV_CALL(kContext, cudaEventCreate, (cudaEvent_t * event), (event)) {
   if (event == nullptr) return cudaErrorInvalidValue;
   return driver.cuEventCreate(event, CU_EVENT_DEFAULT);
 }
 
-FGV_STREAM_CALL(kContext, cudaStreamAddCallback, _ptsz,
-                (cudaStream_t stream, cudaStreamCallback_t function, void* argument, unsigned int flags),
-                (stream, function, argument, flags)) {
+FAIRGV_STREAM_CALL(kContext, cudaStreamAddCallback, _ptsz,
+                   (cudaStream_t stream, cudaStreamCallback_t function, void* argument, unsigned int flags),
+                   (stream, function, argument, flags)) {
   if (function == nullptr) return cudaErrorInvalidValue;
   auto callback = std::make_unique<Callback>(Callback{function, argument});
   const CUresult result = driver.cuStreamAddCallback(stream, call_back, callback.get(), flags);

@@ -8,6 +8,7 @@
 #include "cuda-shim/api/driver.hpp"
 #include "cuda-shim/api/objects.hpp"
 #include "cuda-shim/driver/storage.hpp"
+#include "runtime/base/page.hpp"
 #include "runtime/session/client/arena_remark.hpp"
 
 namespace fairgv::cuda::remote {
@@ -61,7 +62,8 @@ Engine::Engine(Opened opened)
       scheduler_(connection, staging_),
       devices_(std::move(opened.devices)),
       descriptions_(describe(devices_, connection.session().facts().memory_limits)),
-      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {}
+      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {
+}
 
 int Engine::version() const {
   return std::min(kDriverVersion, devices_.driver_version);
@@ -136,9 +138,9 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
 
 CUresult Engine::make_pinned(Context& context, const MemoryWish& wish, Allocation& allocation) {
   if (wish.kind == MemoryKind::managed && !shares_addresses_) return CUDA_ERROR_NOT_SUPPORTED;
-  if (wish.size > UINT64_MAX - kPage) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (wish.size > UINT64_MAX - kPageBytes) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto group = workers(context.group());
-  const std::uint64_t pages = (wish.size + kPage - 1) / kPage * kPage;
+  const std::uint64_t pages = round_up_to_page(wish.size);
   const auto range = connection.session().allocate(pages);
   if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto reply = connection.call(wire::cuda::PinArena{group->context(), *range});

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cuda-shim/driver/connection.hpp"
+#include "runtime/base/page.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
@@ -35,14 +36,14 @@ Own own_pages(const SharedPages& pages, std::uint64_t first, std::uint64_t last)
 }
 
 void* at(std::uint64_t page) {
-  return reinterpret_cast<void*>(page * kPage);
+  return reinterpret_cast<void*>(page * kPageBytes);
 }
 
 /// False: the pages are in use.
 bool map(const Own& own) {
   if (own.begin >= own.end) return true;
   void* const wanted = at(own.begin);
-  const std::size_t bytes = (own.end - own.begin) * kPage;
+  const std::size_t bytes = (own.end - own.begin) * kPageBytes;
   void* const got = ::mmap(wanted, bytes, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return errno != EEXIST;
@@ -54,9 +55,9 @@ bool map(const Own& own) {
 }  // namespace
 
 std::optional<Reservation> Reservation::make(std::uint64_t address, std::uint64_t size) {
-  if (address < kPage || size == 0) return Reservation();
-  const std::uint64_t first = address / kPage;
-  const std::uint64_t last = (address + size - 1) / kPage;
+  if (address < kPageBytes || size == 0) return Reservation();
+  const std::uint64_t first = address / kPageBytes;
+  const std::uint64_t last = (address + size - 1) / kPageBytes;
   SharedPages& pages = shared_pages();
   const std::lock_guard guard(pages.mutex);
   if (!map(own_pages(pages, first, last))) return std::nullopt;
@@ -76,7 +77,7 @@ Reservation::~Reservation() {
   leave(first_page_);
   if (last_page_ != first_page_) leave(last_page_);
   const Own own = own_pages(pages, first_page_, last_page_);
-  if (own.begin < own.end) ::munmap(at(own.begin), (own.end - own.begin) * kPage);
+  if (own.begin < own.end) ::munmap(at(own.begin), (own.end - own.begin) * kPageBytes);
 }
 
 void say_addresses_taken(std::uint64_t address) {

@@ -13,9 +13,6 @@
 
 namespace fairgv::cuda::remote {
 
-/// Bytes of a page.
-inline constexpr std::uint64_t kPage = 4096;
-
 /// Owns the pages in which a range lies; two ranges in one page share it. Different reservations may be used
 /// by different threads.
 class Reservation {

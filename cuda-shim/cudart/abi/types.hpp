@@ -11,7 +11,7 @@
 #error "the runtime libraries are built with the headers of CUDA 13"
 #endif
 
-#define FGV_EXPORT extern "C" __attribute__((visibility("default")))
+#define FAIRGV_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace fairgv::cudart {
 

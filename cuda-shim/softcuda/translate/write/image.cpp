@@ -139,11 +139,11 @@ struct Question {
   std::string_view name;
   std::string_view answer;
 };
-constexpr std::array<Question, 6> kQuestions = {{{"width", "FGV_IMAGE({0})->width"},
-                                                 {"height", "FGV_IMAGE({0})->height"},
-                                                 {"depth", "FGV_IMAGE({0})->depth"},
-                                                 {"array_size", "FGV_IMAGE({0})->depth"},
-                                                 {"normalized_coords", "FGV_IMAGE({0})->flags & 1"},
+constexpr std::array<Question, 6> kQuestions = {{{"width", "FAIRGV_IMAGE({0})->width"},
+                                                 {"height", "FAIRGV_IMAGE({0})->height"},
+                                                 {"depth", "FAIRGV_IMAGE({0})->depth"},
+                                                 {"array_size", "FAIRGV_IMAGE({0})->depth"},
+                                                 {"normalized_coords", "FAIRGV_IMAGE({0})->flags & 1"},
                                                  {"num_mipmap_levels", "({0}, 1u)"}}};
 
 void query(Writer& w, const FlatInstruction& i) {
@@ -209,7 +209,7 @@ void load(Writer& w, const FlatInstruction& i, const std::string& leave) {
   const std::string type = unsigned_name(access.element.bits);
   // All operands are read before a result is written: the handle or a coordinate may be among the results.
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    w.line(fmt::format("const {} x{} = at != 0 ? FGV_AT({}, at + {}) : 0;", type, n,
+    w.line(fmt::format("const {} x{} = at != 0 ? FAIRGV_AT({}, at + {}) : 0;", type, n,
                        memory_name(access.element), n * access.element.bits / 8));
   }
   for (std::size_t n = 0; n < parts.size(); ++n) w.assign(*parts[n], access.element, fmt::format("x{}", n));
@@ -223,8 +223,8 @@ void store(Writer& w, const FlatInstruction& i, const std::string& leave) {
   if (parts.size() != access.elements) return w.refuse("the number of values is another");
   w.line("if (at != 0) {");
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    w.line(fmt::format("FGV_AT({}, at + {}) = {};", memory_name(access.element), n * access.element.bits / 8,
-                       w.value(*parts[n], access.element)));
+    w.line(fmt::format("FAIRGV_AT({}, at + {}) = {};", memory_name(access.element),
+                       n * access.element.bits / 8, w.value(*parts[n], access.element)));
   }
   w.line("} }");
 }

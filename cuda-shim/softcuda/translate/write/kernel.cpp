@@ -82,7 +82,7 @@ class KernelWriter {
     for (const auto& [bits, names] : by_size) text += "  " + unsigned_name(bits) + names + ";\n";
     if (info_.stepped) return text;
     for (std::size_t id = 0; id < pointers_.size(); ++id) {
-      if (pointers_[id]) text += fmt::format("  FGV_AS uchar* q{};\n", id);
+      if (pointers_[id]) text += fmt::format("  FAIRGV_AS uchar* q{};\n", id);
     }
     for (std::size_t id = 0; id < kernel_.memories.size(); ++id) {
       const Memory& memory = kernel_.memories[id];
@@ -113,7 +113,7 @@ class KernelWriter {
     if (i.name != "add") w.follow_pointer(i);
   }
 
-  std::string leave() const { return info_.stepped ? "{ me->state = FGV_DONE; goto next; }" : "return;"; }
+  std::string leave() const { return info_.stepped ? "{ me->state = FAIRGV_DONE; goto next; }" : "return;"; }
 
   bool control(Writer& w, const FlatInstruction& i) {
     if (i.name == "bra") {

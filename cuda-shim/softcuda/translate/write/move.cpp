@@ -58,7 +58,7 @@ void convert_address(Writer& w, const FlatInstruction& i) {
 
 void in_space(Writer& w, const FlatInstruction& i) {
   const std::string a = w.operand(1, {ScalarType::Kind::kUnsigned, 64});
-  const std::string shared = fmt::format("{} - S < SB + FGV_RUNTIME(R)->dynamic_shared_bytes", a);
+  const std::string shared = fmt::format("{} - S < SB + FAIRGV_RUNTIME(R)->dynamic_shared_bytes", a);
   // Kernels with this query and .local memory are stepped (write/kernel.cpp): there that memory is in one
   // place.
   const std::string local = w.info().stepped ? fmt::format("{} - G.contexts < G.context_bytes", a) : "false";

@@ -40,15 +40,15 @@ constexpr std::array<Special, 43> kSpecials = {{
     {"%lanemask_ge", "(~((1u << (LT & 31)) - 1))"},
     {"%smid", "0u"},
     {"%nsmid", "1u"},
-    {"%gridid", "FGV_RUNTIME(R)->grid_id"},
+    {"%gridid", "FAIRGV_RUNTIME(R)->grid_id"},
     {"%clock", "(uint)fgv_clock(R)"},
     {"%clock_hi", "(uint)(fgv_clock(R) >> 32)"},
     {"%clock64", "fgv_clock(R)"},
     {"%globaltimer", "fgv_timer(R)"},
     {"%globaltimer_lo", "(uint)fgv_timer(R)"},
     {"%globaltimer_hi", "(uint)(fgv_timer(R) >> 32)"},
-    {"%dynamic_smem_size", "(uint)FGV_RUNTIME(R)->dynamic_shared_bytes"},
-    {"%total_smem_size", "(uint)(SB + FGV_RUNTIME(R)->dynamic_shared_bytes)"},
+    {"%dynamic_smem_size", "(uint)FAIRGV_RUNTIME(R)->dynamic_shared_bytes"},
+    {"%total_smem_size", "(uint)(SB + FAIRGV_RUNTIME(R)->dynamic_shared_bytes)"},
     {"%reserved_smem_offset_begin", "0u"},
     {"%reserved_smem_offset_end", "0u"},
     {"%reserved_smem_offset_cap", "0u"},
@@ -260,11 +260,11 @@ std::string Writer::access(const Argument& address, Space space, const std::stri
   }
   if (space == Space::kPlain && address.kind == Argument::Kind::kAddress && address.parts.size() == 1 &&
       has_pointer(address.parts[0])) {
-    return fmt::format("*({}FGV_AS {}*)(q{}{})", qualifier, type, address.parts[0].id,
+    return fmt::format("*({}FAIRGV_AS {}*)(q{}{})", qualifier, type, address.parts[0].id,
                        offset_text(address.parts[0].offset + byte_offset));
   }
   const std::string plain = plain_address(address, space, byte_offset);
-  return fmt::format("*({}FGV_AS {}*)({})", qualifier, type, plain);
+  return fmt::format("*({}FAIRGV_AS {}*)({})", qualifier, type, plain);
 }
 
 void Writer::follow_pointer(const FlatInstruction& i) {
@@ -278,7 +278,7 @@ void Writer::follow_pointer(const FlatInstruction& i) {
   if (i.name == "mov" && has_pointer(i.arguments[1]))
     return line(fmt::format("{} = q{};", name, i.arguments[1].id));
   // A pointer begins here; the register has just been set.
-  line(fmt::format("{} = (FGV_AS uchar*){};", name, name_of(i.arguments[0])));
+  line(fmt::format("{} = (FAIRGV_AS uchar*){};", name, name_of(i.arguments[0])));
 }
 
 }  // namespace fairgv::softcuda
