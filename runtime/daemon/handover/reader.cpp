@@ -139,19 +139,8 @@ Kill kill_from(JsonFields fields, JsonFields& whole) {
   return kill;
 }
 
-HandedSession session_from(JsonFields fields, JsonFields& whole) {
-  HandedSession session;
-  session.id = fields.integer32("id");
-  session.tenant = fields.string("tenant", session::kLongestTenantName);
-  session.peer = {static_cast<pid_t>(fields.integer32("pid")), fields.integer32("uid"),
-                  fields.integer32("gid")};
-  session.program = fields.string("program", kLongestText);
-  session.features = fields.integer("features");
-  // Named by the client, but not by a daemon that did not know it: the client does not expect it then.
-  if (!fields.has("driver_messages")) session.features &= ~std::uint64_t{session::kDriverMessages};
-  session.slicing = fields.string("slicing", kLongestText);
-  const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);
-  session.api = cuda ? session::Api::cuda : session::Api::opencl;
+/// Of the worker, and of what the daemon shares with it and its client.
+void read_descriptors(JsonFields& fields, HandedSession& session) {
   session.worker.pid = static_cast<pid_t>(fields.integer32("worker"));
   if (fields.has("sweeps")) session.worker.sweeps = fields.boolean("sweeps");
   if (fields.has("group")) {
@@ -165,6 +154,22 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   session.knock = descriptor(fields, "knock");
   session.turns = descriptor(fields, "turns");
   session.segment = descriptor(fields, "segment");
+}
+
+HandedSession session_from(JsonFields fields, JsonFields& whole) {
+  HandedSession session;
+  session.id = fields.integer32("id");
+  session.tenant = fields.string("tenant", session::kLongestTenantName);
+  session.peer = {static_cast<pid_t>(fields.integer32("pid")), fields.integer32("uid"),
+                  fields.integer32("gid")};
+  session.program = fields.string("program", kLongestText);
+  session.features = fields.integer("features");
+  // Named by the client, but not by a daemon that did not know it: the client does not expect it then.
+  if (!fields.has("driver_messages")) session.features &= ~std::uint64_t{session::kDriverMessages};
+  session.slicing = fields.string("slicing", kLongestText);
+  const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);
+  session.api = cuda ? session::Api::cuda : session::Api::opencl;
+  read_descriptors(fields, session);
   for (json& command : fields.list("long_commands", kMostHanded)) {
     auto nested = JsonFields::nested(std::move(command), "long command");
     session.long_commands.push_back(session::long_command_from(nested));
