@@ -32,8 +32,8 @@ inline Permit TurnClient::of_busy_turn(const Next& next, TimePoint now) {
   if (meter_.in_flight() == 0) settle(next, now);  // may end the turn
   if (!work) return {};
   if (!meter_.contended()) return {0, TurnWait::slice};
-  if (meter_.admits(*next)) return {TurnMeter::kMostInFlight};
-  return {0, meter_.why_not(*next)};
+  const TurnWait why = meter_.refuses(*next);
+  return {why == TurnWait::nothing ? TurnMeter::kMostInFlight : 0, why};
 }
 
 Permit TurnClient::may_issue(const Next& next, TimePoint now) {

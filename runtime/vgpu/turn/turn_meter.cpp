@@ -19,16 +19,17 @@ void TurnMeter::begin(bool rested, TimePoint now) {
   issued_any_ = false;
 }
 
-bool TurnMeter::admits(const Offer& next) const {
-  if (!contended()) return !next.part || in_flight_ == 0 || (in_flight_ == 1 && next.ahead_from);
-  if (next.part) return plan_->admits_part();
-  return plan_->admits(next.kind) && in_flight_ < in_flight_limit();
-}
-
-TurnWait TurnMeter::why_not(const Offer& next) const {
-  if (!contended() || (!next.part && in_flight_ >= in_flight_limit())) return TurnWait::in_flight;
-  // A command of an unknown kind waits likewise until what is under way has been measured.
-  return plan_->idle() || (!plan_->sampling() && history_.expected(next.kind)) ? TurnWait::slice : TurnWait::sample;
+TurnWait TurnMeter::refuses(const Offer& next) const {
+  if (!contended()) {
+    return !next.part || in_flight_ == 0 || (in_flight_ == 1 && next.ahead_from) ? TurnWait::nothing
+                                                                                 : TurnWait::in_flight;
+  }
+  if (next.part ? plan_->admits_part() : plan_->admits(next.kind)) {
+    return next.part || in_flight_ < in_flight_limit() ? TurnWait::nothing : TurnWait::in_flight;
+  }
+  // A command of an unknown kind waits, as behind a sample, until the commands under way have been measured.
+  return plan_->idle() || (!plan_->sampling() && history_.expected(next.kind)) ? TurnWait::slice
+                                                                               : TurnWait::sample;
 }
 
 void TurnMeter::issued(const Offer& next, TimePoint now) {

@@ -65,9 +65,9 @@ class TurnMeter {
   bool used() const { return issued_any_; }
   TimePoint last_completion() const { return last_completion_; }
 
-  bool admits(const Offer& next) const;
-  /// Why it does not admit this one.
-  session::TurnWait why_not(const Offer& next) const;
+  bool admits(const Offer& next) const { return refuses(next) == session::TurnWait::nothing; }
+  /// Why the turn does not admit this command; `nothing` if it does.
+  session::TurnWait refuses(const Offer& next) const;
   void issued(const Offer& next, TimePoint now);
   /// By the device's clock, in nanoseconds, one of the commands that completed() is about to report ran from
   /// `started` to `ended`: for the cross-check of what is measured.
