@@ -87,7 +87,7 @@ std::string Control::whoami(const control::ControlRequest& request, const Contro
   const auto asked = request.tenant.empty() ? std::nullopt : std::optional(request.tenant);
   control::WhoAmI who = look_at(host_.config.tenants, host_.tenants, host_.owners,
                                 {peer.credentials, peer.account, peer.socket, asked});
-  // By its own class, which a tenant that is not there yet has not got.
+  // By the tenant's own class; a tenant that is not there yet has none.
   const TenantRule rule = host_.tenants.rule_of(who.tenant, who.class_name.value_or(""));
   const auto capacities = host_.memory.capacities();
   for (const std::uint32_t device : host_.hardware) {

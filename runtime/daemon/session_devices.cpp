@@ -1,5 +1,5 @@
-// Which devices a session's worker sees, and what its processes use of those that are the host's own
-// processors: what of SessionTable that concerns.
+// The part of SessionTable about devices: those that a session's worker sees, and its processes' use of those
+// that are the host's own processors.
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
@@ -12,7 +12,7 @@
 namespace fairgv::daemon {
 namespace {
 
-/// Of a device that is the host's own processors, those; none: it has its own.
+/// The processors of a device that is the host's own processors; none: the device has its own.
 std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device, const Config& config) {
   constexpr std::uint64_t kCpu = 1U << 1;  // CL_DEVICE_TYPE_CPU
   if ((device.type & kCpu) == 0) return std::nullopt;
@@ -32,7 +32,7 @@ void SessionTable::tell_unusable_drivers(const session::WorkerReady& ready) {
   }
 }
 
-/// A worker sees what its user may open. Its devices that nobody has seen before go behind the others.
+/// A worker sees the devices that its user may open. Devices that are new to the daemon go behind the others.
 Result<void> SessionTable::see_devices(Session& session, const session::WorkerReady& ready) {
   tell_unusable_drivers(ready);
   if (ready.devices.empty()) {
@@ -42,7 +42,7 @@ Result<void> SessionTable::see_devices(Session& session, const session::WorkerRe
   }
   auto placed = place_devices(host_.devices, ready.devices);
   if (!placed || !placed->added.empty()) {
-    // Nobody is the worse for it if the table begins anew: it may name drivers that have been replaced.
+    // Beginning the table anew harms nobody here: it may name drivers that have been replaced.
     if (forget_devices()) placed = place_devices(host_.devices, ready.devices);
   }
   if (!placed) return placed.error();
@@ -65,7 +65,7 @@ void SessionTable::add_device(const session::DeviceDescription& device, std::uin
   host_.memory.add_device(device);
 }
 
-/// Only while no session runs, and nobody owes anything: what is known of the devices goes with them.
+/// Only while no session runs and no tenant has debt: all knowledge of the devices goes with the table.
 bool SessionTable::forget_devices() {
   if (host_.devices.empty()) return false;
   for (const auto& [id, session] : sessions_) {

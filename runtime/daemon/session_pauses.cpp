@@ -1,4 +1,4 @@
-// Sessions that somebody has ended, paused or resumed by hand: what of SessionTable that concerns.
+// The part of SessionTable about sessions that somebody has ended, paused or resumed by hand.
 #include "runtime/daemon/session_table.hpp"
 
 namespace fairgv::daemon {
@@ -26,7 +26,7 @@ void SessionTable::tell_pauses(TenantId tenant) {
   }
 }
 
-/// The dispatchers do not know one that is starting: they hear of its pause when it is admitted.
+/// The dispatchers do not know a session that is starting: they hear of its pause when it is admitted.
 void SessionTable::tell_pause(const Session& session) {
   host_.dispatch.set_suspended(session.id, is_suspended(session), host_.tenants.find(session.tenant)->weight);
 }

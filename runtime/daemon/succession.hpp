@@ -1,5 +1,5 @@
-// One fairgvd making way for the next in the same process: what it takes along (handover/handover.hpp) is gathered,
-// the program is replaced, and the new one goes on with what it finds.
+// One fairgvd makes way for the next in the same process: its state (handover/handover.hpp) is gathered, the
+// program is replaced, and the new one goes on with that state.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ Handover gather(Host& host, const SessionTable& sessions, int listener, int lock
 Error replace_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                       const Handover& handover);
 
-/// Takes over tenants and sessions. What cannot be gone on with ends, and the log says why.
+/// Takes over tenants and sessions. A session that cannot go on ends, and the log says why.
 void go_on(const Handover& handover, Host& host, SessionTable& sessions);
 
 }  // namespace fairgv::daemon

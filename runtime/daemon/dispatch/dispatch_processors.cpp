@@ -1,5 +1,5 @@
-// Devices that run on the host's processors: what sessions use of those without a turn, and what turns were
-// excused from paying, by the kernel's clocks.
+// Devices that run on the host's processors: the sessions' use of these without a turn, and the time that
+// turns were excused from paying, by the kernel's clocks.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ class Trace {
   ~Trace();
   Trace(const Trace&) = delete;
 
-  /// What was recorded since the last call. Sessions that have begun meanwhile are recorded from now on.
+  /// The records since the last call. Sessions that have begun meanwhile are recorded from now on.
   control::TraceReport take();
   /// The session's worker is dead, and its memory is about to go.
   void take_last(Session& session);
@@ -47,10 +47,10 @@ class Trace {
   std::map<SessionId, TraceReader> readers_;
   std::set<SessionId> known_;  // also those that are gone
   std::uint64_t lost_of_gone_ = 0;
-  control::TraceReport next_;  // what take() returns next
+  control::TraceReport next_;  // take() returns it next
 };
 
-/// Has the session's worker and its client record nothing.
+/// Stops the session's worker and client from recording.
 void stop_recording(session::TurnPage& page, ring::SegmentHeader& header);
 
 }  // namespace fairgv::daemon
