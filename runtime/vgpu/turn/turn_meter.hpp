@@ -7,8 +7,8 @@
 //   long they are. Charged: the intervals in which commands were in flight.
 // - Contended turns: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from
 //   issue to completion; commands of known kinds run freely as long as they are expected to fit the slice,
-//   and one synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: the time from the
-//   first issue to the last completion, without the time that others have stolen (a CPU device).
+//   and one synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: the time from
+//   the first issue to the last completion, without the time that others have stolen (a CPU device).
 //
 // It writes to the turn page in an order that TurnClient's transitions complete. Without a clock; externally
 // synchronised.
