@@ -1,4 +1,4 @@
-// What several enqueues share: predicates, each of which returns CL_SUCCESS or the error that the
+// Shared by several enqueues: predicates, each of which returns CL_SUCCESS or the error that the
 // specification names, and three numbers as the application gives them.
 #pragma once
 
@@ -12,8 +12,8 @@ inline wire::Extent3 extent(const size_t* values) {
   return {values[0], values[1], values[2]};
 }
 
-/// Any memory object: it and the queue must be of the same context, and a sub-buffer aligned for the queue's
-/// device, unless that is the context's only one, whose driver has made it.
+/// Any memory object. It must be of the queue's context. A sub-buffer must be aligned for the queue's device;
+/// if that is the context's only device, its driver has made the sub-buffer and checked this.
 inline cl_int check_memory(const Queue& queue, const Memory* memory) {
   if (memory == nullptr) return CL_INVALID_MEM_OBJECT;
   if (&memory->context() != &queue.context()) return CL_INVALID_CONTEXT;
@@ -29,7 +29,7 @@ inline cl_int check_buffer(const Queue& queue, const Memory* memory) {
   return memory != nullptr && !memory->is_buffer() ? CL_INVALID_MEM_OBJECT : check_memory(queue, memory);
 }
 
-/// Mapping is the host's access: for reading and for writing it needs the right.
+/// Mapping is an access by the host, which needs the right to read or to write.
 inline cl_int check_map(const Memory& memory, cl_map_flags flags) {
   if (!are_map_flags(flags)) return CL_INVALID_VALUE;
   const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;

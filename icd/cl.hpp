@@ -16,8 +16,8 @@
 
 namespace fairgv::icd {
 
-/// What calls answer when the worker behind their objects is gone. Few of them name it in the specification;
-/// the name fits, and no program takes it for a shortage that passes.
+/// The error of calls when the worker behind their objects is gone. The specification names it for few calls,
+/// but the name fits, and no program takes it for a temporary shortage.
 inline constexpr cl_int kSessionLost = CL_DEVICE_NOT_AVAILABLE;
 
 }  // namespace fairgv::icd

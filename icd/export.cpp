@@ -1,4 +1,4 @@
-// The only symbols that the library exports: what ICD loaders look up (cl_khr_icd).
+// The only symbols that the library exports, which ICD loaders look up (cl_khr_icd).
 #include <string_view>
 
 #include "icd/api/api.hpp"

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kSvm = "the worker cannot reach all of the program's memory";
 constexpr std::string_view kDeviceQueues = "queues on the device cannot be scheduled";
 constexpr std::string_view kNative = "the worker cannot call a function of the program";
-constexpr std::string_view kExtensions = "an extension is passed on if all of its functions are served";
+constexpr std::string_view kExtensions = "passed on if all functions of an extension are served";
 constexpr std::string_view kFeatures = "features of device queues are not served yet";
 
 #define FAIRGV_MASK(param, action, bits, reason)    \
@@ -40,7 +40,7 @@ constexpr std::array kDeviceMasks = {
 
 #undef FAIRGV_MASK
 
-/// OpenCL C features of what is masked above (OpenCL C 3.0, 6.2.1).
+/// The OpenCL C features of the masks above (OpenCL C 3.0, 6.2.1).
 constexpr std::string_view kUnservedFeatures[] = {
     "__opencl_c_device_enqueue",
 };

@@ -1,5 +1,5 @@
-// What FairGV does not pass through from the driver's answers about platforms and devices, and why. One
-// table; the documentation of the masks is made from it. Pure; any thread.
+// The parts of the driver's answers about platforms and devices that FairGV does not pass through, and why.
+// One table; the documentation of the masks is made from it. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace fairgv::icd {
 enum class MaskAction {
   zero,  // the answer keeps its size, every byte is 0: CL_FALSE, no capability, a limit of 0, an empty string
   keep_bits,   // only the bits in `bits` are passed on
-  keep_names,  // names that are not served are taken out (extensions, OpenCL C features)
+  keep_names,  // names that are not served are removed (extensions, OpenCL C features)
 };
 
 struct Mask {

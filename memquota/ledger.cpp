@@ -6,7 +6,7 @@
 namespace fairgv::memquota {
 namespace {
 
-/// a - b, or 0 if that is less.
+/// a - b, or 0 if that would be negative.
 std::uint64_t without(std::uint64_t a, std::uint64_t b) {
   return a > b ? a - b : 0;
 }
@@ -95,7 +95,7 @@ std::uint64_t Ledger::below_limit(const Account& account, std::uint32_t device) 
 std::uint64_t Ledger::room(const Account& account, std::uint32_t device) const {
   const std::uint64_t free = without(capacities_[device], charged_[device]);
   if (reserved(device) > capacities_[device]) return free;
-  std::uint64_t kept = 0;  // for others
+  std::uint64_t kept = 0;  // kept for others
   for (const auto& [name, other] : accounts_) {
     if (&other != &account) kept = saturating_sum(kept, other.positions[device].unused_reserve());
   }

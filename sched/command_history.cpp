@@ -5,7 +5,7 @@
 namespace fairgv::sched {
 namespace {
 
-// An expectation that is off by this factor is not worth correcting.
+// An expectation that is off by this factor is discarded, not corrected.
 constexpr double kFarOff = 4;
 
 Duration scaled(Duration time, double factor) {
@@ -68,7 +68,7 @@ CommandHistory::Entry& CommandHistory::touch(CommandKind kind) {
   return entry;
 }
 
-// Half at a time, so that a program whose commands are all different pays little for each.
+// Forgets half at a time, so that a program whose commands are all different pays little for each.
 void CommandHistory::forget_old() {
   const std::uint64_t oldest_kept = clock_ - std::min<std::uint64_t>(clock_, capacity_ / 2);
   std::erase_if(entries_, [&](const auto& entry) { return entry.second.used_at <= oldest_kept; });

@@ -1,10 +1,9 @@
-// What commands take, by kind: the history that lets a known kernel skip its samples.
+// The time that commands take, by kind: the history that lets a known kernel skip its samples.
 //
 // FairGV (section 3.3.2) measures the first five commands of every turn singly, because the times of
 // successive kernels of a program are alike. They are as much alike from turn to turn. So a kind of command
-// (a function with its grid and block, whatever its arguments) is measured singly only until it is known;
-// then it runs freely, and each synchronisation after a free run corrects what is known of all kinds that
-// were in it.
+// (a function with its grid and block, whatever its arguments) is measured singly only until it is known.
+// Then it runs freely, and each synchronisation after a free run corrects the times of all kinds in the run.
 //
 // Pure logic, not thread-safe: one owner.
 #pragma once
@@ -31,16 +30,16 @@ class CommandHistory {
   static constexpr Duration kShortestCommand = std::chrono::microseconds(1);
 
   // samples: how often a kind is measured singly before it is known; at least once. capacity: the most kinds
-  // remembered, at least two; those unused for longest are forgotten first.
+  // remembered, at least two; the kinds unused for longest are forgotten first.
   explicit CommandHistory(std::uint32_t samples = kDefaultSamples, std::size_t capacity = kDefaultCapacity);
 
-  // What a command of this kind takes; nothing while it is not known. Never below kShortestCommand.
+  // The time that a command of this kind takes; nothing while it is unknown. Never below kShortestCommand.
   std::optional<Duration> expected(CommandKind kind) const;
 
-  // The best guess, from however few samples, or else the bound; nothing if there was neither.
+  // The best guess, from however few samples, or else the bound; nothing if there is neither.
   std::optional<Duration> estimate(CommandKind kind) const;
 
-  // A command took no longer than this, which was not measured by itself: the smallest bound counts.
+  // A command that was not measured by itself took no longer than this. The smallest bound counts.
   void bounded(CommandKind kind, Duration at_most);
 
   // One command was measured by itself. A negative time counts as zero.
@@ -52,8 +51,8 @@ class CommandHistory {
   };
 
   // These known commands together kept the device busy for `used`: each kind's time moves half of the way
-  // towards what fits. When the expectation was far off (by a factor of four), the program has changed, and
-  // these kinds are to be sampled again. Kinds that are not known are ignored.
+  // towards the time that fits. If the expectation was far off (by a factor of four), the program has
+  // changed, and these kinds are sampled again. Unknown kinds are ignored.
   void ran(std::span<const Count> run, Duration used);
 
   std::size_t size() const { return entries_.size(); }

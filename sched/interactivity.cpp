@@ -7,7 +7,7 @@ namespace fairgv::sched {
 void InteractivityClassifier::observe(std::uint32_t calls, Time now) {
   const std::uint32_t added = calls - seen_;
   seen_ = calls;
-  // A count that jumps is a client that scribbles; it can only have itself woken.
+  // A count that jumps comes from a client that scribbles; such a client can only cause its own waking.
   calls_ += std::min(added, kMostPatientCalls + 1);
   if (calls_ > kMostPatientCalls) {
     interactive_ = true;

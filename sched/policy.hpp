@@ -1,8 +1,8 @@
-// A scheduling policy: whose turn on one device is next, for how long, and who waits for whom. The dispatcher
-// asks it; the simulator asks the same object under a clock of its own.
+// A scheduling policy decides which tenant has the next turn on one device, for how long, and which tenants
+// wait meanwhile. The dispatcher asks it; the simulator asks the same object under a clock of its own.
 //
-// The caller has the device and the sessions, and knows when a tenant has something to run. It tells the
-// policy what happens and obeys its answers:
+// The caller has the device and the sessions, and knows when a tenant has something to run. It reports events
+// to the policy and obeys its answers:
 //
 //   add --> wake --> next() says "this one" --> begin --> charge ... --> end --> next() ...
 //             ^                                                           |
@@ -28,22 +28,23 @@
 
 namespace fairgv::sched {
 
-/// A moment on the caller's monotonic clock, real or simulated.
+/// A point in time on the caller's monotonic clock, real or simulated.
 using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
-/// What a tenant is entitled to. Priorities, reservations and caps will be further members: policies that do
-/// not know them ignore them.
+/// The entitlement of a tenant. Priorities, reservations and caps will be further members; a policy ignores
+/// members that it does not know.
 struct TenantAttributes {
   std::uint32_t weight = kDefaultWeight;
 };
 
-/// What brings a turn to its end while others wait.
+/// The condition that ends a turn while others wait.
 enum class TurnEnd {
   measured,  // its session has used the device for the slice, as measured (sched/turn_plan.hpp)
-  clock,     // the slice has passed since the turn began: nothing is measured, and what is in flight drains
+  clock,     // the slice has passed since the turn began: nothing is measured, and commands in flight drain
 };
 
-/// Commands that a session keeps in flight while nobody measures them: a driver's queue, which knows no time.
+/// Commands that a session keeps in flight while they are not measured: a driver's queue, which knows no
+/// time.
 inline constexpr std::uint32_t kDriverQueue = 16;
 
 struct Turn {
@@ -54,7 +55,7 @@ struct Turn {
 
 /// The answer to "who is next".
 struct Decision {
-  std::optional<Turn> turn;  // nobody may run now when empty
+  std::optional<Turn> turn;  // empty: no tenant may run now
   std::optional<Time>
       ask_again;  // then: when to ask although nothing has happened; none: only after an event
 };
@@ -73,38 +74,38 @@ class Policy {
 
   // -- tenants
 
-  /// A new tenant, blocked. Throws std::invalid_argument for an invalid weight or a tenant that is here
-  /// already: check what comes from outside with is_valid_weight().
+  /// Adds a tenant, blocked. Throws std::invalid_argument for an invalid weight or a tenant that is here
+  /// already: check outside values with is_valid_weight().
   virtual void add(TenantId id, const TenantAttributes& attributes, Time now) = 0;
   /// Forgets the tenant, running or not. Ask may_forget() first if it may come back under the same name.
   virtual void remove(TenantId id, Time now) = 0;
-  /// Holds for what is charged from now on. Throws std::invalid_argument for an invalid weight.
+  /// Holds for later charges. Throws std::invalid_argument for an invalid weight.
   virtual void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) = 0;
-  /// The tenant has something to run. Said also to a tenant that is runnable already, when it comes back to a
-  /// device that was kept for it.
+  /// The tenant has something to run. Also called for a runnable tenant that comes back to a device that was
+  /// kept for it.
   virtual void wake(TenantId id, Time now) = 0;
   /// The tenant has nothing to run, and the device is not kept for it.
   virtual void block(TenantId id, Time now) = 0;
   /// The tenant has used the device for this long. It may be running, waiting, or blocked by now.
   virtual void charge(TenantId id, Duration used, Time now) = 0;
-  /// For so long, until now, the device was free and nobody waited for it.
+  /// The device was free for this long, until now, and nobody waited for it.
   virtual void rest(Duration /*free*/, Time /*now*/) {}
   /// Whether removing the tenant would lose nothing that it owes.
   virtual bool may_forget(TenantId /*id*/) const { return true; }
 
   // -- turns
 
-  /// Who gets the device, which is free. Ask only while somebody is runnable. Asking twice changes nothing;
+  /// The tenant that gets the free device. Ask only while a tenant is runnable. Asking twice changes nothing;
   /// the turn counts from begin().
   virtual Decision next(Time now) = 0;
   virtual void begin(TenantId /*id*/, Time /*now*/) {}
   /// The turn is over and charged.
   virtual void end(TenantId /*id*/, Time /*now*/) {}
-  /// After end(): the tenant gave its turn back because it had nothing to issue. Until when the device is
-  /// kept for it; none: block() it and go on to the next.
+  /// Called after end(), if the tenant gave its turn back because it had nothing to issue. Returns until when
+  /// the device is kept for it; none: block() it and go on to the next tenant.
   virtual std::optional<Time> pause(TenantId /*id*/, Time /*now*/) { return std::nullopt; }
-  /// From when on a tenant that has just woken takes the device from the one that has it, or for which it is
-  /// kept; none: it does not.
+  /// The time from which on a tenant that has just woken takes the device from the tenant that has it, or for
+  /// which it is kept; none: it does not.
   virtual std::optional<Time> preempts(TenantId /*newcomer*/, TenantId /*holder*/, Time /*now*/) const {
     return std::nullopt;
   }

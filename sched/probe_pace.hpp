@@ -1,6 +1,6 @@
-// How often to try again what has lately been in vain: after so many failures, and after twice as many each
-// time that the trial fails, too, up to a limit. A change is noticed late by whoever has not changed for
-// long, which costs less than trials that never pay.
+// How often to retry something that has lately been in vain: after so many failures, and after twice as many
+// each time that the trial fails, too, up to a limit. If nothing has changed for long, a change is noticed
+// late, which costs less than trials that never pay.
 //
 // Pure logic, not thread-safe: one owner.
 #pragma once
@@ -15,10 +15,10 @@ class ProbePace {
   static constexpr std::uint32_t kFirst = 16;
   static constexpr std::uint32_t kLast = 64;
 
-  /// Whether this is the time for a trial.
+  /// Whether a trial is due now.
   bool due() const { return failures_ >= pace_; }
 
-  /// It was in vain, whether it was a trial or not.
+  /// An attempt was in vain, whether it was a trial or not.
   void failed() {
     if (due()) {
       failures_ = 0;
@@ -31,7 +31,7 @@ class ProbePace {
   /// A trial was in vain, too, and nothing has paid since.
   bool hopeless() const { return pace_ > kFirst; }
 
-  /// It paid: the first trial after this one comes soon again.
+  /// An attempt paid: the next trial comes soon again.
   void paid() { *this = {}; }
 
  private:

@@ -5,8 +5,8 @@
 namespace fairgv::sched {
 namespace {
 
-// The pair as one number: compared without a jump. Which child is smallest is a coin toss, and a mispredicted
-// jump per child costs more than the comparison.
+// The pair as one number, compared without a jump. The smallest child is random, and a mispredicted jump per
+// child costs more than the comparison.
 __extension__ using Rank = unsigned __int128;
 
 Rank rank(const RunHeap::Key& key) {
@@ -17,8 +17,8 @@ bool before(const RunHeap::Key& a, const RunHeap::Key& b) {
   return rank(a) < rank(b);
 }
 
-// Where the smallest of up to four children lies, the first of which is at index first. Precondition: there
-// is one.
+// The index of the smallest of up to four children, the first of which is at index `first`. Precondition:
+// there is a child.
 template <typename Node>
 std::size_t smallest_child(const std::vector<Node>& nodes, std::size_t first) {
   const auto smaller = [&nodes](std::size_t a, std::size_t b) {

@@ -3,8 +3,8 @@
 //
 // Why not std::set: a decision takes the front and puts it back further behind, and a balanced tree pays for
 // that with an erase, an insert and a cache miss per level. Here four children share two cache lines, keys
-// lie in the array itself, and nothing is allocated on the way (docs: tests/bench/micro/sched_decision.cpp measures
-// it).
+// lie in the array itself, and nothing is allocated on the way (docs: tests/bench/micro/sched_decision.cpp
+// measures it).
 //
 // Not thread-safe; used by FairQueue only.
 #pragma once

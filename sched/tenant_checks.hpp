@@ -1,5 +1,5 @@
-// What run queues and policies refuse from their caller. Both throw std::invalid_argument: a fault of the
-// caller's, since what comes from outside is checked where it comes in (is_valid_weight()).
+// The checks of run queues and policies on their caller. Both throw std::invalid_argument for a fault of the
+// caller, because outside values are checked where they come in (is_valid_weight()).
 #pragma once
 
 #include "sched/types.hpp"

@@ -1,22 +1,23 @@
-// Which commands may still run in a turn on the device: the accountant of one session's turn (FairGV, section
-// 3.3.2, with a history of commands).
+// Decides which commands may still run in a turn on the device: the accountant of one session's turn (FairGV,
+// section 3.3.2, with a history of commands).
 //
 // Waiting for the device after every command gives exact times and costs up to 7 %; never waiting lets a
 // tenant queue seconds of work. So a command of an unknown kind runs alone and is measured; commands of known
-// kinds run freely as long as the history expects them to fit what is left of the slice; and one
+// kinds run freely as long as the history expects them to fit into the rest of the slice; and one
 // synchronisation after the last measures them all:
 //
 //   admits(kind)? ── yes: issue, issued(kind), ask again
 //        └── no: wait until the device is idle, measured(time), ask again; over() or still no: the turn ends
 //
-// The first command of a turn is always admitted, however long. What is left over or overrun is for the fair
-// queue to even out: it charges used(), which holds measured time only.
+// The first command of a turn is always admitted, however long. The fair queue evens out unused and overrun
+// time: it charges used(), which holds measured time only.
 //
 // A command that is known to be long may be cut into parts (slicing/planner.hpp). A part always runs alone
-// and is measured; it says nothing of its kind, so whoever cuts reports the whole to the history.
+// and is measured. Its time says nothing of its kind, so the code that cuts reports the whole command to the
+// history.
 //
-// A state machine without a clock. The turn can also end at any time before: when there is nothing to issue,
-// report what was and release the device. Not thread-safe: it belongs to one executor.
+// A state machine without a clock. The turn can also end early: if there is nothing to issue, report the time
+// so far and release the device. Not thread-safe: it belongs to one executor.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,12 @@ namespace fairgv::sched {
 class TurnPlan {
  public:
   static constexpr Duration kDefaultSlice = std::chrono::milliseconds(6);
-  // A free run costs one synchronisation, some ten microseconds. Below this part of the slice it is not worth
-  // that: the turn is over, and the fair queue gives the rest back.
+  // A free run costs one synchronisation, some ten microseconds. Below this part of the slice a run is not
+  // worth that: the turn is over, and the fair queue gives the rest back.
   static constexpr int kWorthwhileFraction = 10;
-  // Part of the slice: what a free run keeps in flight at a time, so that a turn that is asked for ends soon.
-  // Of slices of up to kDefaultSlice it is all: where many share the device, whoever issues the rest may be
-  // late.
+  // Part of the slice that a free run keeps in flight at a time, so that a turn that is asked for ends soon.
+  // Of slices of up to kDefaultSlice it is the whole: where many share the device, the thread that issues the
+  // rest may be late.
   static constexpr int kInFlightFraction = 2;
   static constexpr std::uint64_t kLeastInFlight = 2;
   static constexpr std::uint64_t kMostInFlight = 256;
@@ -46,27 +47,27 @@ class TurnPlan {
   // Whether a command of this kind may be issued without a synchronisation before it.
   bool admits(CommandKind kind) const;
 
-  // It was issued; only after admits().
+  // The command was issued; call only after admits().
   void issued(CommandKind kind);
 
   // The same for a part of a command.
   bool admits_part() const { return idle() && (commands_ == 0 || !over()); }
   void issued_part() { part_ = true; }
 
-  // What was issued since the last report has ended, and kept the device busy for so long. A negative time
-  // counts as zero.
+  // The commands issued since the last report have ended, and kept the device busy for so long. A negative
+  // time counts as zero.
   void measured(Duration used);
 
-  // How many commands like those of the run may be in flight: the rest is issued as they end.
+  // How many commands like those of the run may be in flight; the rest are issued as these end.
   std::uint64_t most_in_flight() const;
 
-  // Nothing was issued since the last report.
+  // Whether nothing was issued since the last report.
   bool idle() const { return run_.empty() && !part_; }
 
-  // One command is being measured by itself, or a part of one.
+  // Whether one command, or a part of one, is being measured by itself.
   bool sampling() const { return sampling_ || part_; }
 
-  // The slice is used up, or what is left is not worth another synchronisation.
+  // Whether the slice is used up, or its rest is not worth another synchronisation.
   bool over() const;
 
   Duration used() const { return used_; }               // device time measured in this turn
@@ -79,7 +80,7 @@ class TurnPlan {
   Duration used_{0};
   std::uint64_t commands_ = 0;
 
-  // Since the last report.
+  // The commands since the last report.
   std::vector<CommandHistory::Count> run_;
   std::uint64_t run_commands_ = 0;
   Duration run_expected_{0};

@@ -1,4 +1,4 @@
-// The words that the whole scheduler shares: who is billed, in which unit, with which weight.
+// The types that the whole scheduler shares: the billed tenant, the unit of time, the weight.
 #pragma once
 
 #include <chrono>

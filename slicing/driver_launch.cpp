@@ -33,7 +33,7 @@ Extent words(const Launch& launch, const Extent& first) {
   }
 }
 
-// What a box that ends where the launch does has of its smaller last group.
+// The work-items of a box; a box that ends where the launch does has the smaller last group.
 std::uint64_t work_items(const Launch& launch, const Box& box, std::size_t d) {
   const std::uint64_t begin = box.first[d] * launch.local[d];
   const bool last = box.first[d] + box.groups[d] == launch.groups()[d];
@@ -51,7 +51,7 @@ bool fits(const Launch& launch, std::uint32_t address_bits) {
     if (!below_power_of_two(missing(launch, d), bits.missing)) return false;
     if (!below_power_of_two(launch.offset[d], bits.offset)) return false;
   }
-  // CL_INVALID_GLOBAL_OFFSET. Looked at as if every box had the size of the launch and began with its last
+  // CL_INVALID_GLOBAL_OFFSET. Checked as if every box had the size of the launch and began with its last
   // group.
   const Extent last{groups[0] - 1, groups[1] - 1, groups[2] - 1};
   const Extent largest = words(launch, last);

@@ -2,8 +2,8 @@
 // arguments.
 //
 // The global offset of a launch is three words that every work-item can read for nothing. A sub-launch always
-// has three dimensions, and its offset carries what the rewritten work-item functions answer from: the first
-// group, the number of groups, the application's offset (slicing/prelude.cl has the layout).
+// has three dimensions, and its offset carries the values that the rewritten work-item functions need: the
+// first group, the number of groups, the application's offset (slicing/prelude.cl has the layout).
 //
 // The kernel must come from a program built from sliceable_source() for as many dimensions as the launch has
 // (slicing/opencl_c.hpp). Work-items of any other program would take the words for their offset.
@@ -27,9 +27,9 @@ struct DriverLaunch {
   friend bool operator==(const DriverLaunch&, const DriverLaunch&) = default;
 };
 
-// What fits, for every dimension of the launch: all of it must be less than 2 to the power of these.
-// `missing` is by how many work-items the last group is smaller than the others, nothing where the local size
-// divides the global one.
+// The bits for each value, for every dimension of the launch: a value must be less than 2 to the power of its
+// bits. `missing` is by how many work-items the last group is smaller than the others; zero if the local size
+// divides the global size.
 struct CarriedBits {
   unsigned groups;
   unsigned missing;
@@ -45,12 +45,12 @@ inline constexpr std::array<CarriedBits, kMaxDimensions> kCarriedBits = {{
     {.groups = 18, .missing = 10, .offset = 18},
 }};
 
-// Whether sub-launches of this launch fit; if not, it must run whole. address_bits: CL_DEVICE_ADDRESS_BITS. A
-// device with 32 has words of 32 bits, which is too few. Launches that are not valid do not fit.
+// Whether sub-launches of this launch fit; if not, it must run whole. address_bits: CL_DEVICE_ADDRESS_BITS.
+// With 32, words have 32 bits, which is too few. Invalid launches do not fit.
 bool fits(const Launch& launch, std::uint32_t address_bits);
 
 // The driver's launch for one box. Precondition: the box lies in the launch. Nothing if the launch does not
-// fit; the answer is the same for all boxes of a launch, so one that began can be finished.
+// fit; that is the same for all boxes of a launch, so a launch that began can be finished.
 std::optional<DriverLaunch> encode(const Launch& launch, const Box& box, std::uint32_t address_bits);
 
 }  // namespace fairgv::slicing

@@ -1,4 +1,4 @@
-// A kernel launch as a value, and a box of its work-groups: what is cut, and the pieces.
+// A kernel launch as a value, which is cut, and a box of its work-groups, which is a piece.
 //
 // Sizes are counted in work-items, boxes in work-groups, dimension 0 first (it is the fastest). The words are
 // those of OpenCL (clEnqueueNDRangeKernel); work-groups are the thread blocks of CUDA and of the paper.
@@ -31,9 +31,9 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-// What the application asked for, with the local size resolved: never zero. If it does not divide the global
-// size, the last group of the dimension is smaller (OpenCL C 2.0 and newer). Dimensions that are not in use
-// keep the values they have here.
+// The application's launch, with the local size resolved: never zero. If the local size does not divide the
+// global size, the last group of the dimension is smaller (OpenCL C 2.0 and newer). Dimensions that are not
+// in use keep the values they have here.
 struct Launch {
   std::uint32_t dimensions = 1;  // 1 to 3
   Extent offset{0, 0, 0};        // of the global ids, given by the application
@@ -53,9 +53,9 @@ struct Launch {
 
   constexpr Box whole() const { return {.first = {0, 0, 0}, .groups = groups()}; }
 
-  // Whether the rest of this room can work with it: all of the above holds, it has work-items, and neither a
-  // global id nor the number of work-groups passes 64 bits. What is not valid runs as the application sent
-  // it.
+  // Whether the rest of this room can work with the launch: all of the above holds, the launch has
+  // work-items, and neither a global id nor the number of work-groups passes 64 bits. An invalid launch runs
+  // as the application sent it.
   constexpr bool is_valid() const {
     if (dimensions < 1 || dimensions > kMaxDimensions) return false;
     for (std::size_t d = 0; d < kMaxDimensions; ++d) {

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 2> kDeviceQueue = {"enqueue_kernel", "enq
 
 constexpr std::array<std::string_view, 3> kAssembly = {"asm", "__asm", "__asm__"};
 
-// Compilers' own names for what the work-item functions answer.
+// Compilers' own names for the values of the work-item functions.
 constexpr std::array<std::string_view, 7> kBeneathOpenClC = {"__builtin_amdgcn_workgroup_id_",
                                                              "__builtin_amdgcn_grid_size_",
                                                              "__builtin_amdgcn_dispatch_ptr",
@@ -49,7 +49,7 @@ std::optional<std::string_view> why_not_sliceable(std::string_view source) {
   std::string_view before;
   while (const auto word = words.next()) {
     if (contains(kDeviceQueue, *word)) return "it enqueues kernels on the device";
-    // read_pipe, work_group_commit_write_pipe, and what lies between.
+    // read_pipe, work_group_commit_write_pipe, and similar names.
     if (word->ends_with("read_pipe") || word->ends_with("write_pipe")) return "it uses pipes";
     if (contains(kAssembly, *word)) return "it has inline assembly";
     const bool names_macro = before == "define" || before == "undef";

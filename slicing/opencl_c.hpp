@@ -26,20 +26,20 @@
 
 namespace fairgv::slicing {
 
-// What stands in front of a source, for launches of 1, 2 or 3 dimensions: a kernel that is launched with
-// different numbers needs a program for each. It ends with a line that makes what follows line 1, so that
-// __LINE__ and diagnostics are those of the application. It adds no warning, no symbol that is visible to a
-// linker, and nothing when it comes a second time (a header that was rewritten too).
+// The text to put in front of a source, for launches of 1, 2 or 3 dimensions: a kernel that is launched with
+// different numbers of dimensions needs a program for each. The text ends with a #line that makes the next
+// line number 1, so that __LINE__ and diagnostics are those of the application. It adds no warning, no symbol
+// that is visible to a linker, and nothing when it comes a second time (a header that was rewritten too).
 std::string prelude(std::uint32_t dimensions);
 
 std::string sliceable_source(std::string_view source, std::uint32_t dimensions);
 
 // Why programs from this source must run whole, as a phrase for people ("it uses pipes"); nothing if no
-// reason is seen. It looks at the words of the text: an unused function counts, a reason in a header or
+// reason is seen. Only the words of the text count: an unused function counts, but a reason in a header or
 // behind an option is not seen.
 //
-// What no text shows: a kernel whose work-groups wait for each other through global memory. Sub-launches run
-// one after the other, so the first would wait forever. Only the user can say so, by naming the kernel.
+// No text shows whether a kernel's work-groups wait for each other through global memory. Sub-launches run
+// one after the other, so the first would wait forever. Only the user can tell, by naming the kernel.
 std::optional<std::string_view> why_not_sliceable(std::string_view source);
 
 }  // namespace fairgv::slicing

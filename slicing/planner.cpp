@@ -50,7 +50,7 @@ std::uint64_t Planner::blocks_that_fit(const std::optional<Pace>& pace, const Sl
   return fitting(*pace, slice.left);
 }
 
-// Whether a step of this dimension falls into two pieces of at least the floor.
+// Whether a step of this dimension can be cut into two pieces of at least the floor.
 bool Planner::can_be_cut(std::size_t dimension) const {
   if (dimension == 0) return false;
   const std::size_t inner = dimension - 1;
@@ -58,7 +58,7 @@ bool Planner::can_be_cut(std::size_t dimension) const {
 }
 
 Box Planner::cut(std::uint64_t fitting) const {
-  // A row or a plane that has been begun is finished first.
+  // A row or a plane that was begun is finished first.
   std::size_t dimension = position_[0] != 0 ? 0 : position_[1] != 0 ? 1 : 2;
   while (unit_[dimension] > fitting && can_be_cut(dimension)) --dimension;
 

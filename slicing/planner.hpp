@@ -5,12 +5,12 @@
 //        │                  └── a box: run it, measure it, ask again with a better pace
 //        └── until done()
 //
-// What is guaranteed, whatever the answers were made from:
+// Guarantees, whatever the answers were made from:
 //  - The boxes tile the grid exactly once, in the order of the group ids (dimension 0 fastest). Each is a
 //    run of whole planes, of whole rows of one plane, or of groups of one row.
 //  - A launch below twice the floor is never cut, and no box of any other has fewer work-groups than the
 //    floor.
-//  - A box is expected to last at most what is left of the slice, or has fewer than three times the floor:
+//  - A box is expected to last at most the rest of the slice, or has fewer than three times the floor:
 //    where what fits is too small to be worth a launch, the floor wins. (Three, and not one: no row or plane
 //    is cut so that a piece would be below the floor, and no tail is left that would be.)
 //  - Pieces of the same plane, row or launch are of nearly equal size while the pace stays, so there are no
@@ -33,7 +33,7 @@ namespace fairgv::slicing {
 
 using Duration = std::chrono::nanoseconds;
 
-// Below so many work-groups a sub-launch costs more than it gives: the paper measured under 5 % above it
+// Below so many work-groups a sub-launch costs more than it gives; above, the paper measured a cost under 5 %
 // (table 4).
 inline constexpr std::uint64_t kDefaultFloor = 1500;
 
@@ -48,7 +48,7 @@ struct PlannerSettings {
   std::optional<std::uint64_t> static_grid = std::nullopt;
 };
 
-// What was measured: so many work-groups of this kernel took so long. Zero blocks say nothing; no time at all
+// A measurement: so many work-groups of this kernel took so long. Zero blocks say nothing; a time of zero
 // counts as one nanosecond.
 struct Pace {
   std::uint64_t blocks = 0;
@@ -70,10 +70,10 @@ class Planner {
   // Precondition: launch.is_valid().
   explicit Planner(const Launch& launch, const PlannerSettings& settings = {});
 
-  // What to run next; nothing is known of the kernel if there is no pace. Precondition: not done().
+  // The next part to run. Without a pace the kernel's speed is unknown. Precondition: not done().
   SubLaunch next(const std::optional<Pace>& pace, const Slice& slice);
 
-  // Everything has been handed out.
+  // Whether everything has been handed out.
   bool done() const { return left_ == 0; }
 
   std::uint64_t blocks_left() const { return left_; }

@@ -9,11 +9,11 @@ bool is_word(std::string_view token) {
   return token.size() > 1 || token == "_" || (token >= "a" && token <= "z") || (token >= "A" && token <= "Z");
 }
 
-// What stands outside of functions, up to its semicolon or its body.
+// Text outside of functions, up to its semicolon or its body.
 struct Declaration {
   unsigned words = 0;        // outside of parentheses and bodies, attributes left out
   unsigned later_words = 0;  // of these, after the first parenthesis
-  unsigned body_words = 0;   // before its body
+  unsigned body_words = 0;   // before the body
   unsigned groups = 0;       // in parentheses, attributes left out
   bool is_type = false;      // typedef
   bool is_record = false;    // struct, union, enum
@@ -41,7 +41,7 @@ struct Declaration {
   }
 };
 
-// Reads the source token by token; true once it has seen one.
+// Reads the source token by token, until it has seen a variable.
 class Reader {
  public:
   bool sees_variable(std::string_view token) {

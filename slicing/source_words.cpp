@@ -52,7 +52,7 @@ std::optional<std::string_view> SourceWords::next_token() {
     if (is_space(text[begin])) continue;
     if (!is_word(text[begin])) return text.substr(begin, 1);
     while (position_ < text.size() && is_word(text[position_])) ++position_;
-    // Numbers with their suffixes are no words.
+    // Numbers with their suffixes are not words.
     if (!is_digit(text[begin])) return text.substr(begin, position_ - begin);
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// The words of an OpenCL C source, its identifiers and keywords, and its punctuation, in order, without what
-// stands in comments and literals. Not a parser: it knows no scopes, and follows no #include and no #if.
+// The words of an OpenCL C source, its identifiers and keywords, and its punctuation, in order, without the
+// contents of comments and literals. Not a parser: it knows no scopes, and follows no #include and no #if.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ class SourceWords {
  public:
   explicit SourceWords(std::string_view source);
 
-  // What follows is valid while this object lives; nothing at the end.
+  // The results of next() and next_token() are valid while this object lives; nothing at the end.
 
   // The next word.
   std::optional<std::string_view> next();

@@ -16,8 +16,8 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const Co
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const FillCommand& command) {
   const CUresult code = fill(driver, stream, command.fill);
   if (code != CUDA_SUCCESS || command.async) return code;
-  // On device memory no fill waits. The exception: pinned host memory, which the program reads without
-  // asking.
+  // No fill of device memory waits. The exception is pinned host memory, which the program reads without a
+  // call.
   const auto allocation = driver.memory.find(command.fill.address);
   return allocation && allocation->is_host() ? driver.scheduler.synchronize(stream) : CUDA_SUCCESS;
 }
@@ -41,7 +41,7 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const Re
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const WaitCommand& command) {
   if (command.event->is_captured()) return CUDA_ERROR_CAPTURED_EVENT;
-  // An event that was never recorded holds nothing up.
+  // An event that was never recorded blocks nothing.
   const auto marker = command.event->recorded();
   if (marker && !marker->done()) driver.scheduler.mark(stream, marker);
   return CUDA_SUCCESS;

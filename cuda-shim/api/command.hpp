@@ -1,6 +1,6 @@
-// What can be put into a stream. Every entry point that puts something there makes one of these and hands it
-// to put(), which enqueues it, or captures it if the stream is being captured; a graph that is launched
-// enqueues the same.
+// Commands of a stream. Every entry point that puts work into a stream makes a command and hands it to put().
+// put() enqueues the command, or captures it if the stream is being captured. A graph that is launched
+// enqueues the same commands.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const Ho
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const RecordCommand& command);
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const WaitCommand& command);
 
-/// Puts it where the stream's commands go now.
+/// Enqueues the command, or captures it if the stream is being captured.
 template <typename Command>
 CUresult put(Driver& driver, const std::shared_ptr<Stream>& stream, Command&& command) {
   if (driver.captures.any()) [[unlikely]] {

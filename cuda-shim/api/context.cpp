@@ -6,7 +6,7 @@
 
 namespace fairgv::cuda {
 
-/// The default streams of one thread, one in each context that it asked for one in.
+/// The default streams of one thread: one in each context in which the thread asked for it.
 struct ThreadStreams {
   struct Entry {
     std::weak_ptr<Context> context;

@@ -21,7 +21,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Once, before anybody else sees it.
+  /// Called once, before any other thread sees the context.
   void open(std::shared_ptr<StreamGroup> group) { group_ = std::move(group); }
 
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
@@ -32,14 +32,14 @@ class Context : public std::enable_shared_from_this<Context> {
   unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
   void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
 
-  /// Made when it is first asked for, as the engine makes it.
+  /// Made by the engine when it is first asked for.
   std::shared_ptr<Stream> legacy_stream() {
     return has_legacy_.load(std::memory_order_acquire) ? legacy_ : find_legacy();
   }
   /// The calling thread's default stream; made when it is first asked for, and forgotten with the thread.
   std::shared_ptr<Stream> thread_stream();
 
-  /// True once; the context is of no more use from then on (but its handle is still told).
+  /// True at the first call only. From then on the context cannot be used, but its handle is still reported.
   bool end() { return !ended_.exchange(true, std::memory_order_acq_rel); }
   bool ended() const { return ended_.load(std::memory_order_acquire); }
 
@@ -59,7 +59,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Stream> legacy_;      // set once
   /// find_legacy() stores with release once legacy_ is set; legacy_stream() loads with acquire.
   std::atomic<bool> has_legacy_{false};
-  /// Settings: each stands for itself, so relaxed.
+  /// Settings: each orders nothing else, so relaxed.
   std::atomic<unsigned> flags_;
   std::atomic<CUfunc_cache> cache_config_{CU_FUNC_CACHE_PREFER_NONE};
   /// end() exchanges with acq_rel, ended() loads with acquire.

@@ -12,7 +12,7 @@
 namespace fairgv::cuda {
 namespace {
 
-/// Relaxed: written by the first cuInit, for everybody who asks later.
+/// Relaxed: written by the first cuInit, only read later.
 std::atomic<int> g_version{kDriverVersion};
 std::mutex g_initialize_lock;
 
@@ -61,7 +61,7 @@ CUresult Driver::initialize() {
   if (const CUresult code = engine->start(); code != CUDA_SUCCESS) return code;
   g_version.store(engine->version(), std::memory_order_relaxed);
   auto driver = std::make_unique<Driver>(std::move(engine));
-  // After what the engine uses has registered its own: exit handlers run in reverse order.
+  // After the libraries of the engine have registered their exit handlers: these run in reverse order.
   std::atexit(at_exit);
   pthread_atfork(nullptr, nullptr, in_forked_child);
   instance_ = driver.release();  // for ever: other threads may use it until the process has gone
@@ -169,7 +169,7 @@ CUresult Driver::reset_primary(CUdevice device) {
   std::shared_ptr<Context> reset;
   {
     const std::lock_guard guard(primary_lock_);
-    reset = std::exchange(primary(device).context, nullptr);  // who has retained it still has to release it
+    reset = std::exchange(primary(device).context, nullptr);  // its users still have to release it
     primary(device).flags = CU_CTX_SCHED_AUTO;
   }
   if (reset) end_context(*reset);

@@ -1,4 +1,4 @@
-// The driver of this process: the engine beneath, everything that has a handle, and the driver's life.
+// The driver of this process: the engine beneath, all objects with a handle, and the driver's life.
 //
 // Life: untouched → ready (the first cuInit that succeeds) → ended (exit() has begun). Nothing is destroyed
 // at the end, and every later call answers CUDA_ERROR_DEINITIALIZED. A forked child has none of the engine's
@@ -46,9 +46,9 @@ class Driver {
   const std::unique_ptr<Engine> owned_engine_;  // before what refers to it
 
  public:
-  /// cuInit. Once it has succeeded it does nothing more; a failure is tried again at the next call.
+  /// cuInit. After a success, further calls do nothing; after a failure, the next call tries again.
   static CUresult initialize();
-  /// CUDA_SUCCESS, or why nothing can be asked for.
+  /// CUDA_SUCCESS, or the reason why no call can be served.
   static CUresult state() {
     const Life life = life_.load(std::memory_order_acquire);
     if (life == Life::ready) [[likely]]
@@ -66,7 +66,7 @@ class Driver {
 
   int device_count() const { return static_cast<int>(launch_limits_.size()); }
   bool has_device(CUdevice device) const { return device >= 0 && device < device_count(); }
-  /// Both of a device that is there.
+  /// The device must exist.
   const DeviceDescription& description(CUdevice device) const {
     return engine.devices()[static_cast<std::size_t>(device)];
   }
@@ -83,7 +83,8 @@ class Driver {
   void primary_state(CUdevice device, unsigned& flags, bool& active) const;
 
   CUresult make_context(CUdevice device, unsigned flags, bool primary, std::shared_ptr<Context>& context);
-  /// Waits for its work, then frees all that belongs to it. False: it had been ended before.
+  /// Waits for the context's work, then frees everything that belongs to it. False: the context had been
+  /// ended before.
   bool end_context(Context& context);
 
   /// Memory of a context's device, entered in the table.
@@ -123,7 +124,7 @@ class Driver {
   };
   struct Pools {
     std::shared_ptr<Pool> first;  // the default one
-    /// A handle, found anew at every use. Relaxed: it orders nothing.
+    /// A handle, looked up at every use. Relaxed: it orders nothing.
     std::atomic<CUmemoryPool> current;
   };
   Primary& primary(CUdevice device) { return primaries_[static_cast<std::size_t>(device)]; }

@@ -1,12 +1,12 @@
-// What is beneath the Driver API: devices, memory, code and streams. An engine does what the entry points
-// have checked; it never sees a handle of a program, nor an argument that no call may have.
+// The engine beneath the Driver API: devices, memory, code and streams. Entry points check the arguments
+// before they call it, so an engine never sees a program's handle or an invalid argument.
 //
-// There are two, cuda::soft (cuda-shim/softcuda/driver) and cuda::remote (cuda-shim/driver), each in a
-// libcuda.so.1 of its own. This room includes neither: the library that is linked with it defines
+// There are two engines, cuda::soft (cuda-shim/softcuda/driver) and cuda::remote (cuda-shim/driver), each in
+// a libcuda.so.1 of its own. This room includes neither: the library that is linked with it defines
 // open_engine().
 //
-// One virtual call per call of a program is the rule on hot paths. What is asked often is therefore data in
-// the base classes: scheduler.hpp, code/module.hpp, DeviceDescription here.
+// On hot paths a program's call makes at most one virtual call. Facts that are read often are therefore data
+// in the base classes: scheduler.hpp, code/module.hpp, DeviceDescription here.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct Array;
 struct MemoryWish;
 struct TextureObject;
 
-/// What never changes of a device.
+/// The facts of a device that never change.
 struct DeviceDescription {
   std::string name;
   CUuuid uuid{};
@@ -42,7 +42,7 @@ struct DeviceDescription {
   std::uint64_t allocatable = UINT64_MAX;  // bytes that may be allocated at once, in sum
 };
 
-/// Any thread may call. Devices are those that are there, contexts and objects those of this engine.
+/// Any thread may call. Callers pass only devices that exist, and contexts and objects of this engine.
 class Engine {
  public:
   Engine() = default;
@@ -50,11 +50,11 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// By which lines on standard error begin.
+  /// The prefix of lines on standard error.
   virtual const char* name() const = 0;
-  /// As cuDriverGetVersion answers. No newer than what the entry points know.
+  /// The answer of cuDriverGetVersion. Not newer than the version that the entry points know.
   virtual int version() const = 0;
-  /// Once, before anything is asked for that does work.
+  /// Called once, before the first call that needs work done.
   virtual CUresult start() = 0;
   /// At the process's end.
   virtual void stop() = 0;
@@ -64,7 +64,7 @@ class Engine {
   virtual const std::vector<DeviceDescription>& devices() const = 0;
   /// 0: the device knows no such attribute.
   virtual int attribute(CUdevice device, CUdevice_attribute which) const = 0;
-  /// `used`: bytes that this process has.
+  /// `used`: bytes that this process has allocated.
   virtual CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free,
                                std::size_t& total) = 0;
 
@@ -76,13 +76,13 @@ class Engine {
   virtual CUresult limit(Context& context, CUlimit which, std::size_t& value) = 0;
   virtual CUresult set_limit(Context& context, CUlimit which, std::size_t value) = 0;
 
-  /// Fills in where the allocation begins, here and on the device, its pitch and its storage.
+  /// Fills in the allocation's begin, here and on the device, its pitch and its storage.
   virtual CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) = 0;
   virtual CUresult make_array(Context& context, std::uint64_t bytes, Array& array) = 0;
-  /// Of checked objects (memory/texture.hpp): fill in the handle and the storage.
+  /// Fill in the handle and the storage of checked objects (memory/texture.hpp).
   virtual CUresult make_texture(Context& context, TextureObject& object) = 0;
   virtual CUresult make_surface(Context& context, TextureObject& object) = 0;
-  /// The device's address of what is at `host` in registered memory. CUDA_ERROR_NOT_SUPPORTED: it has none.
+  /// The device's address of the byte at `host` in registered memory. CUDA_ERROR_NOT_SUPPORTED: it has none.
   virtual CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const = 0;
 
   /// Null: refused, with the code and the reason. `size`: where it is known (a file); an image in memory says
@@ -97,9 +97,9 @@ class Engine {
   virtual bool host_sees_variables() const = 0;
 };
 
-/// The engine that this library is made with; it defines this function. cuInit calls it until it succeeds.
-/// CUDA_ERROR_NO_DEVICE: there is nothing to drive, which one line on standard error has said where people
-/// need to know.
+/// Opens the engine that this library is built with; the engine defines this function. cuInit calls it until
+/// it succeeds. CUDA_ERROR_NO_DEVICE: there is no device; if users need to know, one line on standard error
+/// has reported it.
 CUresult open_engine(std::unique_ptr<Engine>& engine);
 
 }  // namespace fairgv::cuda

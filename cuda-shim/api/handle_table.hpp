@@ -1,10 +1,9 @@
-// Handles that a program holds, and what they stand for. A handle is mostly the object's address, but it is
-// never followed before it has been found here: a stale or made-up handle is an error code, not a crash. Any
+// Handles that a program holds, and their objects. A handle is mostly the object's address, but it is never
+// dereferenced before it has been found here: a stale or made-up handle gives an error code, not a crash. Any
 // thread may call.
 //
-// Tried: oneTBB's concurrent_hash_map. It needs half as many instructions again for a look-up, and
-// cuEventQuery and cuStreamGetFlags were 0.75 to 0.83 times as fast with it, with 1 thread as with 16 on one
-// context.
+// Tried: oneTBB's concurrent_hash_map. A look-up needs half as many instructions again, and cuEventQuery and
+// cuStreamGetFlags ran at 0.75 to 0.83 of the speed, both with 1 thread and with 16 on one context.
 #pragma once
 
 #include <memory>
@@ -27,8 +26,8 @@ class HandleTable {
     return handle;
   }
 
-  /// The same under a handle that is not the object's address. Whoever calls has seen to it that no other
-  /// object has it.
+  /// The same under a handle that is not the object's address. The caller ensures that no other object has
+  /// that handle.
   void add_as(const void* handle, std::shared_ptr<Object> object) {
     const std::unique_lock guard(lock_);
     objects_.insert_or_assign(handle, std::move(object));
@@ -41,7 +40,7 @@ class HandleTable {
     return found == objects_.end() ? nullptr : found->second;
   }
 
-  /// Ends the handle's life; the object lives as long as somebody else shares it. Null: no such handle.
+  /// Ends the handle's life; the object lives until its last share is dropped. Null: no such handle.
   std::shared_ptr<Object> take(const void* handle) {
     const std::unique_lock guard(lock_);
     const auto found = objects_.find(handle);
@@ -58,7 +57,7 @@ class HandleTable {
     return every;
   }
 
-  /// Ends the life of every handle that the predicate names; returns what they stood for.
+  /// Ends the life of every handle that the predicate selects; returns their objects.
   template <typename Predicate>
   std::vector<std::shared_ptr<Object>> take_if(const Predicate& wanted) {
     std::vector<std::shared_ptr<Object>> taken;

@@ -15,8 +15,8 @@ namespace fairgv::cuda {
 
 struct CapturedRecord;
 
-/// CUDA Driver API, "Event Management". What it stands for is the marker of its last record, or, of a record
-/// in a stream that was being captured, a place in the graph (graph/capture.hpp).
+/// CUDA Driver API, "Event Management". An event stands for the marker of its last record, or, if that record
+/// was captured, for a place in the graph (graph/capture.hpp).
 struct Event {
   Event(CUcontext context, unsigned of_creation) : owner(context), flags(of_creation) {}
   std::shared_ptr<Operation> recorded() const {
@@ -32,7 +32,7 @@ struct Event {
     const std::lock_guard guard(lock);
     place = std::move(captured);
   }
-  /// Null: its last record was no captured one.
+  /// Null: its last record was not captured.
   std::shared_ptr<const CapturedRecord> captured() const {
     const std::lock_guard guard(lock);
     return place;
@@ -58,15 +58,16 @@ struct Array {
   std::unique_ptr<Storage> storage;
 };
 
-/// A texture object or a surface object: memory, and how kernels read it. What the program said, checked.
+/// A texture object or a surface object: memory, and how kernels read it. The program's descriptions,
+/// checked.
 struct TextureObject {
   CUcontext owner = nullptr;
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC sampling{};                 // of a texture
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;  // of a texture
-  std::shared_ptr<Array> array;                 // lives as long as what reads it; null: other memory
+  std::shared_ptr<Array> array;                 // lives as long as this object; null: other memory
   CUdeviceptr address = 0;                      // of other memory, as the device has it
-  std::uint64_t handle = 0;                     // what kernels get
+  std::uint64_t handle = 0;                     // kernels get this
   std::unique_ptr<Storage> storage;
 };
 

@@ -1,13 +1,13 @@
-// What a thread keeps between its calls, and may still need when its other thread-local objects are gone: the
-// main thread's are destroyed before the program's static objects, whose destructors may call us.
+// Data that a thread keeps between its calls, and may still need when its other thread-local objects are
+// gone: the main thread's are destroyed before the program's static objects, whose destructors may call us.
 #pragma once
 
 #include <unistd.h>
 
 namespace fairgv::cuda {
 
-/// This thread's T; made at the first call. It ends with the thread, the main thread's not at all. One that
-/// is asked for by the last destructors of another thread, once its own has ended, is not freed.
+/// This thread's T; made at the first call. It ends with the thread; the main thread's T never ends. If a
+/// thread's last destructors ask again after its T has ended, the new T is never freed.
 template <typename T>
 T& of_thread() {
   static constinit thread_local T* object = nullptr;

@@ -1,6 +1,6 @@
-// Streams and what is put into them (CUDA Driver API, "Stream Management", "Event Management", "Stream
-// synchronization behavior"). Which stream waits for which is the engine's business; what never changes of a
-// stream is data here, and costs no virtual call.
+// Streams and their commands (CUDA Driver API, "Stream Management", "Event Management", "Stream
+// synchronization behavior"). The engine decides which stream waits for which. The facts of a stream that
+// never change are data here, and cost no virtual call.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct Place;
 
 using Clock = std::chrono::steady_clock;
 
-/// A place in a stream, behind all that was there when it was made.
+/// A place in a stream, behind all commands that it held when the operation was made.
 class Operation {
  public:
   Operation() = default;
@@ -33,7 +33,7 @@ class Operation {
 
   virtual bool done() const = 0;
   virtual void wait() const = 0;
-  /// What a call answers that has seen its end. Only once it is done, as the time.
+  /// The answer of a call that has seen its end. Like the time, valid only once the operation is done.
   virtual CUresult result() const = 0;
   virtual Clock::time_point finished_at() const = 0;
 };
@@ -50,7 +50,7 @@ class StreamGroup {
   /// Priorities as the API numbers them: lower runs first (cuCtxGetStreamPriorityRange).
   int least_priority() const { return least_priority_; }
   int greatest_priority() const { return greatest_priority_; }
-  /// What every call on the context answers, if that is not CUDA_SUCCESS.
+  /// The answer of every call on the context, if it is not CUDA_SUCCESS.
   virtual CUresult fault() const = 0;
 
  protected:
@@ -89,7 +89,7 @@ class Stream {
   const std::uint64_t id_;  // unique in this process
 };
 
-/// What can be asked of an engine's streams. Any thread may call; none of its locks is held while it waits.
+/// The interface of an engine's streams. Any thread may call; no lock of the engine is held during a wait.
 class Scheduler {
  public:
   Scheduler() = default;
@@ -109,13 +109,13 @@ class Scheduler {
   /// A marker, also behind `behind` if that is not null.
   virtual std::shared_ptr<Operation> mark(const std::shared_ptr<Stream>& stream,
                                           const std::shared_ptr<Operation>& behind) = 0;
-  /// Runs a program's function when all before it has ended. It gets the group's fault; `despite_fault`: it
-  /// is called after one, too.
+  /// Runs a program's function when all commands before it have ended. The function gets the group's fault.
+  /// `despite_fault`: it is called after a fault, too.
   virtual CUresult run_on_host(const std::shared_ptr<Stream>& stream, std::function<void(CUresult)> function,
                                bool despite_fault) = 0;
 
-  /// Waits for all that the stream holds now (the legacy stream: those that block it, too). What a call
-  /// answers that has.
+  /// Waits for all commands that the stream holds now; on the legacy stream also for commands of the streams
+  /// that block it. Returns the answer of the call.
   virtual CUresult synchronize(const std::shared_ptr<Stream>& stream) = 0;
   virtual CUresult synchronize(StreamGroup& group) = 0;
   /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
@@ -132,8 +132,8 @@ class Scheduler {
   /// Queues a fill that has been checked and is not empty, of memory in that allocation.
   virtual CUresult fill(const std::shared_ptr<Stream>& stream, const Fill& fill,
                         const Allocation& allocation) = 0;
-  /// Frees memory of the device when what is in the stream by now has ended; `forget` takes it out of the
-  /// books, then or before.
+  /// Frees memory of the device once the commands in the stream by now have ended; `forget` takes it out of
+  /// the books, then or before.
   virtual void free_in_order(const std::shared_ptr<Stream>& stream,
                              const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) = 0;
 };

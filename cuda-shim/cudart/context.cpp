@@ -7,7 +7,7 @@
 namespace fairgv::cudart {
 namespace {
 
-// More devices than any driver of today numbers.
+// More than the devices of any driver of today.
 constexpr int kMaxDevices = 256;
 
 struct PrimaryContext {
@@ -36,8 +36,8 @@ Status hold(const Driver& driver, int device, CUcontext& handle, std::uint32_t& 
   if (context.retained == nullptr) {
     // A device handle is its ordinal in every driver; cuDeviceGet also says that the ordinal is one.
     CUdevice device_handle = 0;
-    FGV_RETURN_IF_FAILED(driver.cuDeviceGet(&device_handle, device));
-    FGV_RETURN_IF_FAILED(driver.cuDevicePrimaryCtxRetain(&context.retained, device_handle));
+    FAIRGV_RETURN_IF_FAILED(driver.cuDeviceGet(&device_handle, device));
+    FAIRGV_RETURN_IF_FAILED(driver.cuDevicePrimaryCtxRetain(&context.retained, device_handle));
   }
   handle = context.retained;
   generation = context.generation.load(std::memory_order_acquire);
@@ -49,7 +49,7 @@ Status hold(const Driver& driver, int device, CUcontext& handle, std::uint32_t& 
 Status hold_device(const Driver& driver, int device, CUcontext* context) {
   CUcontext handle = nullptr;
   std::uint32_t generation = 0;
-  FGV_RETURN_IF_FAILED(hold(driver, device, handle, generation));
+  FAIRGV_RETURN_IF_FAILED(hold(driver, device, handle, generation));
   if (context != nullptr) *context = handle;
   return cudaSuccess;
 }
@@ -57,8 +57,8 @@ Status hold_device(const Driver& driver, int device, CUcontext* context) {
 Status bind_device(const Driver& driver, int device) {
   CUcontext handle = nullptr;
   std::uint32_t generation = 0;
-  FGV_RETURN_IF_FAILED(hold(driver, device, handle, generation));
-  FGV_RETURN_IF_FAILED(driver.cuCtxSetCurrent(handle));
+  FAIRGV_RETURN_IF_FAILED(hold(driver, device, handle, generation));
+  FAIRGV_RETURN_IF_FAILED(driver.cuCtxSetCurrent(handle));
   thread_state.bound = handle;
   thread_state.generation = generation;
   return cudaSuccess;
@@ -66,10 +66,10 @@ Status bind_device(const Driver& driver, int device) {
 
 Status bind_context(const Driver& driver) {
   CUcontext current = nullptr;
-  FGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
+  FAIRGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
   const ThreadState& thread = thread_state;
   if (current != nullptr) {
-    if (current != thread.bound) return cudaSuccess;  // the program's own choice
+    if (current != thread.bound) return cudaSuccess;  // the program has chosen it
     if (thread.generation == primary(thread.device).generation.load(std::memory_order_acquire))
       return cudaSuccess;
   }
@@ -81,13 +81,13 @@ Status reset_device(const Driver& driver, int device) {
   PrimaryContext& context = primary(device);
   const std::lock_guard lock(context.mutex);
   CUcontext current = nullptr;
-  FGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
+  FAIRGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
   if (context.retained != nullptr && current == context.retained)
-    FGV_RETURN_IF_FAILED(driver.cuCtxSetCurrent(nullptr));
+    FAIRGV_RETURN_IF_FAILED(driver.cuCtxSetCurrent(nullptr));
   const Status reset = driver.cuDevicePrimaryCtxReset(device);
   if (reset.failed()) return reset;
   if (context.retained != nullptr) {
-    (void)driver.cuDevicePrimaryCtxRelease(device);  // what was retained is gone already
+    (void)driver.cuDevicePrimaryCtxRelease(device);  // the retained context is gone already
     context.retained = nullptr;
   }
   context.generation.fetch_add(1, std::memory_order_release);
@@ -96,13 +96,13 @@ Status reset_device(const Driver& driver, int device) {
 
 Status current_device(const Driver& driver, int& device) {
   CUcontext current = nullptr;
-  FGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
+  FAIRGV_RETURN_IF_FAILED(driver.cuCtxGetCurrent(&current));
   if (current == nullptr || current == thread_state.bound) {
     device = thread_state.device;
     return cudaSuccess;
   }
   CUdevice handle = 0;
-  FGV_RETURN_IF_FAILED(driver.cuCtxGetDevice(&handle));
+  FAIRGV_RETURN_IF_FAILED(driver.cuCtxGetDevice(&handle));
   device = handle;
   return cudaSuccess;
 }

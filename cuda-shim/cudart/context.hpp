@@ -9,10 +9,10 @@ namespace fairgv::cudart {
 
 // Makes the primary context of the device current in this thread; retains it the first time.
 Status bind_device(const Driver& driver, int device);
-// The device's primary context, retained the first time; this thread's current one stays what it is.
+// The device's primary context, retained the first time; this thread's current context stays unchanged.
 Status hold_device(const Driver& driver, int device, CUcontext* context = nullptr);
-// Destroys everything in the device's primary context. Threads that had it current get the next one at their
-// next call.
+// Destroys everything in the device's primary context. Threads that had this context current get the next one
+// at their next call.
 Status reset_device(const Driver& driver, int device);
 
 }  // namespace fairgv::cudart

@@ -9,15 +9,15 @@
 namespace fairgv::cudart {
 namespace {
 
-// Where calls have variants for the default stream of a thread, these came with CUDA 7.0, and later ones with
-// their first release. The driver has none to give to who asks for a release before that.
+// Variants for the default stream of a thread came with CUDA 7.0, those of later calls with the call's first
+// release. For an earlier release the driver has no variant.
 constexpr int kPerThreadVariants = 7000;
 
-// The oldest driver that can be asked for context-independent libraries and by version (CUDA 12.0).
+// The oldest driver that has context-independent libraries and finds functions by version (CUDA 12.0).
 constexpr int kOldestDriver = 12000;
 
 // Set by an exit handler, read before calls into the driver. No data is published with it: exit handlers run
-// on one thread, and what other threads do meanwhile is a race in the program.
+// on one thread, and calls of other threads meanwhile are a race in the program.
 std::atomic<bool> exiting{false};
 
 void note_exit() {
@@ -26,7 +26,7 @@ void note_exit() {
 
 void* find(PFN_cuGetProcAddress_v12000 get, const char* name, int since, int driver_version,
            DefaultStream stream) {
-  if (since > driver_version) return nullptr;  // it would answer with an older signature
+  if (since > driver_version) return nullptr;  // the driver would return an older signature
   void* address = nullptr;
   CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
   const bool per_thread = stream == DefaultStream::kPerThread;
@@ -40,9 +40,9 @@ void* find(PFN_cuGetProcAddress_v12000 get, const char* name, int since, int dri
 void fill(Driver& table, PFN_cuGetProcAddress_v12000 get, int driver_version, DefaultStream stream) {
   table.version = driver_version;
   table.default_stream = stream;
-#define FGV_DRIVER_FUNCTION(name, since) table.name.set(find(get, #name, since, driver_version, stream));
+#define FAIRGV_DRIVER_FUNCTION(name, since) table.name.set(find(get, #name, since, driver_version, stream));
 #include "cuda-shim/cudart/driver_functions.def"
-#undef FGV_DRIVER_FUNCTION
+#undef FAIRGV_DRIVER_FUNCTION
 }
 
 LoadedDriver load() {
@@ -53,8 +53,7 @@ LoadedDriver load() {
   // The driver's exit handlers were registered by opening it, so this one runs before them.
   std::atexit(note_exit);
   void* lookup = dlsym(library, "cuGetProcAddress_v2");
-  // By the name without a version a driver may offer the older form, which does not look at the last
-  // argument.
+  // Under the name without a version a driver may offer the older form, which ignores the last argument.
   if (lookup == nullptr) lookup = dlsym(library, "cuGetProcAddress");
   if (lookup == nullptr) return loaded;
   auto* const get = reinterpret_cast<PFN_cuGetProcAddress_v12000>(lookup);

@@ -1,5 +1,5 @@
-// Calls whose signatures differ between the releases: with CUDA 13, the edges of graphs carry data, and
-// places of memory are more than device numbers. Both releases' entry points come to these.
+// Calls whose signatures differ between the releases: in CUDA 13 the edges of graphs carry data, and places
+// of memory are more than device numbers. The entry points of both releases call these functions.
 #ifndef FAIRGV_CUDA_SHIM_CUDART_EDGES_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_EDGES_HPP
 
@@ -7,7 +7,7 @@
 
 namespace fairgv::cudart {
 
-// What a capture has come to, as far as the caller asks; `graph` and what follows may be null.
+// The state of a capture, as far as the caller asks; `graph` and the members behind it may be null.
 struct CaptureInfo {
   cudaStreamCaptureStatus* status = nullptr;
   unsigned long long* id = nullptr;
@@ -23,7 +23,7 @@ inline Status capture_info(const Driver& driver, cudaStream_t stream, const Capt
               info.edges, info.count);
 }
 
-// CUDA 12 says devices where CUDA 13 says places: cudaCpuDeviceId is the host.
+// CUDA 12 has device numbers where CUDA 13 has places: cudaCpuDeviceId is the host.
 inline cudaMemLocation location_of(int device) {
   cudaMemLocation location = {};
   location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;

@@ -15,9 +15,9 @@ struct ErrorText {
 };
 
 constexpr ErrorText kErrors[] = {
-#define FGV_ERROR(code, text) {code, #code, text},
+#define FAIRGV_ERROR(code, text) {code, #code, text},
 #include "cuda-shim/cudart/errors.def"
-#undef FGV_ERROR
+#undef FAIRGV_ERROR
 };
 static_assert(std::is_sorted(std::begin(kErrors), std::end(kErrors),
                              [](const ErrorText& a, const ErrorText& b) { return a.code < b.code; }));
@@ -30,8 +30,8 @@ const ErrorText& text_of(int code) {
   return found != std::end(kErrors) && found->code == code ? *found : kUnknownCode;
 }
 
-// After these the context is of no more use, and every further call in it fails in the same way. Asking for
-// the last error does not take them away.
+// After these errors the context cannot be used any more, and every further call in it fails in the same way.
+// Asking for the last error does not clear them.
 constexpr bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorECCUncorrectable:
@@ -66,24 +66,25 @@ int refuse() noexcept {
       [](const Driver&) { return Status(cudaErrorNotSupported); });
 }
 
-// Without a driver every call fails alike, these two included: a program that only asks here hears of it.
-FGV_EXPORT cudaError_t cudaGetLastError() {
+// Without a driver every call fails alike, these two included, so a program that calls only these learns of
+// it.
+FAIRGV_EXPORT cudaError_t cudaGetLastError() {
   if (const cudaError_t error = loaded_driver().error; error != cudaSuccess) return error;
   const cudaError_t error = thread_state.last_error;
   if (!is_sticky(error)) thread_state.last_error = cudaSuccess;
   return error;
 }
 
-FGV_EXPORT cudaError_t cudaPeekAtLastError() {
+FAIRGV_EXPORT cudaError_t cudaPeekAtLastError() {
   const cudaError_t error = loaded_driver().error;
   return error != cudaSuccess ? error : thread_state.last_error;
 }
 
-FGV_EXPORT const char* cudaGetErrorName(cudaError_t error) {
+FAIRGV_EXPORT const char* cudaGetErrorName(cudaError_t error) {
   return text_of(error).name;
 }
 
-FGV_EXPORT const char* cudaGetErrorString(cudaError_t error) {
+FAIRGV_EXPORT const char* cudaGetErrorString(cudaError_t error) {
   return text_of(error).text;
 }
 

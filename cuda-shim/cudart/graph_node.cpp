@@ -19,7 +19,7 @@ Status current_context(const Driver& driver, CUcontext& context) {
 template <class Described, class Parameters>
 Status describe_kernel(const Driver& driver, const Parameters& kernel, Described& described) {
   described = {};
-  FGV_RETURN_IF_FAILED(find_kernel(driver, kernel.func, described.kern));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, kernel.func, described.kern));
   described.gridDimX = kernel.gridDim.x;
   described.gridDimY = kernel.gridDim.y;
   described.gridDimZ = kernel.gridDim.z;
@@ -43,11 +43,11 @@ void describe_memset(const Parameters& memset, Described& described) {
   described.height = memset.height;
 }
 
-// A linear copy as the driver's copy nodes want it.
+// A linear copy in the form of the driver's copy nodes.
 Status describe_linear(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind,
                        CUDA_MEMCPY3D& described) {
   Direction direction{};
-  FGV_RETURN_IF_FAILED(direction_of(kind, direction));
+  FAIRGV_RETURN_IF_FAILED(direction_of(kind, direction));
   described = {};
   described.srcMemoryType = direction.source;
   described.srcHost = source;
@@ -72,7 +72,7 @@ Status describe_node(const Driver& driver, const cudaGraphNodeParams& parameters
       return describe_kernel(driver, parameters.kernel, described.kernel);
     case cudaGraphNodeTypeMemcpy:
       described.memcpy.flags = parameters.memcpy.flags;
-      FGV_RETURN_IF_FAILED(current_context(driver, described.memcpy.copyCtx));
+      FAIRGV_RETURN_IF_FAILED(current_context(driver, described.memcpy.copyCtx));
       return describe_copy(driver, parameters.memcpy.copyParams, described.memcpy.copyParams);
     case cudaGraphNodeTypeMemset:
       describe_memset(parameters.memset, described.memset);
@@ -105,9 +105,9 @@ Status add_node(const Driver& driver, cudaGraphNode_t* node, cudaGraph_t graph,
                 cudaGraphNodeParams* parameters) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   CUgraphNodeParams described;
-  FGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
-  FGV_RETURN_IF_FAILED(pass(driver.cuGraphAddNode, node, graph, dependencies, edges, count, &described));
-  // What adding a node tells.
+  FAIRGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
+  FAIRGV_RETURN_IF_FAILED(pass(driver.cuGraphAddNode, node, graph, dependencies, edges, count, &described));
+  // The outputs of adding a node.
   if (parameters->type == cudaGraphNodeTypeMemAlloc)
     parameters->alloc.dptr = std::bit_cast<void*>(described.alloc.dptr);
   if (parameters->type == cudaGraphNodeTypeConditional)
@@ -115,39 +115,39 @@ Status add_node(const Driver& driver, cudaGraphNode_t* node, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-FGV_CALL(kContext, cudaGraphNodeSetParams, (cudaGraphNode_t node, cudaGraphNodeParams* parameters),
-         (node, parameters)) {
+FAIRGV_CALL(kContext, cudaGraphNodeSetParams, (cudaGraphNode_t node, cudaGraphNodeParams* parameters),
+            (node, parameters)) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   CUgraphNodeParams described;
-  FGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
+  FAIRGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
   return driver.cuGraphNodeSetParams(node, &described);
 }
 
-FGV_CALL(kContext, cudaGraphExecNodeSetParams,
-         (cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeParams* parameters),
-         (graph, node, parameters)) {
+FAIRGV_CALL(kContext, cudaGraphExecNodeSetParams,
+            (cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeParams* parameters),
+            (graph, node, parameters)) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   CUgraphNodeParams described;
-  FGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
+  FAIRGV_RETURN_IF_FAILED(describe_node(driver, *parameters, described));
   return driver.cuGraphExecNodeSetParams(graph, node, &described);
 }
 
-FGV_CALL(kContext, cudaGraphAddKernelNode,
-         (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, std::size_t count,
-          const cudaKernelNodeParams* kernel),
-         (node, graph, dependencies, count, kernel)) {
+FAIRGV_CALL(kContext, cudaGraphAddKernelNode,
+            (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+             std::size_t count, const cudaKernelNodeParams* kernel),
+            (node, graph, dependencies, count, kernel)) {
   if (kernel == nullptr) return cudaErrorInvalidValue;
   CUDA_KERNEL_NODE_PARAMS described;
-  FGV_RETURN_IF_FAILED(describe_kernel(driver, *kernel, described));
+  FAIRGV_RETURN_IF_FAILED(describe_kernel(driver, *kernel, described));
   return driver.cuGraphAddKernelNode(node, graph, dependencies, count, &described);
 }
 
 // The kernel comes back as its stub where it has one, else as a handle that every call here takes.
-FGV_CALL(kContext, cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, cudaKernelNodeParams* kernel),
-         (node, kernel)) {
+FAIRGV_CALL(kContext, cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, cudaKernelNodeParams* kernel),
+            (node, kernel)) {
   if (kernel == nullptr) return cudaErrorInvalidValue;
   CUDA_KERNEL_NODE_PARAMS described = {};
-  FGV_RETURN_IF_FAILED(driver.cuGraphKernelNodeGetParams(node, &described));
+  FAIRGV_RETURN_IF_FAILED(driver.cuGraphKernelNodeGetParams(node, &described));
   if (described.kern == nullptr) return cudaErrorNotSupported;
   *kernel = {};
   kernel->func = std::bit_cast<void*>(Registry::instance().name_of(described.kern));
@@ -159,20 +159,20 @@ FGV_CALL(kContext, cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, cudaKern
   return cudaSuccess;
 }
 
-FGV_CALL(kContext, cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const cudaKernelNodeParams* kernel),
-         (node, kernel)) {
+FAIRGV_CALL(kContext, cudaGraphKernelNodeSetParams,
+            (cudaGraphNode_t node, const cudaKernelNodeParams* kernel), (node, kernel)) {
   if (kernel == nullptr) return cudaErrorInvalidValue;
   CUDA_KERNEL_NODE_PARAMS described;
-  FGV_RETURN_IF_FAILED(describe_kernel(driver, *kernel, described));
+  FAIRGV_RETURN_IF_FAILED(describe_kernel(driver, *kernel, described));
   return driver.cuGraphKernelNodeSetParams(node, &described);
 }
 
-FGV_CALL(kContext, cudaGraphExecKernelNodeSetParams,
-         (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* kernel),
-         (graph, node, kernel)) {
+FAIRGV_CALL(kContext, cudaGraphExecKernelNodeSetParams,
+            (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* kernel),
+            (graph, node, kernel)) {
   if (kernel == nullptr) return cudaErrorInvalidValue;
   CUDA_KERNEL_NODE_PARAMS described;
-  FGV_RETURN_IF_FAILED(describe_kernel(driver, *kernel, described));
+  FAIRGV_RETURN_IF_FAILED(describe_kernel(driver, *kernel, described));
   return driver.cuGraphExecKernelNodeSetParams(graph, node, &described);
 }
 
@@ -182,7 +182,7 @@ namespace {
 Status add_copy(const Driver& driver, cudaGraphNode_t* node, cudaGraph_t graph,
                 const cudaGraphNode_t* dependencies, std::size_t count, const CUDA_MEMCPY3D& copy) {
   CUcontext context = nullptr;
-  FGV_RETURN_IF_FAILED(current_context(driver, context));
+  FAIRGV_RETURN_IF_FAILED(current_context(driver, context));
   return driver.cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, context);
 }
 
@@ -193,7 +193,7 @@ Status set_copy(const Driver& driver, cudaGraphNode_t node, const CUDA_MEMCPY3D&
 Status set_copy(const Driver& driver, cudaGraphExec_t graph, cudaGraphNode_t node,
                 const CUDA_MEMCPY3D& copy) {
   CUcontext context = nullptr;
-  FGV_RETURN_IF_FAILED(current_context(driver, context));
+  FAIRGV_RETURN_IF_FAILED(current_context(driver, context));
   return driver.cuGraphExecMemcpyNodeSetParams(graph, node, &copy, context);
 }
 
@@ -204,97 +204,99 @@ Status describe_box(const Driver& driver, const cudaMemcpy3DParms* copy, CUDA_ME
 Status describe_to_symbol(const Driver& driver, const void* symbol, const void* source, std::size_t count,
                           std::size_t offset, cudaMemcpyKind kind, CUDA_MEMCPY3D& described) {
   void* memory = nullptr;
-  FGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
+  FAIRGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
   return describe_linear(memory, source, count, kind, described);
 }
 
 Status describe_from_symbol(const Driver& driver, void* destination, const void* symbol, std::size_t count,
                             std::size_t offset, cudaMemcpyKind kind, CUDA_MEMCPY3D& described) {
   void* memory = nullptr;
-  FGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
+  FAIRGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
   return describe_linear(destination, memory, count, kind, described);
 }
 
 }  // namespace
 
-#define FGV_COPY_NODE(add, set, execute, describe, parameters, arguments)                            \
-  FGV_CALL(kContext, add,                                                                            \
-           (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,          \
-            std::size_t degree, FGV_LIST parameters),                                                \
-           (node, graph, dependencies, degree, FGV_LIST arguments)) {                                \
-    CUDA_MEMCPY3D described;                                                                         \
-    FGV_RETURN_IF_FAILED(describe);                                                                  \
-    return add_copy(driver, node, graph, dependencies, degree, described);                           \
-  }                                                                                                  \
-  FGV_CALL(kContext, set, (cudaGraphNode_t node, FGV_LIST parameters), (node, FGV_LIST arguments)) { \
-    CUDA_MEMCPY3D described;                                                                         \
-    FGV_RETURN_IF_FAILED(describe);                                                                  \
-    return set_copy(driver, node, described);                                                        \
-  }                                                                                                  \
-  FGV_CALL(kContext, execute, (cudaGraphExec_t graph, cudaGraphNode_t node, FGV_LIST parameters),    \
-           (graph, node, FGV_LIST arguments)) {                                                      \
-    CUDA_MEMCPY3D described;                                                                         \
-    FGV_RETURN_IF_FAILED(describe);                                                                  \
-    return set_copy(driver, graph, node, described);                                                 \
+#define FAIRGV_COPY_NODE(add, set, execute, describe, parameters, arguments)                            \
+  FAIRGV_CALL(kContext, add,                                                                            \
+              (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,          \
+               std::size_t degree, FAIRGV_LIST parameters),                                             \
+              (node, graph, dependencies, degree, FAIRGV_LIST arguments)) {                             \
+    CUDA_MEMCPY3D described;                                                                            \
+    FAIRGV_RETURN_IF_FAILED(describe);                                                                  \
+    return add_copy(driver, node, graph, dependencies, degree, described);                              \
+  }                                                                                                     \
+  FAIRGV_CALL(kContext, set, (cudaGraphNode_t node, FAIRGV_LIST parameters),                            \
+              (node, FAIRGV_LIST arguments)) {                                                          \
+    CUDA_MEMCPY3D described;                                                                            \
+    FAIRGV_RETURN_IF_FAILED(describe);                                                                  \
+    return set_copy(driver, node, described);                                                           \
+  }                                                                                                     \
+  FAIRGV_CALL(kContext, execute, (cudaGraphExec_t graph, cudaGraphNode_t node, FAIRGV_LIST parameters), \
+              (graph, node, FAIRGV_LIST arguments)) {                                                   \
+    CUDA_MEMCPY3D described;                                                                            \
+    FAIRGV_RETURN_IF_FAILED(describe);                                                                  \
+    return set_copy(driver, graph, node, described);                                                    \
   }
-#define FGV_LIST(...) __VA_ARGS__
+#define FAIRGV_LIST(...) __VA_ARGS__
 
-FGV_COPY_NODE(cudaGraphAddMemcpyNode, cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams,
-              describe_box(driver, copy, described), (const cudaMemcpy3DParms* copy), (copy))
-FGV_COPY_NODE(cudaGraphAddMemcpyNode1D, cudaGraphMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParams1D,
-              describe_linear(destination, source, bytes, kind, described),
-              (void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind),
-              (destination, source, bytes, kind))
-FGV_COPY_NODE(cudaGraphAddMemcpyNodeToSymbol, cudaGraphMemcpyNodeSetParamsToSymbol,
-              cudaGraphExecMemcpyNodeSetParamsToSymbol,
-              describe_to_symbol(driver, symbol, source, bytes, offset, kind, described),
-              (const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
-               cudaMemcpyKind kind),
-              (symbol, source, bytes, offset, kind))
-FGV_COPY_NODE(cudaGraphAddMemcpyNodeFromSymbol, cudaGraphMemcpyNodeSetParamsFromSymbol,
-              cudaGraphExecMemcpyNodeSetParamsFromSymbol,
-              describe_from_symbol(driver, destination, symbol, bytes, offset, kind, described),
-              (void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
-               cudaMemcpyKind kind),
-              (destination, symbol, bytes, offset, kind))
-#undef FGV_COPY_NODE
+FAIRGV_COPY_NODE(cudaGraphAddMemcpyNode, cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams,
+                 describe_box(driver, copy, described), (const cudaMemcpy3DParms* copy), (copy))
+FAIRGV_COPY_NODE(cudaGraphAddMemcpyNode1D, cudaGraphMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParams1D,
+                 describe_linear(destination, source, bytes, kind, described),
+                 (void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind),
+                 (destination, source, bytes, kind))
+FAIRGV_COPY_NODE(cudaGraphAddMemcpyNodeToSymbol, cudaGraphMemcpyNodeSetParamsToSymbol,
+                 cudaGraphExecMemcpyNodeSetParamsToSymbol,
+                 describe_to_symbol(driver, symbol, source, bytes, offset, kind, described),
+                 (const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
+                  cudaMemcpyKind kind),
+                 (symbol, source, bytes, offset, kind))
+FAIRGV_COPY_NODE(cudaGraphAddMemcpyNodeFromSymbol, cudaGraphMemcpyNodeSetParamsFromSymbol,
+                 cudaGraphExecMemcpyNodeSetParamsFromSymbol,
+                 describe_from_symbol(driver, destination, symbol, bytes, offset, kind, described),
+                 (void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
+                  cudaMemcpyKind kind),
+                 (destination, symbol, bytes, offset, kind))
+#undef FAIRGV_COPY_NODE
 
-FGV_CALL(kContext, cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node, cudaMemcpy3DParms* copy),
-         (node, copy)) {
+FAIRGV_CALL(kContext, cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node, cudaMemcpy3DParms* copy),
+            (node, copy)) {
   if (copy == nullptr) return cudaErrorInvalidValue;
   CUDA_MEMCPY3D described = {};
-  FGV_RETURN_IF_FAILED(driver.cuGraphMemcpyNodeGetParams(node, &described));
+  FAIRGV_RETURN_IF_FAILED(driver.cuGraphMemcpyNodeGetParams(node, &described));
   return describe_copy(driver, described, *copy);
 }
 
-FGV_CALL(kContext, cudaGraphAddMemsetNode,
-         (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, std::size_t count,
-          const cudaMemsetParams* memset),
-         (node, graph, dependencies, count, memset)) {
+FAIRGV_CALL(kContext, cudaGraphAddMemsetNode,
+            (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+             std::size_t count, const cudaMemsetParams* memset),
+            (node, graph, dependencies, count, memset)) {
   if (memset == nullptr) return cudaErrorInvalidValue;
   CUDA_MEMSET_NODE_PARAMS described;
   describe_memset(*memset, described);
   CUcontext context = nullptr;
-  FGV_RETURN_IF_FAILED(current_context(driver, context));
+  FAIRGV_RETURN_IF_FAILED(current_context(driver, context));
   return driver.cuGraphAddMemsetNode(node, graph, dependencies, count, &described, context);
 }
 
-FGV_CALL(kContext, cudaGraphExecMemsetNodeSetParams,
-         (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaMemsetParams* memset),
-         (graph, node, memset)) {
+FAIRGV_CALL(kContext, cudaGraphExecMemsetNodeSetParams,
+            (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaMemsetParams* memset),
+            (graph, node, memset)) {
   if (memset == nullptr) return cudaErrorInvalidValue;
   CUDA_MEMSET_NODE_PARAMS described;
   describe_memset(*memset, described);
   CUcontext context = nullptr;
-  FGV_RETURN_IF_FAILED(current_context(driver, context));
+  FAIRGV_RETURN_IF_FAILED(current_context(driver, context));
   return driver.cuGraphExecMemsetNodeSetParams(graph, node, &described, context);
 }
 
-FGV_CALL(kContext, cudaGraphConditionalHandleCreate,
-         (cudaGraphConditionalHandle * handle, cudaGraph_t graph, unsigned int initial, unsigned int flags),
-         (handle, graph, initial, flags)) {
+FAIRGV_CALL(kContext, cudaGraphConditionalHandleCreate,
+            (cudaGraphConditionalHandle * handle, cudaGraph_t graph, unsigned int initial,
+             unsigned int flags),
+            (handle, graph, initial, flags)) {
   CUcontext context = nullptr;
-  FGV_RETURN_IF_FAILED(current_context(driver, context));
+  FAIRGV_RETURN_IF_FAILED(current_context(driver, context));
   return pass(driver.cuGraphConditionalHandleCreate, handle, graph, context, initial, flags);
 }
 

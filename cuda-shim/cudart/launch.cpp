@@ -8,8 +8,8 @@
 namespace fairgv::cudart {
 namespace {
 
-// What <<<...>>> pushes and the stub pops. The arguments of a launch are evaluated in between and may launch
-// themselves, so that a few can be open at a time.
+// The configuration that <<<...>>> pushes and the stub pops. The arguments of a launch are evaluated in
+// between and may launch kernels themselves, so several can be open at a time.
 struct OpenLaunch {
   dim3 grid;
   dim3 block;
@@ -28,8 +28,8 @@ struct Launch {
   cudaStream_t stream;
 };
 
-// The driver says only that a value is invalid; the runtime tells shapes that the device cannot have from the
-// rest.
+// The driver says only that a value is invalid; the runtime distinguishes shapes that the device does not
+// support.
 bool fits_device(const Driver& driver, const Launch& launch) {
   int device = 0;
   if (current_device(driver, device).failed()) return true;
@@ -67,7 +67,7 @@ Status launch_kernel(const Driver& driver, CUkernel kernel, const Launch& launch
 Status launch_registered(const Driver& driver, RegisteredKernel* registered, const Launch& launch) {
   if (registered == nullptr) return cudaErrorInvalidDeviceFunction;
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(registered->owner->kernel(driver, *registered, kernel));
+  FAIRGV_RETURN_IF_FAILED(registered->owner->kernel(driver, *registered, kernel));
   return launch_kernel(driver, kernel, launch);
 }
 
@@ -84,7 +84,7 @@ Status find_kernel(const Driver& driver, const void* function, CUkernel& kernel)
 
 Status find_function(const Driver& driver, const void* function, CUfunction& found) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   return driver.cuKernelGetFunction(&found, kernel);
 }
 
@@ -104,22 +104,22 @@ Status describe_launch(const cudaLaunchConfig_t& config, CUlaunchConfig& describ
   return cudaSuccess;
 }
 
-FGV_STREAM_CALL(kContext, cudaLaunchKernel, _ptsz,
-                (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                 cudaStream_t stream),
-                (function, grid, block, arguments, shared, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaLaunchKernel, _ptsz,
+                   (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                    cudaStream_t stream),
+                   (function, grid, block, arguments, shared, stream)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   return launch_kernel(driver, kernel, {grid, block, arguments, shared, stream});
 }
 
-// All blocks must run at once: the driver checks, and nothing on the way may cut such a launch.
-FGV_STREAM_CALL(kContext, cudaLaunchCooperativeKernel, _ptsz,
-                (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                 cudaStream_t stream),
-                (function, grid, block, arguments, shared, stream)) {
+// All blocks must run at once: the driver checks this, and no layer in between may cut such a launch.
+FAIRGV_STREAM_CALL(kContext, cudaLaunchCooperativeKernel, _ptsz,
+                   (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                    cudaStream_t stream),
+                   (function, grid, block, arguments, shared, stream)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   if (shared > std::numeric_limits<unsigned int>::max()) return cudaErrorInvalidValue;
   const CUresult result =
       driver.cuLaunchCooperativeKernel(as_function(kernel), grid.x, grid.y, grid.z, block.x, block.y, block.z,
@@ -127,14 +127,14 @@ FGV_STREAM_CALL(kContext, cudaLaunchCooperativeKernel, _ptsz,
   return refine(driver, {grid, block, arguments, shared, stream}, result);
 }
 
-FGV_STREAM_CALL(kContext, cudaLaunchKernelExC, _ptsz,
-                (const cudaLaunchConfig_t* config, const void* function, void** arguments),
-                (config, function, arguments)) {
+FAIRGV_STREAM_CALL(kContext, cudaLaunchKernelExC, _ptsz,
+                   (const cudaLaunchConfig_t* config, const void* function, void** arguments),
+                   (config, function, arguments)) {
   if (config == nullptr) return cudaErrorInvalidValue;
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   CUlaunchConfig described;
-  FGV_RETURN_IF_FAILED(describe_launch(*config, described));
+  FAIRGV_RETURN_IF_FAILED(describe_launch(*config, described));
   const CUresult result = driver.cuLaunchKernelEx(&described, as_function(kernel), arguments, nullptr);
   return refine(driver,
                 {config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream},
@@ -144,28 +144,28 @@ FGV_STREAM_CALL(kContext, cudaLaunchKernelExC, _ptsz,
 // The stub of a kernel asks for its handle once, keeps it, and launches with it whether or not that
 // succeeded. So the handle is our own record, known without a driver, and everything that can fail fails at
 // the launch, with its reason.
-FGV_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) {
+FAIRGV_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) {
   RegisteredKernel* const registered = Registry::instance().kernel(stub);
   if (handle == nullptr || registered == nullptr) return note(cudaErrorInvalidDeviceFunction);
   *handle = std::bit_cast<cudaKernel_t>(registered);
   return cudaSuccess;
 }
 
-#define FGV_LAUNCH_BY_STUB(name, stream_kind)                                               \
-  FGV_EXPORT cudaError_t name(cudaKernel_t handle, dim3 grid, dim3 block, void** arguments, \
-                              std::size_t shared, cudaStream_t stream) {                    \
-    return enter<Needs::kContext, DefaultStream::stream_kind>([&](const Driver& driver) {   \
-      return launch_registered(driver, std::bit_cast<RegisteredKernel*>(handle),            \
-                               {grid, block, arguments, shared, stream});                   \
-    });                                                                                     \
+#define FAIRGV_LAUNCH_BY_STUB(name, stream_kind)                                               \
+  FAIRGV_EXPORT cudaError_t name(cudaKernel_t handle, dim3 grid, dim3 block, void** arguments, \
+                                 std::size_t shared, cudaStream_t stream) {                    \
+    return enter<Needs::kContext, DefaultStream::stream_kind>([&](const Driver& driver) {      \
+      return launch_registered(driver, std::bit_cast<RegisteredKernel*>(handle),               \
+                               {grid, block, arguments, shared, stream});                      \
+    });                                                                                        \
   }
-FGV_LAUNCH_BY_STUB(__cudaLaunchKernel, kLegacy)
-FGV_LAUNCH_BY_STUB(__cudaLaunchKernel_ptsz, kPerThread)
-#undef FGV_LAUNCH_BY_STUB
+FAIRGV_LAUNCH_BY_STUB(__cudaLaunchKernel, kLegacy)
+FAIRGV_LAUNCH_BY_STUB(__cudaLaunchKernel_ptsz, kPerThread)
+#undef FAIRGV_LAUNCH_BY_STUB
 
-// Not zero: the program skips the launch.
-FGV_EXPORT unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
-                                                    CUstream_st* stream) {
+// A result other than zero makes the program skip the launch.
+FAIRGV_EXPORT unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                                       CUstream_st* stream) {
   if (open_launch_count == kMaxOpenLaunches) {
     (void)note(cudaErrorLaunchMaxDepthExceeded);
     return 1;
@@ -174,8 +174,8 @@ FGV_EXPORT unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, std::
   return 0;
 }
 
-FGV_EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared,
-                                                  void* stream) {
+FAIRGV_EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared,
+                                                     void* stream) {
   if (open_launch_count == 0) return note(cudaErrorMissingConfiguration);
   const OpenLaunch& launch = open_launches[--open_launch_count];
   *grid = launch.grid;

@@ -1,4 +1,4 @@
-// Kernels by what the program calls them, and launches.
+// Kernels by the program's names for them, and launches.
 #ifndef FAIRGV_CUDA_SHIM_CUDART_LAUNCH_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_LAUNCH_HPP
 
@@ -6,10 +6,10 @@
 
 namespace fairgv::cudart {
 
-// The kernel that the program means: by the address of its stub, or by a handle of ours. Anything else is
+// Finds a kernel by the address of its stub, or by a handle of ours. Anything else is
 // cudaErrorInvalidDeviceFunction.
 Status find_kernel(const Driver& driver, const void* function, CUkernel& kernel);
-// The same as a function of the current context, for what the driver offers for functions only.
+// The same as a function of the current context, for calls that the driver offers for functions only.
 Status find_function(const Driver& driver, const void* function, CUfunction& found);
 
 // Launches take a kernel in a function's place (CUDA Driver API, cuLaunchKernel).

@@ -1,12 +1,11 @@
-// What every entry point of the runtime library goes through: the thread's error, the driver, and the
-// context.
+// The frame of every entry point of the runtime library: the thread's error, the driver, and the context.
 //
-// An entry point is written with FGV_CALL or FGV_STREAM_CALL. Its body gets the driver's functions and
-// returns a Status, which both CUresult and cudaError_t become. Whatever is not cudaSuccess is also the
+// An entry point is written with FAIRGV_CALL or FAIRGV_STREAM_CALL. Its body gets the driver's functions and
+// returns a Status, which both CUresult and cudaError_t become. A result other than cudaSuccess is also the
 // thread's last error (CUDA Runtime API, "Error Handling"). No exception leaves an entry point.
 //
-// A thread uses the context that is current in it, whoever made it current, and else the primary context of
-// its device, which is retained at first use (CUDA Runtime API, "Interactions with the CUDA Driver API").
+// A thread uses its current context, no matter how that became current, or else the primary context of its
+// device, which is retained at first use (CUDA Runtime API, "Interactions with the CUDA Driver API").
 #ifndef FAIRGV_CUDA_SHIM_CUDART_RUNTIME_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_RUNTIME_HPP
 
@@ -19,7 +18,7 @@
 
 namespace fairgv::cudart {
 
-// The runtime's code for a driver's. They are the same numbers wherever both have one.
+// The runtime's code for a driver's code. Where both APIs have the code, the numbers are the same.
 cudaError_t runtime_error(CUresult result);
 
 class Status {
@@ -33,7 +32,7 @@ class Status {
   cudaError_t error_;
 };
 
-#define FGV_RETURN_IF_FAILED(expression)                                                                  \
+#define FAIRGV_RETURN_IF_FAILED(expression)                                                               \
   do {                                                                                                    \
     if (const ::fairgv::cudart::Status fgv_status = (expression); fgv_status.failed()) return fgv_status; \
   } while (false)
@@ -102,24 +101,24 @@ cudaError_t enter(const Body& body) noexcept {
 
 }  // namespace fairgv::cudart
 
-// An entry point: FGV_CALL(kContext, cudaFree, (void* memory), (memory)) { ... } defines cudaFree; its body
-// sees `driver`. FGV_STREAM_CALL also defines the variant for the per-thread default stream: cudaMemcpy and
-// cudaMemcpy_ptds.
-#define FGV_WITH_DRIVER(...) ([[maybe_unused]] const Driver& driver __VA_OPT__(, ) __VA_ARGS__)
-#define FGV_PASS_DRIVER(...) (driver __VA_OPT__(, ) __VA_ARGS__)
-#define FGV_ENTRY(needs, stream, entry, body, parameters, arguments)                     \
-  FGV_EXPORT cudaError_t entry parameters {                                              \
-    return enter<Needs::needs, DefaultStream::stream>(                                   \
-        [&](const Driver& driver) -> Status { return body FGV_PASS_DRIVER arguments; }); \
+// An entry point: FAIRGV_CALL(kContext, cudaFree, (void* memory), (memory)) { ... } defines cudaFree; its
+// body sees `driver`. FAIRGV_STREAM_CALL also defines the variant for the per-thread default stream:
+// cudaMemcpy and cudaMemcpy_ptds.
+#define FAIRGV_WITH_DRIVER(...) ([[maybe_unused]] const Driver& driver __VA_OPT__(, ) __VA_ARGS__)
+#define FAIRGV_PASS_DRIVER(...) (driver __VA_OPT__(, ) __VA_ARGS__)
+#define FAIRGV_ENTRY(needs, stream, entry, body, parameters, arguments)                     \
+  FAIRGV_EXPORT cudaError_t entry parameters {                                              \
+    return enter<Needs::needs, DefaultStream::stream>(                                      \
+        [&](const Driver& driver) -> Status { return body FAIRGV_PASS_DRIVER arguments; }); \
   }
-#define FGV_CALL(needs, name, parameters, arguments)                  \
-  static Status name##_body FGV_WITH_DRIVER parameters;               \
-  FGV_ENTRY(needs, kLegacy, name, name##_body, parameters, arguments) \
-  static Status name##_body FGV_WITH_DRIVER parameters
-#define FGV_STREAM_CALL(needs, name, suffix, parameters, arguments)              \
-  static Status name##_body FGV_WITH_DRIVER parameters;                          \
-  FGV_ENTRY(needs, kLegacy, name, name##_body, parameters, arguments)            \
-  FGV_ENTRY(needs, kPerThread, name##suffix, name##_body, parameters, arguments) \
-  static Status name##_body FGV_WITH_DRIVER parameters
+#define FAIRGV_CALL(needs, name, parameters, arguments)                  \
+  static Status name##_body FAIRGV_WITH_DRIVER parameters;               \
+  FAIRGV_ENTRY(needs, kLegacy, name, name##_body, parameters, arguments) \
+  static Status name##_body FAIRGV_WITH_DRIVER parameters
+#define FAIRGV_STREAM_CALL(needs, name, suffix, parameters, arguments)              \
+  static Status name##_body FAIRGV_WITH_DRIVER parameters;                          \
+  FAIRGV_ENTRY(needs, kLegacy, name, name##_body, parameters, arguments)            \
+  FAIRGV_ENTRY(needs, kPerThread, name##suffix, name##_body, parameters, arguments) \
+  static Status name##_body FAIRGV_WITH_DRIVER parameters
 
 #endif  // FAIRGV_CUDA_SHIM_CUDART_RUNTIME_HPP

@@ -1,5 +1,5 @@
-// Streams and events (CUDA Runtime API, "Stream Management" and "Event Management"): what is more than a
-// pass-through.
+// Streams and events (CUDA Runtime API, "Stream Management" and "Event Management"): the calls that are more
+// than a pass-through.
 #include <memory>
 
 #include "cuda-shim/cudart/runtime.hpp"
@@ -20,23 +20,23 @@ void CUDA_CB call_back(CUstream stream, CUresult result, void* data) {
 
 }  // namespace
 
-FGV_CALL(kContext, cudaStreamCreate, (cudaStream_t * stream), (stream)) {
+FAIRGV_CALL(kContext, cudaStreamCreate, (cudaStream_t * stream), (stream)) {
   if (stream == nullptr) return cudaErrorInvalidValue;
   return driver.cuStreamCreate(stream, CU_STREAM_DEFAULT);
 }
 
-FGV_CALL(kContext, cudaEventCreate, (cudaEvent_t * event), (event)) {
+FAIRGV_CALL(kContext, cudaEventCreate, (cudaEvent_t * event), (event)) {
   if (event == nullptr) return cudaErrorInvalidValue;
   return driver.cuEventCreate(event, CU_EVENT_DEFAULT);
 }
 
-FGV_STREAM_CALL(kContext, cudaStreamAddCallback, _ptsz,
-                (cudaStream_t stream, cudaStreamCallback_t function, void* argument, unsigned int flags),
-                (stream, function, argument, flags)) {
+FAIRGV_STREAM_CALL(kContext, cudaStreamAddCallback, _ptsz,
+                   (cudaStream_t stream, cudaStreamCallback_t function, void* argument, unsigned int flags),
+                   (stream, function, argument, flags)) {
   if (function == nullptr) return cudaErrorInvalidValue;
   auto callback = std::make_unique<Callback>(Callback{function, argument});
   const CUresult result = driver.cuStreamAddCallback(stream, call_back, callback.get(), flags);
-  // The callback is the driver's to call once it has taken it.
+  // The driver owns the callback once it has accepted it.
   if (result == CUDA_SUCCESS) (void)callback.release();
   return result;
 }

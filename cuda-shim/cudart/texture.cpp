@@ -1,6 +1,6 @@
 // Texture and surface objects (CUDA Runtime API, "Texture Object Management" and "Surface Object
-// Management"). The runtime keeps nothing: descriptions are converted, and converted back from what the
-// driver remembers.
+// Management"). The runtime keeps nothing: descriptions are converted, and converted back from the driver's
+// descriptions.
 #include <algorithm>
 #include <iterator>
 
@@ -76,7 +76,7 @@ Status runtime_resource(const CUDA_RESOURCE_DESC& described, cudaResourceDesc& r
   return cudaSuccess;
 }
 
-// What the runtime says in fields and the driver in flags.
+// Settings that are fields in the runtime API and flags in the driver's.
 struct TextureFlag {
   unsigned int flag;
   int cudaTextureDesc::*field;
@@ -129,52 +129,52 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& described) {
 
 }  // namespace
 
-FGV_CALL(kContext, cudaCreateTextureObject,
-         (cudaTextureObject_t * object, const cudaResourceDesc* resource, const cudaTextureDesc* texture,
-          const cudaResourceViewDesc* view),
-         (object, resource, texture, view)) {
+FAIRGV_CALL(kContext, cudaCreateTextureObject,
+            (cudaTextureObject_t * object, const cudaResourceDesc* resource, const cudaTextureDesc* texture,
+             const cudaResourceViewDesc* view),
+            (object, resource, texture, view)) {
   if (object == nullptr || resource == nullptr || texture == nullptr) return cudaErrorInvalidValue;
   CUDA_RESOURCE_DESC described;
-  FGV_RETURN_IF_FAILED(driver_resource(*resource, described));
+  FAIRGV_RETURN_IF_FAILED(driver_resource(*resource, described));
   const CUDA_TEXTURE_DESC sampling = driver_texture(*texture);
   return pass(driver.cuTexObjectCreate, object, &described, &sampling, view);
 }
 
-FGV_CALL(kContext, cudaGetTextureObjectResourceDesc,
-         (cudaResourceDesc * resource, cudaTextureObject_t object), (resource, object)) {
+FAIRGV_CALL(kContext, cudaGetTextureObjectResourceDesc,
+            (cudaResourceDesc * resource, cudaTextureObject_t object), (resource, object)) {
   if (resource == nullptr) return cudaErrorInvalidValue;
   CUDA_RESOURCE_DESC described;
-  FGV_RETURN_IF_FAILED(driver.cuTexObjectGetResourceDesc(&described, object));
+  FAIRGV_RETURN_IF_FAILED(driver.cuTexObjectGetResourceDesc(&described, object));
   return runtime_resource(described, *resource);
 }
 
-FGV_CALL(kContext, cudaGetTextureObjectTextureDesc, (cudaTextureDesc * texture, cudaTextureObject_t object),
-         (texture, object)) {
+FAIRGV_CALL(kContext, cudaGetTextureObjectTextureDesc,
+            (cudaTextureDesc * texture, cudaTextureObject_t object), (texture, object)) {
   if (texture == nullptr) return cudaErrorInvalidValue;
   CUDA_TEXTURE_DESC described;
-  FGV_RETURN_IF_FAILED(driver.cuTexObjectGetTextureDesc(&described, object));
+  FAIRGV_RETURN_IF_FAILED(driver.cuTexObjectGetTextureDesc(&described, object));
   *texture = runtime_texture(described);
   return cudaSuccess;
 }
 
-FGV_CALL(kContext, cudaGetTextureObjectResourceViewDesc,
-         (cudaResourceViewDesc * view, cudaTextureObject_t object), (view, object)) {
+FAIRGV_CALL(kContext, cudaGetTextureObjectResourceViewDesc,
+            (cudaResourceViewDesc * view, cudaTextureObject_t object), (view, object)) {
   return pass(driver.cuTexObjectGetResourceViewDesc, view, object);
 }
 
-FGV_CALL(kContext, cudaCreateSurfaceObject, (cudaSurfaceObject_t * object, const cudaResourceDesc* resource),
-         (object, resource)) {
+FAIRGV_CALL(kContext, cudaCreateSurfaceObject,
+            (cudaSurfaceObject_t * object, const cudaResourceDesc* resource), (object, resource)) {
   if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
   CUDA_RESOURCE_DESC described;
-  FGV_RETURN_IF_FAILED(driver_resource(*resource, described));
+  FAIRGV_RETURN_IF_FAILED(driver_resource(*resource, described));
   return driver.cuSurfObjectCreate(object, &described);
 }
 
-FGV_CALL(kContext, cudaGetSurfaceObjectResourceDesc,
-         (cudaResourceDesc * resource, cudaSurfaceObject_t object), (resource, object)) {
+FAIRGV_CALL(kContext, cudaGetSurfaceObjectResourceDesc,
+            (cudaResourceDesc * resource, cudaSurfaceObject_t object), (resource, object)) {
   if (resource == nullptr) return cudaErrorInvalidValue;
   CUDA_RESOURCE_DESC described;
-  FGV_RETURN_IF_FAILED(driver.cuSurfObjectGetResourceDesc(&described, object));
+  FAIRGV_RETURN_IF_FAILED(driver.cuSurfObjectGetResourceDesc(&described, object));
   return runtime_resource(described, *resource);
 }
 

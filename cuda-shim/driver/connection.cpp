@@ -34,7 +34,7 @@ CUresult Connection::outcome() {
   std::uint32_t told = told_.load(std::memory_order_relaxed);
   if (count == told) [[likely]]
     return CUDA_SUCCESS;
-  // Whoever changes it tells it.
+  // The thread that changes the count reports the error.
   return told_.compare_exchange_strong(told, count, std::memory_order_relaxed)
              ? static_cast<CUresult>(ring::LateError::code(late))
              : CUDA_SUCCESS;
@@ -82,7 +82,7 @@ bool Connection::watch(wire::EventId event, std::int32_t status, std::function<v
     watched_.emplace(event.raw, std::move(function));
   }
   if (send(wire::WatchEvent{event, status})) return true;
-  // Either it is still here, or run_all_lost() has taken it.
+  // The entry is still here, or run_all_lost() has taken it.
   const std::lock_guard guard(mutex_);
   return watched_.erase(event.raw) == 0;
 }

@@ -1,5 +1,5 @@
-// The process' connection to its worker, and what is known of its state: made by cuInit, one per process, and
-// never torn down, because the program's last calls may come from static destructors.
+// The process' connection to its worker, and its known state. cuInit makes it, one per process. It is never
+// torn down, because the program's last calls may come from static destructors.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace fairgv::cuda::remote {
 /// One line for people on standard error, unless FAIRGV_LOG=off.
 void say(std::string_view line);
 
-/// Any thread may call any method. None holds a lock while it waits.
+/// Any thread may call any method. No method holds a lock while it waits.
 class Connection {
  public:
   explicit Connection(std::unique_ptr<session::ClientSession> session) : session_(std::move(session)) {}
@@ -35,15 +35,15 @@ class Connection {
     note_loss();
     return false;
   }
-  /// The same for what keeps the device busy.
+  /// The same for a call that keeps the device busy.
   template <class Call>
   CUresult enqueue(const Call& call) {
-    // Relaxed: it decides about no more than the code of a lost session.
+    // Relaxed: the flag decides nothing but the code of a lost session.
     if (!has_work_.load(std::memory_order_relaxed)) has_work_.store(true, std::memory_order_relaxed);
     if (send(call)) return CUDA_SUCCESS;
     return session_->lost() ? fault() : CUDA_ERROR_OUT_OF_MEMORY;
   }
-  /// Sends a call and waits for its reply. Nothing if the session is lost; then fault() says so.
+  /// Sends a call and waits for its reply. Nothing if the session is lost; then fault() returns the error.
   template <class Call>
   std::optional<typename Call::Reply> call(const Call& call) {
     auto reply = session_->call(call);
@@ -51,26 +51,27 @@ class Connection {
     return reply;
   }
 
-  /// What every call answers from now on: a sticky error, or that the session is lost. Else CUDA_SUCCESS.
+  /// The answer of every call from now on: a sticky error, or the code of a lost session. Else CUDA_SUCCESS.
   CUresult fault();
-  /// What a call answers that has waited for work: the fault, or what failed late and was not told yet.
+  /// The answer of a call that has waited for work: the fault, or a late error that was not reported yet.
   CUresult outcome();
-  /// All that was enqueued has ended, as far as the caller knows.
+  /// All enqueued commands have ended, as far as the caller knows.
   void settled() { has_work_.store(false, std::memory_order_relaxed); }
 
-  /// To be called before the program may learn that a command has ended: brings what kernels printed, and
-  /// what host work wrote, and sees to it that memory that was freed before is there for everybody.
+  /// To be called before the program may learn that a command has ended. Fetches the output of kernels, makes
+  /// the writes of host work visible, and ensures that memory that was freed before is available to
+  /// everybody.
   void settle() {
     session_->kernel_output().drain();
     (void)host_work_.load(std::memory_order_acquire);
-    // Relaxed: the caller's own frees are what it sees.
+    // Relaxed: a caller needs to see only its own frees.
     if (frees_sent_.load(std::memory_order_relaxed) != frees_settled_.load(std::memory_order_relaxed))
       settle_frees();
   }
-  /// Host work has written what it has to, and its end is told to the worker next.
+  /// Host work has written its results; its end is reported to the worker next.
   void note_host_work() { host_work_.fetch_add(1, std::memory_order_release); }
 
-  /// A stream frees memory in its order: the next call.
+  /// The next call frees memory in a stream's order.
   void note_free() { frees_sent_.fetch_add(1, std::memory_order_relaxed); }
   /// Waits for the end of an event, and settles.
   std::int32_t wait(wire::EventId event);
@@ -78,9 +79,9 @@ class Connection {
   /// A new completion slot. Throws std::bad_alloc when the session has no more.
   wire::EventId new_event();
 
-  /// Has `function` called on the session's notice thread once the event has reached `status` or failed; it
-  /// gets the status. If the session is lost before, it is called with kDeviceNotAvailable. False, and it is
-  /// not called, if the session is lost by now.
+  /// Has `function` called with the status on the session's notice thread, once the event has reached
+  /// `status` or failed. If the session is lost before that, `function` is called with kDeviceNotAvailable.
+  /// If the session is lost already, returns false and `function` is not called.
   bool watch(wire::EventId event, std::int32_t status, std::function<void(std::int32_t)> function);
 
   void disown_in_child() { session_->disown_in_child(); }
@@ -93,15 +94,16 @@ class Connection {
 
   const std::unique_ptr<session::ClientSession> session_;
   std::atomic<bool> has_work_{false};
-  /// How many pieces of host work have run: released by them, acquired by who learns of an end. That an end
-  /// comes after the work is the worker's doing, which nothing in this process shows.
+  /// How many pieces of host work have run: released by them, acquired by a thread that learns of an end. The
+  /// worker ensures that the end comes after the work; nothing in this process shows that order.
   std::atomic<std::uint64_t> host_work_{0};
-  /// The code of a lost session, set once; relaxed: it stands for itself.
+  /// The code of a lost session, set once; relaxed: it orders nothing else.
   std::atomic<int> loss_{CUDA_SUCCESS};
-  /// How many late errors the program has been told of; relaxed: compared and exchanged alone.
+  /// How many late errors were reported to the program; relaxed: compared and exchanged alone.
   std::atomic<std::uint32_t> told_{0};
 
-  /// Frees in streams' order: sent, and known to be done. Relaxed: counts, of which each thread sees its own.
+  /// Frees in streams' order: sent, and known to be done. Relaxed: each thread needs to see only its own
+  /// counts.
   std::atomic<std::uint64_t> frees_sent_{0}, frees_settled_{0};
 
   std::once_flag listening_;

@@ -1,5 +1,5 @@
 // Copies and fills, sent to the worker. Pageable memory is staged in the arena, in pieces; pinned memory is
-// the arena, and copied to and from directly.
+// part of the arena, and copied directly.
 #include "cuda-shim/api/memory/copy.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace fairgv::cuda::remote {
 namespace {
 
-/// What the worker can reach by itself.
+/// Whether the worker can reach the memory by itself.
 bool is_workers(const Place& place) {
   return place.array != nullptr || (place.allocation && place.allocation->kind != MemoryKind::registered);
 }
@@ -37,7 +37,7 @@ wire::cuda::Place on_the_wire(const Place& place, const Extent& extent) {
   } else {
     sent.address = place.address;
   }
-  // A pitch means nothing to one row, and a program may have given any.
+  // A pitch has no meaning for one row, and a program may have given any.
   const bool one_row = extent.height == 1 && extent.depth == 1;
   sent.pitch = one_row || place.pitch == 0 ? extent.width : place.pitch;
   sent.rows = one_row || place.slice == 0 ? extent.height : place.slice / sent.pitch;
@@ -74,7 +74,7 @@ Place at_host(std::byte* bytes, const Extent& extent) {
   return place;
 }
 
-/// Sends one; with `ended`, its end.
+/// Sends a copy; with `ended`, also returns its end.
 CUresult send_copy(Connection& connection, Stream& stream, const wire::cuda::Place& to,
                    const wire::cuda::Place& from, const Extent& extent, std::shared_ptr<Operation>* ended) {
   wire::EventId event;
@@ -96,7 +96,7 @@ CUresult send_copy(Connection& connection, Stream& stream, const wire::cuda::Pla
   return CUDA_SUCCESS;
 }
 
-/// Returns when the program may use its memory again: when it has been read.
+/// Returns when the memory has been read, so that the program may use it again.
 CUresult upload(Connection& connection, StagingPool& staging, Stream& stream, const Place& to,
                 const Place& from, const Extent& extent) {
   return for_each_piece(extent, StagingPool::kPiece, [&](const Piece& piece) {
@@ -133,11 +133,11 @@ class Arrivals {
   void expect(std::shared_ptr<Operation> copied, wire::ArenaRange range, const Piece& piece) {
     under_way_.push_back({std::move(copied), range, piece});
   }
-  /// Waits for the oldest and puts it where it belongs.
+  /// Waits for the oldest piece and copies it to its destination.
   CUresult receive() {
     const Arrival& arrival = under_way_.front();
     arrival.copied->wait();
-    // What else has failed meanwhile is told, and takes nothing from what has arrived.
+    // A late failure of other work is returned, but does not affect the data that has arrived.
     const CUresult code = arrival.copied->result();
     if (arrival.copied->ended_well()) {
       move_bytes(from_piece(to_, arrival.piece),
@@ -215,7 +215,7 @@ CUresult Scheduler::copy(const std::shared_ptr<cuda::Stream>& to_stream, const P
 
 namespace {
 
-/// Registered memory is the program's own, which no worker sees.
+/// Registered memory is the program's own; the worker does not see it.
 void fill_here(const Fill& fill) {
   for (std::size_t y = 0; y < fill.rows; ++y) {
     auto* const row = reinterpret_cast<std::byte*>(fill.address + y * fill.pitch);

@@ -1,11 +1,11 @@
-// What the driver beneath says of a device, less what does not reach through a worker.
+// The facts that the driver beneath reports of a device, without those that do not work through a worker.
 #include "cuda-shim/driver/engine.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
 
-/// What needs the program's own pages, other processes, or entry points that are not served: the driver
-/// beneath may have it, a program does not.
+/// Attributes that need the program's own pages, other processes, or unserved entry points: the driver
+/// beneath may have them, but a program does not.
 bool is_out_of_reach(CUdevice_attribute which) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:

@@ -8,13 +8,14 @@
 #include "cuda-shim/api/driver.hpp"
 #include "cuda-shim/api/objects.hpp"
 #include "cuda-shim/driver/storage.hpp"
+#include "runtime/base/page.hpp"
 #include "runtime/session/client/arena_remark.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
 
-/// Allocations that are given up because this program has memory of its own at their addresses, before one
-/// fails.
+/// How many allocations are given up, because this program has memory of its own at their addresses, before
+/// the request fails.
 constexpr std::size_t kMostUnusable = 32;
 
 std::vector<DeviceDescription> describe(const wire::cuda::DevicesReply& devices,
@@ -61,7 +62,8 @@ Engine::Engine(Opened opened)
       scheduler_(connection, staging_),
       devices_(std::move(opened.devices)),
       descriptions_(describe(devices_, connection.session().facts().memory_limits)),
-      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {}
+      shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {
+}
 
 int Engine::version() const {
   return std::min(kDriverVersion, devices_.driver_version);
@@ -83,7 +85,7 @@ CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsi
   const auto reply = connection.call(
       wire::cuda::CreateContext{id, static_cast<std::uint32_t>(device), primary ? 1U : 0U, flags});
   if (!reply) return connection.fault();
-  // An id that is refused names nothing, and is lost: refusals of contexts are few.
+  // A refused id names nothing, and is lost: refusals of contexts are few.
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
   group = std::make_shared<StreamGroup>(connection, owner, id, *reply);
   return CUDA_SUCCESS;
@@ -107,7 +109,7 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
   if (wish.kind == MemoryKind::host || wish.kind == MemoryKind::managed)
     return make_pinned(context, wish, allocation);
   const auto group = workers(context.group());
-  // Kept meanwhile, or the driver would give the same again.
+  // Kept meanwhile, or the driver would give the same address again.
   std::vector<std::unique_ptr<MemoryStorage>> unusable;
   wire::cuda::AllocateMemory call{group->context(), wish.size, 0, 0};
   if (wish.rows != 0) call = {group->context(), wish.width, wish.rows, wish.element_bytes};
@@ -136,9 +138,9 @@ CUresult Engine::make_storage(Context& context, const MemoryWish& wish, Allocati
 
 CUresult Engine::make_pinned(Context& context, const MemoryWish& wish, Allocation& allocation) {
   if (wish.kind == MemoryKind::managed && !shares_addresses_) return CUDA_ERROR_NOT_SUPPORTED;
-  if (wish.size > UINT64_MAX - kPage) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (wish.size > UINT64_MAX - kPageBytes) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto group = workers(context.group());
-  const std::uint64_t pages = (wish.size + kPage - 1) / kPage * kPage;
+  const std::uint64_t pages = round_up_to_page(wish.size);
   const auto range = connection.session().allocate(pages);
   if (!range) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto reply = connection.call(wire::cuda::PinArena{group->context(), *range});

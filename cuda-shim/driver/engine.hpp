@@ -1,5 +1,5 @@
 // The engine of the tenant's libcuda.so.1: FairGV's worker, which has the real driver
-// (cuda-shim/api/engine.hpp has the contract). What never changes is asked once, by cuInit.
+// (cuda-shim/api/engine.hpp has the contract). cuInit fetches the facts that never change once.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ class Engine final : public cuda::Engine {
     wire::cuda::DevicesReply devices;
   };
 
-  /// Connects to the daemon. CUDA_ERROR_NO_DEVICE: there is none, or it has no CUDA device, of which one line
-  /// on standard error has told.
+  /// Connects to the daemon. CUDA_ERROR_NO_DEVICE: there is no daemon, or it has no CUDA device; one line on
+  /// standard error has reported it.
   static CUresult open(Opened& opened);
   explicit Engine(Opened opened);
 
   const char* name() const override { return "fairgv"; }
-  /// Of the driver beneath.
+  /// The version of the driver beneath.
   int version() const override;
   CUresult start() override { return CUDA_SUCCESS; }
   /// The worker ends with the process, whatever it is doing.
@@ -36,7 +36,7 @@ class Engine final : public cuda::Engine {
   /// The child of a fork has no part in its parent's session.
   void disown_in_child() override { connection.disown_in_child(); }
 
-  /// Their memory is what the tenant's quota has; what may be allocated, the worker says by itself.
+  /// The devices' memory is the tenant's quota. The worker alone decides how much may be allocated.
   const std::vector<DeviceDescription>& devices() const override { return descriptions_; }
   int attribute(CUdevice device, CUdevice_attribute which) const override;
   CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total) override;
@@ -49,10 +49,10 @@ class Engine final : public cuda::Engine {
   CUresult limit(Context& context, CUlimit which, std::size_t& value) override;
   CUresult set_limit(Context& context, CUlimit which, std::size_t value) override;
 
-  /// What counts is the worker's to say.
+  /// For requests whose size only the worker knows.
   static constexpr std::uint64_t kAnySize = 0;
-  /// Sends `ask`, which returns an optional reply with a code, again for as long as it is refused and memory
-  /// that the program has freed is on its way back to the device.
+  /// Calls `ask`, which returns an optional reply with a code. Repeats the call while it is refused and
+  /// memory that the program has freed is on its way back to the device.
   template <class Ask>
   auto ask_for_memory(CUdevice device, std::uint64_t bytes, Ask ask) {
     auto reply = ask();
@@ -70,7 +70,7 @@ class Engine final : public cuda::Engine {
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
-  /// It has none: the worker does not see it.
+  /// Registered memory has no device address: the worker does not see it.
   CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override;
 
   std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
@@ -78,7 +78,7 @@ class Engine final : public cuda::Engine {
   std::shared_ptr<cuda::Module> make_module(Driver& driver, std::shared_ptr<cuda::Image> image,
                                             Context& context, CUresult& code, LoadLog& log) override;
   std::shared_ptr<cuda::Linking> make_linking(Context& context, JitOptions options) override;
-  /// They are the worker's memory.
+  /// The variables are the worker's memory.
   bool host_sees_variables() const override { return false; }
 
  private:

@@ -17,7 +17,7 @@ FunctionFacts facts_of(std::string_view name, const wire::cuda::FunctionReply& r
   constexpr std::size_t kLargestBlock = CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
   if (reply.attributes.size() > kLargestBlock)
     facts.largest_block = static_cast<std::uint32_t>(std::max(0, reply.attributes[kLargestBlock]));
-  // Of a .reqntid nothing is told: the driver beneath refuses other blocks, late.
+  // A .reqntid is unknown here: the driver beneath refuses other blocks, late.
   return facts;
 }
 

@@ -18,7 +18,7 @@ using fatbin::kFatbinMagic;
 using fatbin::kFatbinWrapperMagic;
 using fatbin::kLargestPayload;
 
-/// What a compiled program registers (fatbinary_section.h of the toolkit).
+/// The record that a compiled program registers (fatbinary_section.h of the toolkit).
 struct Wrapper {
   std::uint32_t magic;
   std::uint32_t version;  // 1; 2: linked, with further fatbins
@@ -31,7 +31,8 @@ CUresult refuse(LoadLog& log, std::string reason) {
   return CUDA_ERROR_INVALID_IMAGE;
 }
 
-/// Byte by byte: a text may be shorter than the magic, but ends with a zero, which none of them has.
+/// Compares byte by byte: a text may be shorter than the magic, but ends with a zero, which no magic
+/// contains.
 bool starts_with(const void* image, std::optional<std::uint64_t> size, std::string_view magic) {
   if (size && *size < magic.size()) return false;
   const auto* const at = static_cast<const char*>(image);
@@ -64,7 +65,7 @@ CUresult append_wrapped(const void* image, std::vector<std::byte>& bytes, LoadLo
   if (wrapper.version != 1 && wrapper.version != 2) {
     return refuse(log, "a fatbin wrapper of version " + std::to_string(wrapper.version) + " is not known");
   }
-  // Beside the linked image, a linked program has what it was linked from, for linkers that start anew.
+  // Beside the linked image, a linked program has its inputs, for linkers that start anew.
   if (wrapper.data != nullptr) return append_fatbin(wrapper.data, bytes, log);
   if (wrapper.version == 2 && wrapper.more != nullptr && *wrapper.more != nullptr)
     return append_fatbin(*wrapper.more, bytes, log);
@@ -131,7 +132,7 @@ bool may_print(const std::vector<std::byte>& image) {
   if (contains(image, kPrinting)) return true;
   const std::uint32_t magic = kFatbinMagic;
   if (!starts_with(image.data(), image.size(), text_of(magic))) return false;
-  // Compressed entries hide it.
+  // Compressed entries hide the string.
   const auto entries = fatbin::read_fatbin(image);
   if (!entries) return false;
   return std::any_of(entries.value().begin(), entries.value().end(), [](const fatbin::FatbinEntry& entry) {

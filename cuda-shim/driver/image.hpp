@@ -1,5 +1,5 @@
-// Images as programs hand them over: how long they are, because the calls that take them do not say, and what
-// they are made of. Pure, but for reading the program's memory.
+// Images as programs hand them over: their length, which the calls that take them do not say, and their kind.
+// Pure, but for reading the program's memory.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace fairgv::cuda::remote {
 
-/// The bytes of whatever cuModuleLoadData takes, as the worker is to get them: a fatbin, machine code (ELF),
-/// or PTX without its final 0. Of a linked program's wrapper it is the linked image. `size`: where it is
-/// known; nothing beyond it is read. CUDA_ERROR_INVALID_IMAGE: it is damaged, and `log` says how.
+/// The bytes of an argument of cuModuleLoadData, as the worker gets them: a fatbin, machine code (ELF), or
+/// PTX without its final 0. For a linked program's wrapper, the linked image. `size`: the size if it is
+/// known; nothing beyond it is read. CUDA_ERROR_INVALID_IMAGE: the image is damaged, and `log` says how.
 CUresult bytes_of_image(const void* image, std::optional<std::uint64_t> size, std::vector<std::byte>& bytes,
                         LoadLog& log);
 
-/// Bytes of the ELF file that begins with these, from its headers. Nothing: it is none of 64 bits, or its
-/// headers contradict themselves.
+/// Size of the ELF file that starts at `begin`, in bytes, from its headers. Nothing: not an ELF file of 64
+/// bits, or its headers contradict themselves.
 std::optional<std::uint64_t> elf_bytes(const std::byte* begin, std::optional<std::uint64_t> size);
 
-/// Whether kernels of it may print: then the program's standard output is looked after.
+/// Whether kernels of the image may print; then their output is fetched for the program's standard output.
 bool may_print(const std::vector<std::byte>& image);
 
 }  // namespace fairgv::cuda::remote

@@ -22,7 +22,7 @@ CUresult Linking::add(CUjitInputType type, const void* data, std::size_t size, c
   return CUDA_SUCCESS;
 }
 
-/// With the lock: nobody else may use it meanwhile.
+/// Called with the lock: no other thread may use the linking meanwhile.
 CUresult Linking::link() {
   Connection& connection = group_->connection();
   std::vector<wire::cuda::JitOption> options;

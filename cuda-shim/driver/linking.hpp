@@ -1,5 +1,5 @@
-// A linking under way: inputs are gathered here, and sent when the program wants the result. The driver
-// beneath links.
+// A linking under way. Inputs are gathered here, and sent when the program asks for the result. The driver
+// beneath links them.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ class Linking final : public cuda::Linking {
 
   const std::shared_ptr<StreamGroup> group_;
   const JitOptions options_;
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   std::vector<wire::cuda::LinkInput> inputs_;
-  std::vector<std::byte> image_;  // what complete() hands out
+  std::vector<std::byte> image_;  // handed out by complete()
 };
 
 }  // namespace fairgv::cuda::remote

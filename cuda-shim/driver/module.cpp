@@ -65,7 +65,7 @@ std::shared_ptr<Module> Module::make(Driver& driver, Engine& engine, const Image
   auto outcome = engine.ask_for_memory(context.device(), image.bytes.size(),
                                        [&] { return load(connection, image, context, module); });
   code = outcome ? static_cast<CUresult>(outcome->code) : connection.fault();
-  if (!outcome && code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room for it
+  if (!outcome && code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room
   if (outcome) {
     log.info = std::move(outcome->info_log);
     log.error = std::move(outcome->error_log);
@@ -78,7 +78,7 @@ CUresult Module::make_function(std::string_view name, std::shared_ptr<cuda::Func
   const wire::ObjectId id = connection_.session().new_object();
   const auto reply = connection_.call(wire::cuda::GetFunction{id, module_.id(), name});
   if (!reply) return connection_.fault();
-  // An id that is refused names nothing, and is lost: a program asks for few functions that are not there.
+  // A refused id names nothing, and is lost: a program asks for few missing functions.
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
   function =
       std::make_shared<Function>(shared_from_this(), connection_, name, WorkersObject(group_, id), *reply);

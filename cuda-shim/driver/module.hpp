@@ -1,5 +1,5 @@
 // Loaded code as the front end knows it: the image that is sent, the worker's modules, and their functions
-// with what never changes of them (CUDA Driver API, "Module Management").
+// with the facts that never change (CUDA Driver API, "Module Management").
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace fairgv::cuda::remote {
 class Connection;
 class Engine;
 
-/// What the worker gets; only it knows what is in it.
+/// The bytes that the worker gets; only the worker knows their contents.
 struct Image final : cuda::Image {
   std::vector<std::byte> bytes;
   std::vector<JitNumber> options;
@@ -44,7 +44,7 @@ class Function final : public cuda::Function {
 
   CUresult attribute(CUfunction_attribute which, int& value) const override;
   CUresult set_attribute(CUfunction_attribute which, int value) override;
-  /// Both are asked once for the same arguments.
+  /// Both ask the worker once for the same arguments.
   CUresult blocks_at_once(std::uint32_t threads, std::uint64_t dynamic_shared, unsigned flags,
                           std::uint64_t& blocks) override;
   CUresult available_shared(std::uint32_t blocks, std::uint32_t threads, std::uint64_t& bytes) override;
@@ -59,7 +59,7 @@ class Function final : public cuda::Function {
 
   Connection& connection_;
   const WorkersObject function_;
-  /// By CUfunction_attribute. Relaxed: each stands for itself.
+  /// By CUfunction_attribute. Relaxed: each orders nothing else.
   std::array<std::atomic<int>, CU_FUNC_ATTRIBUTE_MAX> attributes_{};
   std::mutex lock_;  // guards answers_
   std::map<Question, std::uint64_t> answers_;
@@ -77,13 +77,13 @@ class Module final : public cuda::Module {
 
  private:
   CUresult make_function(std::string_view name, std::shared_ptr<cuda::Function>& function) override;
-  /// The worker keeps what launches under way need.
+  /// The worker keeps the memory that launches under way need.
   void forget_variables() override;
 
   Connection& connection_;
   const std::shared_ptr<StreamGroup> group_;
   const WorkersObject module_;
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   std::map<std::string, std::shared_ptr<Allocation>, std::less<>> variables_;
   std::vector<Reservation> reservations_;  // of the variables' addresses
 };

@@ -15,8 +15,8 @@ struct Piece {
 };
 
 /// Calls `take(piece)` for pieces of at most `most` bytes (> 0) that make up the box, in the order of its
-/// bytes: of whole slices, or else whole rows, or else parts of rows. Ends early, with its code, where `take`
-/// does not return CUDA_SUCCESS.
+/// bytes. Pieces are whole slices, or else whole rows, or else parts of rows. If `take` does not return
+/// CUDA_SUCCESS, ends early with that code.
 template <typename Take>
 CUresult for_each_piece(const Extent& box, std::size_t most, const Take& take) {
   const std::size_t width = std::min(box.width, most);

@@ -8,13 +8,14 @@
 #include <unordered_map>
 
 #include "cuda-shim/driver/connection.hpp"
+#include "runtime/base/page.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
 
-/// How many ranges lie in a page at their begin or end; those between belong to one range alone.
+/// How many ranges begin or end in a page. Pages between belong to one range alone.
 struct SharedPages {
-  std::mutex mutex;  // guards what follows, and the mappings
+  std::mutex mutex;  // guards the members below, and the mappings
   std::unordered_map<std::uint64_t, std::size_t> users;
 };
 
@@ -23,7 +24,7 @@ SharedPages& shared_pages() {
   return *pages;
 }
 
-/// What of the pages first to last no other range uses: [begin, end).
+/// The pages from first to last that no other range uses: [begin, end).
 struct Own {
   std::uint64_t begin, end;
 };
@@ -35,28 +36,28 @@ Own own_pages(const SharedPages& pages, std::uint64_t first, std::uint64_t last)
 }
 
 void* at(std::uint64_t page) {
-  return reinterpret_cast<void*>(page * kPage);
+  return reinterpret_cast<void*>(page * kPageBytes);
 }
 
-/// False: something is there.
+/// False: the pages are in use.
 bool map(const Own& own) {
   if (own.begin >= own.end) return true;
   void* const wanted = at(own.begin);
-  const std::size_t bytes = (own.end - own.begin) * kPage;
+  const std::size_t bytes = (own.end - own.begin) * kPageBytes;
   void* const got = ::mmap(wanted, bytes, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return errno != EEXIST;
   if (got == wanted) return true;
-  ::munmap(got, bytes);  // a kernel before 4.17 takes the address for a hint
+  ::munmap(got, bytes);  // a kernel before 4.17 takes the address as a hint
   return false;
 }
 
 }  // namespace
 
 std::optional<Reservation> Reservation::make(std::uint64_t address, std::uint64_t size) {
-  if (address < kPage || size == 0) return Reservation();
-  const std::uint64_t first = address / kPage;
-  const std::uint64_t last = (address + size - 1) / kPage;
+  if (address < kPageBytes || size == 0) return Reservation();
+  const std::uint64_t first = address / kPageBytes;
+  const std::uint64_t last = (address + size - 1) / kPageBytes;
   SharedPages& pages = shared_pages();
   const std::lock_guard guard(pages.mutex);
   if (!map(own_pages(pages, first, last))) return std::nullopt;
@@ -76,7 +77,7 @@ Reservation::~Reservation() {
   leave(first_page_);
   if (last_page_ != first_page_) leave(last_page_);
   const Own own = own_pages(pages, first_page_, last_page_);
-  if (own.begin < own.end) ::munmap(at(own.begin), (own.end - own.begin) * kPage);
+  if (own.begin < own.end) ::munmap(at(own.begin), (own.end - own.begin) * kPageBytes);
 }
 
 void say_addresses_taken(std::uint64_t address) {

@@ -1,11 +1,10 @@
 // Addresses of the worker's device memory, kept free in this process.
 //
-// The driver chooses a device address in the worker, and knows nothing of this process' memory. Were
-// something of the program's own at the same address, now or later, nobody could tell a pointer to the one
-// from a pointer to the other (CUDA Driver API, "Unified Addressing": a pointer alone says what it points
-// to). So every range of device memory is also mapped here, without access, for as long as it lives; what the
-// program allocates meanwhile lies elsewhere, and a host access to device memory is the fault that it is on a
-// GPU.
+// The driver chooses a device address in the worker, and knows nothing of this process' memory. If the
+// program had memory of its own at the same address, a pointer would be ambiguous (CUDA Driver API, "Unified
+// Addressing": a pointer alone says what it points to). So every range of device memory is also mapped here,
+// without access, for as long as it lives. The program's later allocations then lie elsewhere, and a host
+// access to device memory is a fault, as on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,13 @@
 
 namespace fairgv::cuda::remote {
 
-/// Of memory, bytes.
-inline constexpr std::uint64_t kPage = 4096;
-
-/// Owns the pages in which a range lies; two that lie in one page share it. Any thread may call any method of
-/// different ones.
+/// Owns the pages in which a range lies; two ranges in one page share it. Different reservations may be used
+/// by different threads.
 class Reservation {
  public:
   Reservation() = default;
-  /// Nothing: this process has memory of its own there. Where the system has no mappings left, the range is
-  /// taken for free.
+  /// Nothing: this process has memory of its own there. If the system has no mappings left, the range is
+  /// assumed to be free.
   static std::optional<Reservation> make(std::uint64_t address, std::uint64_t size);
 
   Reservation(Reservation&& other) noexcept { swap(other); }
@@ -41,7 +37,7 @@ class Reservation {
     std::swap(last_page_, other.last_page_);
   }
 
-  // The first one is not 0: no memory begins there.
+  // The first page is not 0: no memory begins there.
   std::uint64_t first_page_ = 0, last_page_ = 0;
 };
 

@@ -80,7 +80,7 @@ void StreamGroup::close() {
     legacy = std::move(legacy_);
     forgotten_.clear();
   }
-  // At once, whoever may still have a share: a context that takes its place may have a legacy stream of its
+  // Released at once, even if it is still shared: a new context in its place may have a legacy stream of its
   // own.
   if (legacy) legacy->release();
   connection_.session().release_object(context_);
@@ -131,7 +131,7 @@ std::shared_ptr<cuda::Operation> Scheduler::mark(const std::shared_ptr<cuda::Str
   Stream& stream = workers(to);
   const auto* const other = static_cast<const Operation*>(behind.get());
   if (other != nullptr) {
-    // What has ended, or is all that the stream holds, need not be waited for by another marker.
+    // No other marker is needed if `behind` has ended, or covers all commands of the stream.
     const std::lock_guard guard(stream.lock_);
     const bool is_tail = stream.tail_.get() == other && stream.tail_is_behind_ == stream.held();
     if (is_tail || other->done()) return behind;
@@ -190,7 +190,7 @@ CUresult Scheduler::synchronize(cuda::StreamGroup& of_context) {
     }
     held = group.forgotten_;
   }
-  // All are asked for before the first is waited for.
+  // All markers are sent before the first wait.
   for (const auto& stream : streams) {
     if (auto last = tail(*stream)) held.push_back(std::move(last));
   }

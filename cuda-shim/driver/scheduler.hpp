@@ -1,8 +1,8 @@
-// Streams as the front end sees them: it names them, counts what it puts into them, and waits for markers in
-// them. Their order is the worker's (CUDA Driver API, "Stream synchronization behavior").
+// Streams as the front end sees them: it names them, counts their commands, and waits for markers in them.
+// The worker keeps their order (CUDA Driver API, "Stream synchronization behavior").
 //
-// A stream's tail is a marker behind all that it holds. It is made when somebody asks, and kept as long as
-// nothing comes after it, so that asking again costs a look at a completion slot.
+// A stream's tail is a marker behind all its commands. It is made on demand, and kept until the next command,
+// so that asking again costs one look at a completion slot.
 #pragma once
 
 #include <atomic>
@@ -32,33 +32,35 @@ class Operation final : public cuda::Operation {
   wire::EventId event() const { return event_; }
   bool done() const override;
   void wait() const override;
-  /// Only once it is done.
+  /// Valid only once the operation is done.
   bool ended_well() const { return connection_.session().events().status(event_) == session::kComplete; }
   CUresult result() const override { return connection_.outcome(); }
-  /// Of the host's clock.
+  /// On the host's clock.
   Clock::time_point finished_at() const override;
 
  private:
   Connection& connection_;
   const wire::EventId event_;
-  /// It has been seen to be done: then the slot is not looked at. Release after settling, acquire by done().
+  /// The end has been seen, so the slot need not be read. Stored with release after settling, loaded with
+  /// acquire by done().
   mutable std::atomic<bool> done_{false};
 };
 
-/// One in-order queue of the worker's.
+/// One in-order queue of the worker.
 class Stream final : public cuda::Stream {
  public:
   Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id);
   ~Stream() override { release(); }
 
-  /// To be put into a command of it. `event`: its end, or none.
+  /// The header of a command of this stream. `event`: the command's end, or none.
   wire::Command command(wire::EventId event = {}) const { return {queue_, event, {}}; }
-  /// A command has been sent: what was its tail is not any more.
+  /// A command has been sent: the tail is out of date.
   void note_command();
-  /// How many commands its tail is behind: its own, and of the legacy stream those of the blocking ones, too.
+  /// How many commands precede the stream's tail: its own, and for the legacy stream those of the blocking
+  /// streams, too.
   std::uint64_t held() const;
-  /// A command has been sent whose end is `ended`, when the stream held `held_before`: it is the tail, unless
-  /// others have sent something meanwhile.
+  /// A command with the end `ended` has been sent when the stream held `held_before` commands. `ended` is the
+  /// tail, unless other threads have sent commands meanwhile.
   void note_command(std::shared_ptr<Operation> ended, std::uint64_t held_before);
 
  private:
@@ -68,15 +70,15 @@ class Stream final : public cuda::Stream {
   StreamGroup& workers_group() const;
 
   const wire::ObjectId queue_;
-  std::atomic<bool> released_{false};  // relaxed: whoever exchanges it releases
-  /// Relaxed: a thread that is to see another's command has been told of it by other means.
+  std::atomic<bool> released_{false};  // relaxed: the thread that exchanges it releases
+  /// Relaxed: a thread that must see another's command has learnt of it by other means.
   std::atomic<std::uint64_t> commands_{0};
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   std::shared_ptr<Operation> tail_;
   std::uint64_t tail_is_behind_ = 0;
 };
 
-/// A context of the worker's and its streams.
+/// A context of the worker, and its streams.
 class StreamGroup final : public cuda::StreamGroup {
  public:
   StreamGroup(Connection& connection, CUcontext owner, wire::ObjectId context,
@@ -88,7 +90,8 @@ class StreamGroup final : public cuda::StreamGroup {
 
   Connection& connection() const { return connection_; }
   wire::ObjectId context() const { return context_; }
-  /// It is the whole session's: what a kernel has broken stays broken for the process, as on NVIDIA's driver.
+  /// The fault is the whole session's: after a kernel's fault the whole process stays faulty, as with
+  /// NVIDIA's driver.
   CUresult fault() const override { return connection_.fault(); }
   /// Lets go of the worker's context and of its legacy stream. Nothing is put into its streams any more.
   void close();
@@ -99,10 +102,10 @@ class StreamGroup final : public cuda::StreamGroup {
 
   Connection& connection_;
   const wire::ObjectId context_;
-  /// Of its blocking streams, for held() of the legacy one. Relaxed, as Stream::commands_.
+  /// Commands of the blocking streams, for held() of the legacy stream. Relaxed, as Stream::commands_.
   std::atomic<std::uint64_t> blocking_commands_{0};
 
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   bool closed_ = false;
   std::shared_ptr<Stream> legacy_;                     // made when first used
   std::vector<std::weak_ptr<Stream>> streams_;         // all others
@@ -113,7 +116,7 @@ inline StreamGroup& Stream::workers_group() const {
   return static_cast<StreamGroup&>(*group());
 }
 
-/// The engine's part of what the entry points hand over, which is always this engine's.
+/// The stream as this engine's class: entry points hand over only streams of this engine.
 inline Stream& workers(const std::shared_ptr<cuda::Stream>& stream) {
   return static_cast<Stream&>(*stream);
 }
@@ -151,7 +154,7 @@ class Scheduler final : public cuda::Scheduler {
                      const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) override;
 
  private:
-  /// Null: the stream holds nothing that has not been seen to end.
+  /// Null: every command of the stream has been seen to end.
   std::shared_ptr<Operation> tail(Stream& stream);
   std::shared_ptr<Operation> send_marker(Stream& stream, const Operation* behind);
 

@@ -25,15 +25,15 @@ class StagingPool {
   /// Bytes at which a copy is cut, so that staging and copying overlap.
   static constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;
 
-  /// A piece of the arena. Waits for earlier ones when much is under way. Nothing: the arena is full.
+  /// A piece of the arena. Waits for earlier pieces when much is under way. Nothing: the arena is full.
   std::optional<wire::ArenaRange> take(std::uint64_t bytes);
-  /// It is used again when the operation, which is the copy out of it, has ended.
+  /// The piece is used again when `copied`, the copy out of it, has ended.
   void give_back_after(std::shared_ptr<Operation> copied, wire::ArenaRange range);
   void give_back(wire::ArenaRange range) { connection_.session().free(range); }
 
  private:
-  /// Beyond this much under way, the next one waits for the oldest; or beyond a part of the arena, where that
-  /// is small.
+  /// With more than this under way, or more than a part of the arena if that is smaller, the next piece waits
+  /// for the oldest.
   static constexpr std::uint64_t kPatienceBytes = std::uint64_t{64} << 20U;
   static constexpr std::uint64_t kPatiencePart = 4;
 
@@ -41,12 +41,13 @@ class StagingPool {
     std::shared_ptr<Operation> copied;
     wire::ArenaRange range;
   };
-  /// Gives back what has ended; with `wait`, the oldest in any case. False: nothing is under way.
+  /// Gives back the pieces whose copies have ended; with `wait`, waits for the oldest. False: nothing is
+  /// under way.
   bool reclaim(bool wait);
 
   Connection& connection_;
   const std::uint64_t patience_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::deque<Used> used_;
   std::uint64_t bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// What this engine keeps of memory, arrays and texture objects: names of what the worker has.
+// This engine's hold on memory, arrays and texture objects: names of the worker's objects.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ class MemoryStorage final : public Storage {
   MemoryStorage(std::shared_ptr<StreamGroup> group, std::uint64_t address, wire::ArenaRange pinned)
       : group_(std::move(group)), address_(address), pinned_(pinned) {}
   ~MemoryStorage() override;
-  /// `size` bytes of device memory, whose addresses this process does not use. False: it does.
+  /// Reserves the addresses of `size` bytes of device memory in this process. False: this process uses them.
   bool reserve(std::uint64_t size) {
     auto reservation = Reservation::make(address_, size);
     if (reservation) reservation_ = std::move(*reservation);
     return reservation.has_value();
   }
 
-  /// Where the device sees its begin.
+  /// The device's address of the begin.
   std::uint64_t address() const { return address_; }
   wire::ArenaRange pinned() const { return pinned_; }
-  /// Somebody else gives it back.
+  /// Another owner gives the memory back.
   void disown() { group_.reset(); }
 
  private:
@@ -43,16 +43,16 @@ class MemoryStorage final : public Storage {
   Reservation reservation_;
 };
 
-/// Memory that is a pinned part of the arena: all that make_storage() makes for these kinds.
+/// Whether the memory is a pinned part of the arena, as make_storage() makes it for these kinds.
 inline bool is_pinned(const Allocation& allocation) {
   return allocation.kind == MemoryKind::host || allocation.kind == MemoryKind::managed;
 }
-/// Of an allocation that this engine has made: no registered memory, no variable.
+/// The storage of an allocation that this engine has made: not registered memory, not a variable.
 inline MemoryStorage& storage_of(const Allocation& allocation) {
   return static_cast<MemoryStorage&>(*allocation.storage);
 }
 
-/// An object of the worker's that the front end names. Owns the name.
+/// An object of the worker that the front end names. Owns the name.
 class WorkersObject {
  public:
   WorkersObject() = default;

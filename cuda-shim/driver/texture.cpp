@@ -1,5 +1,4 @@
-// Texture and surface objects, made by the worker's driver. Their handles are the one thing that is asked
-// for.
+// Texture and surface objects, made by the worker's driver. Only their handles need a reply.
 #include <algorithm>
 #include <iterator>
 
@@ -64,7 +63,7 @@ wire::cuda::TextureView view_of(const CUDA_RESOURCE_VIEW_DESC& said) {
   return view;
 }
 
-/// Sends a call whose id is a new one's.
+/// Sends a call with a new id.
 template <class Call>
 CUresult make(Connection& connection, Context& context, Call call, TextureObject& object) {
   const auto group = workers(context.group());

@@ -1,6 +1,6 @@
 // Every entry point that FairGV serves, declared once. Each has the type that the OpenCL headers give the
-// function of the same name, in our namespace; dispatch.cpp puts them in the loader's table. What is not
-// served, and with which error it answers, is listed in api/unserved.cpp.
+// function of the same name, in our namespace; dispatch.cpp puts them in the loader's table. api/unserved.cpp
+// lists the calls that are not served, with their errors.
 #pragma once
 
 #include <string_view>
@@ -79,7 +79,7 @@ FAIRGV_SERVED_ENTRY_POINTS(FAIRGV_DECLARE)
 FAIRGV_COMMAND_BUFFER_ENTRY_POINTS(FAIRGV_DECLARE)
 #undef FAIRGV_DECLARE
 
-/// clIcdGetPlatformIDsKHR (cl_khr_icd): what the loader asks first.
+/// clIcdGetPlatformIDsKHR (cl_khr_icd): the loader's first call.
 cl_int icd_get_platform_ids(cl_uint num_entries, cl_platform_id* platforms, cl_uint* num_platforms);
 
 /// The address of a function that ICD loaders look up by name (cl_khr_icd), or nullptr (export.cpp).

@@ -81,7 +81,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const 
       });
 }
 
-// A hint. Where objects lie is the driver's business; the command takes its place among the others.
+// A hint. The driver decides where objects lie; the command takes its place among the others.
 cl_int clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl_uint num_mem_objects,
                                   const cl_mem* mem_objects, cl_mem_migration_flags flags,
                                   cl_uint num_events_in_wait_list, const cl_event* event_wait_list,

@@ -30,7 +30,7 @@ cl_int read_partition(const cl_device_partition_property* properties,
   }
 }
 
-/// `device_time` may be null: only the host's time is wanted.
+/// `device_time` may be null if only the host's time is wanted.
 cl_int read_timers(const Device& device, cl_ulong* device_time, cl_ulong* host_time) {
   Connection* const connection = device.connection();
   if (connection == nullptr) return kSessionLost;

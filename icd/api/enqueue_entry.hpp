@@ -1,5 +1,5 @@
-// The frame of entry points whose command needs nothing of the host's memory: they differ in what they check
-// and put into the call.
+// The frame of entry points whose command needs nothing of the host's memory. They differ only in their
+// checks and in the fields of their call.
 #pragma once
 
 #include "icd/api/entry.hpp"
@@ -7,7 +7,7 @@
 
 namespace fairgv::icd {
 
-/// What every clEnqueue* function has besides its command.
+/// The arguments of every clEnqueue* function besides its command.
 struct EnqueueArguments {
   cl_command_queue queue;
   cl_uint wait_count;

@@ -1,4 +1,4 @@
-// The frame of every entry point: no exception leaves it, and what failed becomes the API's own error code.
+// The frame of every entry point: no exception leaves it, and a failure becomes the API's own error code.
 #pragma once
 
 #include <new>
@@ -21,7 +21,7 @@ template <class Body>
   }
 }
 
-/// What a creating entry point ends with: a handle or an error.
+/// The result of a creating entry point: a handle or an error.
 template <class Handle>
 struct Outcome {
   Outcome(cl_int code) : error(code) {}

@@ -76,7 +76,7 @@ cl_int clSetUserEventStatus(cl_event event, cl_int execution_status) {
     Event* const object = downcast<Event>(event);
     if (object == nullptr || !object->is_user()) return CL_INVALID_EVENT;
     if (execution_status > CL_COMPLETE) return CL_INVALID_VALUE;
-    // Whoever waits for the event may release it before this call has returned.
+    // A thread that waits for the event may release it before this call has returned.
     const Ref<Event> event_under_way(*object);
     return object->set_user_status(execution_status);
   });

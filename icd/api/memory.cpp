@@ -1,4 +1,4 @@
-// Entry points: buffers and sub-buffers, and what all memory objects have in common.
+// Entry points: buffers and sub-buffers, and the calls for all memory objects.
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
 #include "icd/memory/memory.hpp"
@@ -19,7 +19,7 @@ std::uint64_t max_allocation(const Context& context) {
   return most;
 }
 
-/// Whether the origin is one that no driver may refuse.
+/// Whether no driver may refuse the origin.
 bool is_aligned_for_some_device(const Context& context, std::uint64_t origin) {
   return std::any_of(context.devices().begin(), context.devices().end(), [origin](Device* device) {
     const DeviceFacts* const facts = device->facts();
@@ -27,14 +27,14 @@ bool is_aligned_for_some_device(const Context& context, std::uint64_t origin) {
   });
 }
 
-/// What the driver says of a part that begins at no device's alignment: some take it.
+/// Asks the driver about a part that begins at no device's alignment: some drivers take it.
 cl_int ask_for_part(const Memory& parent, cl_mem_flags flags, const cl_buffer_region& region) {
   const auto reply = parent.context().connection().call(
       wire::CheckSubBuffer{parent.id(), device_access(flags), region.origin, region.size});
   return reply ? reply->error : kSessionLost;
 }
 
-/// Puts the initial contents where the worker finds them.
+/// Puts the initial contents into memory that the worker can read.
 cl_int stage_contents(Context& context, const void* contents, std::uint64_t bytes, wire::ArenaRange& range) {
   const auto staged = context.session().allocate(bytes);
   if (!staged) return CL_MEM_OBJECT_ALLOCATION_FAILURE;

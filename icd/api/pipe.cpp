@@ -48,7 +48,7 @@ Outcome<cl_mem> make_pipe(cl_context context, cl_mem_flags flags, cl_uint packet
   if (!most) return CL_INVALID_OPERATION;
   if (!are_pipe_flags(flags) || properties != nullptr) return CL_INVALID_VALUE;
   if (packet_bytes == 0 || packet_bytes > *most || max_packets == 0) return CL_INVALID_PIPE_SIZE;
-  // Pipes are never the host's (OpenCL 3.0, 5.4.1).
+  // The host never accesses pipes (OpenCL 3.0, 5.4.1).
   flags = with_default_access(flags) | CL_MEM_HOST_NO_ACCESS;
   MemoryReservation reservation;
   if (const cl_int error = owner->reserve_memory(wire::pipe_bytes(packet_bytes, max_packets), reservation)) {
@@ -82,7 +82,7 @@ cl_int clGetPipeInfo(cl_mem pipe, cl_pipe_info param_name, size_t param_value_si
       case CL_PIPE_MAX_PACKETS:
         return sink.scalar(memory->pipe()->max_packets);
       case CL_PIPE_PROPERTIES:
-        return sink.bytes(nullptr, 0);  // there are none to give
+        return sink.bytes(nullptr, 0);  // pipes have no properties
       default:
         return CL_INVALID_VALUE;
     }

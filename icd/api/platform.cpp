@@ -44,7 +44,7 @@ cl_int clUnloadPlatformCompiler(cl_platform_id platform) {
   return downcast<Platform>(platform) == nullptr ? CL_INVALID_PLATFORM : CL_SUCCESS;
 }
 
-// Deprecated: it has no platform to ask, so the first one is.
+// Deprecated. The call names no platform, so the first platform is asked.
 void* clGetExtensionFunctionAddress(const char* function_name) {
   if (function_name == nullptr) return nullptr;
   void* address = loader_function(function_name);

@@ -86,7 +86,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue command_queue, cl_command_queue_in
   });
 }
 
-// Deprecated since OpenCL 1.1, which lets an implementation answer so.
+// Deprecated since OpenCL 1.1, which allows this answer.
 cl_int clSetCommandQueueProperty(cl_command_queue command_queue, cl_command_queue_properties, cl_bool,
                                  cl_command_queue_properties*) {
   return downcast<Queue>(command_queue) == nullptr ? CL_INVALID_COMMAND_QUEUE : CL_INVALID_OPERATION;

@@ -11,7 +11,7 @@
 namespace fairgv::icd {
 namespace {
 
-/// What every clCommand* function has besides its command.
+/// The arguments of every clCommand* function besides its command.
 struct RecordArguments {
   cl_command_buffer_khr command_buffer;
   cl_command_queue queue;
@@ -29,7 +29,7 @@ cl_int check_target(const CommandBuffer* buffer, const RecordArguments& argument
   return arguments.mutable_handle != nullptr ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-/// Has `make(queue, call)` check the command and fill what an enqueued one would say, and records it.
+/// Lets `make(queue, call)` check the command and fill the call as for an enqueue, and records it.
 template <class Call, class Make>
 cl_int record_entry(const RecordArguments& arguments, Make&& make) {
   return entry([&]() -> cl_int {
@@ -178,7 +178,7 @@ cl_int clCommandNDRangeKernelKHR(cl_command_buffer_khr command_buffer, cl_comman
     const RecordArguments arguments{command_buffer,       command_queue, num_sync_points_in_wait_list,
                                     sync_point_wait_list, sync_point,    mutable_handle};
     if (const cl_int error = check_target(buffer, arguments)) return error;
-    // The extension itself defines none.
+    // The extension itself defines no properties.
     if (properties != nullptr && properties[0] != 0) return CL_INVALID_VALUE;
     Kernel* const kernel = downcast<Kernel>(kernel_handle);
     if (kernel == nullptr) return CL_INVALID_KERNEL;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr cl_svm_mem_flags kAccessFlags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 
-/// Whether the devices of the context, with `capabilities`, can make what the flags ask for.
+/// Whether the devices of the context, with `capabilities`, can make an allocation with these flags.
 bool are_allocation_flags(cl_svm_mem_flags flags, cl_device_svm_capabilities capabilities) {
   if ((flags & ~(kAccessFlags | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)) != 0) return false;
   if (std::popcount(flags & kAccessFlags) > 1) return false;
@@ -198,7 +198,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm_ptr, const 
   });
 }
 
-// The memory is the host's at any time, so mapping it only waits for what comes before.
+// The host can access the memory at any time, so mapping only waits for earlier commands.
 cl_int clEnqueueSVMMap(cl_command_queue command_queue, cl_bool blocking_map, cl_map_flags flags,
                        void* svm_ptr, size_t size, cl_uint num_events_in_wait_list,
                        const cl_event* event_wait_list, cl_event* event) {

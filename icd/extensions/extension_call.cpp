@@ -21,7 +21,7 @@ T read(const void* argument) {
   return value;
 }
 
-/// How an object is named on the wire.
+/// An object's name on the wire.
 std::uint64_t name_of(const Platform& platform) {
   return platform.index() + std::uint64_t{1};
 }
@@ -33,7 +33,7 @@ std::uint64_t name_of(const Object& object) {
   return object.id().raw;
 }
 
-/// On which connection that name means something; nullptr: on any.
+/// The connection on which that name is valid; nullptr: on any.
 Connection* owner_of(const Platform&) {
   return nullptr;
 }
@@ -72,7 +72,7 @@ cl_int ExtensionArguments::add_handle(const void* argument, cl_int error) {
   if (handle != nullptr && object == nullptr) return error;
   scalars_.push_back(object != nullptr ? name_of(*object) : 0);
   Connection* const owner = object != nullptr ? owner_of(*object) : nullptr;
-  // Objects of a session that is lost mean nothing to the next one's worker.
+  // The next session's worker does not know objects of a lost session.
   if (owner != nullptr && connection_ != nullptr && connection_ != owner) return error;
   if (owner != nullptr) connection_ = owner;
   return CL_SUCCESS;

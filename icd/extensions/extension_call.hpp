@@ -21,22 +21,22 @@ class Connection;
 
 class ExtensionArguments {
  public:
-  /// `arguments[i]` points to argument number i of the signature's type. Looks at what the in- and
-  /// out-arguments lead to.
+  /// `arguments[i]` points to argument number i of the signature's type. Reads the memory behind the in- and
+  /// out-arguments.
   ExtensionArguments(const wire::ExtensionSignature& signature, void* const* arguments);
 
-  /// CL_SUCCESS; the error that a handle of its kind gets when it is not one (null is); CL_OUT_OF_RESOURCES
-  /// if the pointers lead to more than kMostExtensionBytes.
+  /// CL_SUCCESS; for an invalid handle the error of its kind (null is valid); CL_OUT_OF_RESOURCES if the
+  /// pointers lead to more than kMostExtensionBytes.
   cl_int error() const { return error_; }
 
-  /// Where the objects among the arguments live; nullptr if there are none.
+  /// The connection of the objects among the arguments; nullptr if there are none.
   Connection* connection() const { return connection_; }
 
   // For wire::CallExtension.
   std::span<const std::uint64_t> scalars() const { return scalars_; }
   std::span<const std::byte> contents() const { return contents_; }
 
-  /// Writes the reply's `outputs` to the application's memory; false if they are not what was asked for.
+  /// Writes the reply's `outputs` to the application's memory; false if they do not match the request.
   bool take(std::span<const std::byte> outputs) const;
 
  private:
@@ -59,8 +59,8 @@ class ExtensionArguments {
   cl_int error_ = CL_SUCCESS;
 };
 
-/// A function of a signature's type, made by libffi. The application may call it at any time, so it is never
-/// destroyed once its address was given away.
+/// A function of a signature's type, made by libffi. The application may call the function at any time, so it
+/// is never destroyed once its address was given away.
 class ExtensionFunction {
  public:
   /// Has the function of that name called by the worker; nothing if the session is lost.
@@ -72,7 +72,7 @@ class ExtensionFunction {
   ExtensionFunction(const ExtensionFunction&) = delete;
   ExtensionFunction& operator=(const ExtensionFunction&) = delete;
 
-  /// nullptr if the system lets no code be made.
+  /// nullptr if the system allows no code to be made.
   void* address() const { return code_; }
 
  private:

@@ -1,7 +1,7 @@
-// Functions of extensions: what clGetExtensionFunctionAddressForPlatform answers.
+// Functions of extensions: the answers of clGetExtensionFunctionAddressForPlatform.
 //
-// A function is served by an entry point of ours, or from the table of signatures by code that libffi makes
-// when its address is first asked for. Either is only offered on platforms whose driver has it. Any thread.
+// A function is served by an entry point of ours, or by code that libffi makes from the table of signatures
+// when the address is first asked for. A platform offers it only if the driver has it. Any thread.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,7 @@
 namespace fairgv::icd::includes {
 namespace {
 
-/// Of macros that name macros, in `#include NAME`.
+/// The deepest chain of macros that name macros, in `#include NAME`.
 constexpr int kDeepestMacro = 8;
 constexpr int kMostLookups = 1'000;
 constexpr std::size_t kMostExpansions = 100;
@@ -32,7 +32,8 @@ std::string join(std::string folder, std::string_view name) {
   return folder += name;
 }
 
-/// The file's bytes, up to one more than `most`. Only of a regular file: reading another might never end.
+/// The file's bytes, up to one more than `most`. Only regular files are read: reading another kind might
+/// never end.
 std::optional<std::string> contents_of(const std::string& path, std::size_t most) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -56,8 +57,8 @@ bool is_regular_file(const std::string& path) {
 
 constexpr std::string_view kOwnName = "__FILE__";
 
-/// A compiler then names the file as the program does. What begins with a line more is not for every text:
-/// some compilers count it in their messages.
+/// Makes a compiler name the file as the program does. Not for every text, because some compilers count the
+/// additional line in their messages.
 std::string named(const std::string& spelled, std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -126,7 +127,7 @@ Collection Collector::collect() && {
     }
     for (std::size_t i = 0; i < computed_.size(); ++i) {
       lookups_left_ = kMostLookups;
-      // A copy: what it finds may be looked into and have more of them.
+      // A copy, because a found file may add more computed includes.
       const auto [text, includer] = computed_[i];
       look_for_computed(text, includer, 0);
     }
@@ -163,7 +164,7 @@ void Collector::look_for_computed(std::string_view text, const Includer& include
   if (const auto name = literal_name(text)) return look_for(*name, includer);
   if (depth == kDeepestMacro || lookups_left_-- <= 0) return;
   if (const auto values = macros_.find(std::string(text)); values != macros_.end()) {
-    // A copy: what is found may define the macro once more.
+    // A copy, because a found file may define the macro once more.
     for (const std::string& value : std::set(values->second)) look_for_computed(value, includer, depth + 1);
   }
   const std::size_t opening = text.find('(');
@@ -175,7 +176,7 @@ void Collector::look_for_computed(std::string_view text, const Includer& include
   for (const std::string& expanded : expansions_of(argument)) look_for_text(expanded, includer);
 }
 
-/// What a macro has made a string of.
+/// Looks for a file by a name that a macro has made as a string.
 void Collector::look_for_text(const std::string& text, const Includer& includer) {
   if (text.empty() || literal_name(text)) return;
   look_for({Directive::Form::quoted, text}, includer);
@@ -187,7 +188,7 @@ void Collector::look_for_text(const std::string& text, const Includer& includer)
   }
 }
 
-/// The text with its words replaced by what macros make of them, in each way that is possible.
+/// The text with its words expanded by macros, in every possible way.
 std::set<std::string> Collector::expansions_of(const std::string& text) const {
   std::set<std::string> results;
   std::vector<std::string> left{text};
@@ -236,7 +237,7 @@ void Collector::take_file(const std::string& spelled, std::size_t depth) {
   to_look_into_.push_back({directives, folder_of(spelled), depth});
 }
 
-/// What the file includes, once its text is one of the found; null if that cannot be.
+/// Adds the file to the found texts and returns its includes; null if that cannot be done.
 std::shared_ptr<const Directives> Collector::read(const std::string& path, const std::string& spelled) {
   if (const auto found = known_.find(path); found != known_.end()) return found->second;
   const std::size_t left = limits_.bytes - bytes_;
@@ -262,7 +263,7 @@ std::shared_ptr<const Directives> Collector::read(const std::string& path, const
 void Collector::note_macros(const Directives& directives) {
   constexpr std::size_t kLongest = 256;
   for (const Macro& macro : directives.macros) {
-    // Others name no file, nor a part of its name.
+    // Other macros name neither a file nor a part of its name.
     if (literal_name(macro.value) ||
         (macro.value.size() <= kLongest && macro.value.find_first_of(" ()\"") == std::string::npos)) {
       macros_[macro.name].insert(macro.value);

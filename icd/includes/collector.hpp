@@ -1,9 +1,9 @@
 // Reads the files that a build may include, in the program's own process: with its rights, in its view of the
 // file system, from its working folder. The worker sees none of them (docs/OPENCL.md, Headers).
 //
-// Which of several files of one name an #include takes, the driver decides by its own order. So each is read
-// that exists: beside the text that includes it, in the working folder, and in every folder of the options.
-// What does not exist is left out, and the driver says so if it misses it.
+// The driver decides by its own order which of several files of one name an #include takes. So every existing
+// file is read: beside the text that includes it, in the working folder, and in every folder of the options.
+// Missing files are left out, and the driver reports them if it needs them.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace fairgv::icd::includes {
 struct Limits {
   std::size_t files = 4'000;
   std::size_t bytes = std::size_t{32} << 20;
-  std::size_t depth = 200;  // compilers follow no more
+  std::size_t depth = 200;  // compilers go no deeper
 };
 
 struct File {
@@ -36,8 +36,8 @@ struct File {
 struct Collection {
   std::vector<File> files;
   Ways ways;
-  bool names_absolute_path = false;  // some text does, below wire::kIncludeRoot now
-  /// Where in the options a path begins that texts name by a macro: it has to be led there, too.
+  bool names_absolute_path = false;  // some text does; now below wire::kIncludeRoot
+  /// Positions in the options of paths that texts name by a macro: they have to be rewritten, too.
   std::set<std::uint32_t> path_macros;
   bool may_print = false;
   std::string remark;  // a line for the build log if a limit was reached, else empty
@@ -45,16 +45,16 @@ struct Collection {
 
 class Collector {
  public:
-  /// `directory`: the working folder, absolute. The options outlive this.
+  /// `directory`: the working folder, absolute. The options must outlive this object.
   Collector(std::string directory, const FileOptions& options, const Limits& limits = {});
 
-  /// A text of the program's that is compiled or, for clCompileProgram, included by a name of its own.
+  /// A text of the program that is compiled or, for clCompileProgram, included by its own name.
   void add_source(std::string_view text);
-  /// What the files themselves include, and so on.
+  /// Reads the included files, the files that they include, and so on.
   Collection collect() &&;
 
  private:
-  /// A text from which others are included.
+  /// A text that includes other files.
   struct Includer {
     std::shared_ptr<const Directives> directives;
     std::string folder;  // as the program spells it; empty: the driver alone knows where it lies
@@ -80,10 +80,11 @@ class Collector {
   bool shows_names_ = false;          // by __FILE__, in any text
   std::size_t bytes_ = 0;
   std::deque<Includer> to_look_into_;
-  /// Looked at again until nothing new is found: what they mean depends on macros of all texts.
+  /// Computed includes. Evaluated again until nothing new is found, because they depend on macros of all
+  /// texts.
   std::vector<std::pair<std::string, Includer>> computed_;
-  int lookups_left_ = 0;        // for the computed name that is looked at
-  std::set<std::string> seen_;  // where files were reached: what they include depends on it
+  int lookups_left_ = 0;        // for the current computed name
+  std::set<std::string> seen_;  // where files were reached: their includes depend on it
   std::unordered_map<std::string, std::shared_ptr<const Directives>> known_;  // by path; null: not readable
   std::unordered_map<std::string, std::set<std::string>> macros_;
 };

@@ -130,7 +130,7 @@ class Finder {
     }
   }
 
-  /// A name in quotes or brackets, in which nothing has a meaning but its end.
+  /// A name in quotes or brackets, in which only the end has a meaning.
   std::optional<Directive> header_name() {
     Directive directive;
     const char opening = text_.next();

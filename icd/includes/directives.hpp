@@ -1,7 +1,7 @@
-// What a text of OpenCL C may include, found without preprocessing it.
+// The files that a text of OpenCL C may include, found without preprocessing it.
 //
-// Conditions are not evaluated: an #include below `#if 0` is found, too. Comments, strings and continued
-// lines are read as the language has them (C99, 5.1.1.2 and 6.10), and digraphs; trigraphs are not.
+// Conditions are not evaluated: an #include below `#if 0` is found, too. Comments, strings, continued lines
+// and digraphs are read as the language defines them (C99, 5.1.1.2 and 6.10); trigraphs are not.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace fairgv::icd::includes {
 struct Directive {
   enum class Form { quoted, angled, computed };
   Form form = Form::quoted;
-  std::string name;       // without quotes or brackets; of a computed one, all that stands behind #include
+  std::string name;       // without quotes or brackets; if computed, all text behind #include
   std::size_t begin = 0;  // where in the text the name begins
 };
 
@@ -35,7 +35,7 @@ Directives find_directives(std::string_view text);
 /// Whether the text names a file by its whole path.
 bool names_absolute_path(const Directives& directives);
 
-/// The text with such paths led below `root`: "/a/b.h" becomes "ROOT/a/b.h". `directives`: the text's.
+/// The text with such paths moved below `root`: "/a/b.h" becomes "ROOT/a/b.h". `directives`: the text's.
 std::string with_paths_below(std::string_view root, std::string_view text, const Directives& directives);
 
 }  // namespace fairgv::icd::includes

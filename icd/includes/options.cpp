@@ -54,13 +54,13 @@ struct Option {
   Takes takes;
 };
 
-/// No name is the beginning of a later one.
+/// No name is a prefix of a later name.
 constexpr Option kOptions[] = {{"-I", Takes::folder},      {"-isystem", Takes::folder},
                                {"-iquote", Takes::folder}, {"-idirafter", Takes::folder},
                                {"-include", Takes::file},  {"-imacros", Takes::file},
                                {"-D", Takes::macro}};
 
-/// A value in quotes may have lost them on the way here, or not.
+/// A value in quotes may have lost its quotes on the way here, or not.
 void add_macro(const Word& definition, FileOptions& result) {
   const std::size_t equals = definition.text.find('=');
   if (equals == std::string::npos || equals + 1 == definition.text.size()) return;

@@ -1,8 +1,8 @@
-// What the options of a build say about files: folders to look in, files to begin with, and macros that may
-// name some.
+// The files in the options of a build: folders to look in, files to begin with, and macros that may name
+// files.
 //
-// Drivers differ in how they take options apart. What any of them could take for a folder or a file is found;
-// which files there are decides the rest.
+// Drivers parse options differently. Everything that any driver could take for a folder or a file is found;
+// which files exist decides the rest.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct FileOptions {
 
 FileOptions read_file_options(std::string_view options);
 
-/// The options with what begins at one of `places` led below `root`. `marks` move along.
+/// The options with the paths at `places` moved below `root`. `marks` move along.
 std::string with_paths_below(std::string_view root, std::string_view options,
                              const std::set<std::uint32_t>& places, std::vector<std::uint32_t>& marks);
 

@@ -38,7 +38,7 @@ bool exists(const std::string& path) {
 
 std::optional<std::string> trace(std::string_view path, Ways& ways, int& links_left);
 
-/// Where the link at `path` in `folder` leads.
+/// The target of the link at `path` in `folder`.
 std::optional<std::string> trace_link(const std::string& folder, const std::string& path,
                                       const std::string& target, Ways& ways, int& links_left) {
   if (links_left-- == 0) return std::nullopt;

@@ -1,5 +1,5 @@
-// Where a path leads, and by which symbolic links: enough to lay out a small copy of a file system in which
-// the same paths lead to the same files.
+// The target of a path, and the symbolic links on the way: enough to lay out a small copy of a file system in
+// which the same paths lead to the same files.
 #pragma once
 
 #include <map>
@@ -10,13 +10,15 @@
 
 namespace fairgv::icd::includes {
 
-/// What the copy needs beside files. All paths are absolute, without links, "." and "..".
+/// The links and folders that the copy needs beside files. All paths are absolute, without links, "." and
+/// "..".
 struct Ways {
   std::map<std::string, std::string> links;  // the path of a link, and where it leads in the end
-  std::set<std::string> folders;             // that a path goes through to leave them by ".."
+  std::set<std::string> folders;             // folders that a path enters and leaves again by ".."
 };
 
-/// Where the absolute path leads; nothing if it leads nowhere. What it goes through is added to `ways`.
+/// The target of the absolute path; nothing if there is none. Links and folders on the way are added to
+/// `ways`.
 std::optional<std::string> trace_path(std::string_view path, Ways& ways);
 
 }  // namespace fairgv::icd::includes

@@ -27,7 +27,7 @@ bool enabled_by_environment() {
 DirectMemoryPool::DirectMemoryPool(session::ClientSession& session, MemoryQuota& quota)
     : session_(session), quota_(quota), enabled_(enabled_by_environment()) {}
 
-/// An arena that was cut is small: transfers and messages need some of it.
+/// A cut arena is small, and transfers and messages need some of it.
 bool DirectMemoryPool::leaves_room(std::uint64_t bytes) const {
   if (!session::arena_is_cut(session_.segment())) return true;
   const std::uint64_t most = session_.segment().arena().size() / 4 * 3;

@@ -1,9 +1,9 @@
 // Direct memory: pieces of the session's arena in which buffers lie on devices that share memory with the
 // host. The front end reaches such a buffer's contents by itself.
 //
-// A piece belongs to its buffer until the worker's object is really gone, which may be long after the
-// application's last reference: commands under way keep it. The worker then ends the event that was named
-// when the buffer was created; pieces whose event has ended are used again. Any thread.
+// A piece belongs to its buffer until the worker's object is gone, which may be long after the application's
+// last reference: commands under way keep the object. The worker then ends the event that was named when the
+// buffer was created. A piece whose event has ended is used again. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class ClientSession;
 
 namespace fairgv::icd {
 
-/// A piece, the event that ends with the worker's buffer, and what the buffer was charged for.
+/// A piece, the event that ends with the worker's buffer, and the buffer's charge.
 struct DirectMemory {
   wire::ArenaRange range = {};
   wire::EventId retired = {};
@@ -32,11 +32,11 @@ class DirectMemoryPool {
  public:
   DirectMemoryPool(session::ClientSession& session, MemoryQuota& quota);
 
-  /// False if FAIRGV_DIRECT_MEMORY is "off": then there are no pieces.
+  /// False if FAIRGV_DIRECT_MEMORY is "off"; then there are no pieces.
   bool enabled() const { return enabled_; }
 
-  /// A piece of at least `bytes` bytes, aligned to 512 bytes at least; none when the arena or the completion
-  /// slots are full, or when FAIRGV_DIRECT_MEMORY is "off": the buffer is then the driver's own.
+  /// A piece of at least `bytes` bytes, aligned to 512 bytes at least. None if the arena or the completion
+  /// slots are full, or if FAIRGV_DIRECT_MEMORY is "off"; the buffer is then the driver's own.
   DirectMemory allocate(std::uint64_t bytes);
 
   /// The buffer has been released: ReleaseObject is sent.
@@ -51,7 +51,7 @@ class DirectMemoryPool {
   session::ClientSession& session_;
   MemoryQuota& quota_;
   const bool enabled_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::deque<DirectMemory> retired_;
 };
 

@@ -10,7 +10,7 @@
 namespace fairgv::icd {
 namespace {
 
-/// A number that the device tells; 0 if it does not.
+/// A number that the device reports; 0 if it reports none.
 std::uint64_t limit(Device& device, cl_device_info param) {
   const wire::InfoReply* const reply = device.raw_info(param);
   std::uint64_t value = 0;
@@ -59,7 +59,7 @@ bool has_format(const wire::InfoReply& formats, const cl_image_format& wanted) {
   return false;
 }
 
-/// Whether the driver has such images (OpenCL 3.0, 5.3.1).
+/// Whether the driver supports such images (OpenCL 3.0, 5.3.1).
 cl_int check_support(Context& context, const ImageShape& shape, cl_mem_flags flags) {
   if (!some_device(context, [&](Device& device) { return fits_device(device, shape); })) {
     return context.session().lost() ? kSessionLost : CL_INVALID_IMAGE_SIZE;
@@ -83,7 +83,7 @@ wire::ImageDescription on_the_wire(const ImageShape& shape) {
           .row_pitch = 0};
 }
 
-/// Puts the application's contents where the worker finds them, without gaps.
+/// Puts the application's contents without gaps into memory that the worker can read.
 cl_int stage_contents(Context& context, const ImageShape& shape, const void* contents,
                       wire::ArenaRange& range) {
   const HostRegion host = host_box(shape, shape.extent(), shape.layout(), contents);

@@ -1,4 +1,4 @@
-// Making images, and what commands on images have to check. Any thread may call any function.
+// Making images, and the checks of commands on images. Any thread may call any function.
 #pragma once
 
 #include <vector>
@@ -18,16 +18,16 @@ struct ImageRequest {
   void* host_pointer;
 };
 
-/// Checks the request and makes the image. One in another object's memory is asked of the driver, which alone
-/// knows what it can share; any other is made without waiting.
+/// Checks the request and makes the image. For an image in another object's memory the driver is asked, which
+/// alone knows what it can share. Any other image is made without waiting.
 Outcome<cl_mem> make_image(Context& context, ImageRequest request);
 
 /// Whether some device of the context has images (and samplers).
 bool has_images(const Context& context);
 
 /// The predicate of commands on images: CL_SUCCESS, CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT, or, in a
-/// context of several devices, what the queue's device cannot do (OpenCL 3.0, 5.3.3: CL_INVALID_OPERATION,
-/// CL_INVALID_IMAGE_SIZE).
+/// context of several devices, the error for an image that the queue's device does not support (OpenCL 3.0,
+/// 5.3.3: CL_INVALID_OPERATION, CL_INVALID_IMAGE_SIZE).
 cl_int check_image(const Queue& queue, const Memory* memory);
 
 /// The box at `origin` and `region` (both null or three numbers), checked: CL_SUCCESS or CL_INVALID_VALUE.

@@ -34,7 +34,7 @@ cl_int resolve_row_pitch(std::uint64_t given, ImageShape& shape) {
   return right ? CL_SUCCESS : CL_INVALID_IMAGE_DESCRIPTOR;
 }
 
-/// The same for the slice pitch; types without slices ignore what is given.
+/// The same for the slice pitch; types without slices ignore the given pitch.
 cl_int resolve_slice_pitch(std::uint64_t given, ImageShape& shape) {
   if (!shape.is_array() && shape.type != CL_MEM_OBJECT_IMAGE3D) return CL_SUCCESS;
   std::uint64_t slice_bytes = 0;

@@ -28,7 +28,7 @@ struct ImageShape {
   std::uint64_t slice_pitch = 0;  // bytes; 0 unless the image has three dimensions or is an array
 
   bool is_array() const { return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY; }
-  /// The size in the coordinates of boxes; 1 in those that the type does not have.
+  /// The size in the coordinates of boxes; 1 in coordinates that the type does not have.
   wire::Extent3 extent() const;
   /// Bytes of the whole image with its pitches.
   std::uint64_t bytes() const;

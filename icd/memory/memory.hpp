@@ -40,7 +40,7 @@ class Memory : public Object<Memory> {
   static constexpr bool kSurvivesFork = false;
 
   struct Shape {
-    cl_mem_flags flags = 0;  // as the application will be told
+    cl_mem_flags flags = 0;  // as queries report them
     std::uint64_t bytes = 0;
     std::byte* host_pointer = nullptr;  // with CL_MEM_USE_HOST_PTR
     std::vector<cl_mem_properties> properties;
@@ -55,16 +55,16 @@ class Memory : public Object<Memory> {
   Memory(Context& context, Shape shape, Ref<Memory> svm, std::uint64_t offset);
   /// A part of `parent` that begins at its byte `origin`.
   Memory(Memory& parent, Shape shape, std::uint64_t origin);
-  /// An image or a pipe, which the caller makes in the worker under `id`. `parent`: whose memory it is, or
-  /// null.
+  /// An image or a pipe, which the caller makes in the worker under `id`. `parent`: the owner of its memory,
+  /// or null.
   Memory(Context& context, wire::ObjectId id, Ref<Memory> parent, Shape shape);
   /// Calls the destructor callbacks, the latest first.
   ~Memory();
 
   Context& context() const { return *context_; }
   Memory* parent() const { return parent_.get(); }
-  /// The object whose memory it is in the end: itself, what it is a part of, or an allocation of shared
-  /// virtual memory.
+  /// The object that owns the memory: this object, the buffer that it is a part of, or an allocation of
+  /// shared virtual memory.
   const Memory& allocation() const {
     if (svm_) return *svm_;
     return parent_ ? parent_->allocation() : *this;
@@ -75,7 +75,7 @@ class Memory : public Object<Memory> {
   std::uint64_t origin() const { return origin_; }
   /// Where in this process the object lies if the front end may reach it by itself, else null.
   std::byte* direct_data() const { return direct_data_; }
-  /// Of a direct buffer: where it lies in the arena.
+  /// The place in the arena, for a direct buffer.
   const DirectMemory& backing() const { return backing_; }
   std::byte* host_pointer() const { return shape_.host_pointer; }
 
@@ -93,7 +93,7 @@ class Memory : public Object<Memory> {
   }
 
   void add_mapping(MappedRegion region);
-  /// Takes the mapping with that pointer out; nothing if there is none.
+  /// Removes and returns the mapping with that pointer; nothing if there is none.
   std::optional<MappedRegion> take_mapping(const void* pointer);
 
   void add_destructor_callback(std::function<void(cl_mem)> callback);
@@ -102,8 +102,8 @@ class Memory : public Object<Memory> {
   cl_int info(cl_mem_info param, InfoSink sink);
 
  private:
-  /// The answers that take a lock or a copy: apart, and with the sink in pieces, so that the others need no
-  /// stack.
+  /// The answers that take a lock or a copy. A function of its own, with the sink in pieces, so that the
+  /// other answers need no stack.
   [[gnu::noinline]] cl_int searched_info(cl_mem_info param, std::size_t size, void* value,
                                          std::size_t* size_ret);
 
@@ -113,9 +113,9 @@ class Memory : public Object<Memory> {
   const Shape shape_;
   const std::uint64_t origin_ = 0;
   const DirectMemory backing_;  // of a direct buffer
-  const Ref<Memory> svm_;       // the allocation that a buffer lies in, if it is one over such memory
+  const Ref<Memory> svm_;       // the allocation of a buffer over such memory
   std::byte* const direct_data_ = nullptr;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<MappedRegion> mappings_;
   std::vector<std::function<void(cl_mem)>> destructor_callbacks_;
 };

@@ -12,14 +12,14 @@ bool are_buffer_flags(cl_mem_flags flags);
 /// fewer rights than the whole, never more.
 bool are_sub_buffer_flags(cl_mem_flags flags, cl_mem_flags parent);
 
-/// Without a word on the device's access, CL_MEM_READ_WRITE is meant.
+/// Adds CL_MEM_READ_WRITE if the flags do not name the device's access.
 cl_mem_flags with_default_access(cl_mem_flags flags);
 
-/// What a sub-buffer does not say it has from its buffer.
+/// Adds the buffer's flags for everything that a sub-buffer's flags leave open.
 cl_mem_flags inherited_flags(cl_mem_flags flags, cl_mem_flags parent);
 
-/// What the driver is told: how the host may use an object is checked here, and where the application's
-/// memory lies means nothing in the worker.
+/// The flags for the driver: without the host's rights, which are checked here, and without the place of the
+/// application's memory, which means nothing in the worker.
 cl_mem_flags device_access(cl_mem_flags flags);
 
 /// Whether clEnqueueMapBuffer takes these flags.

@@ -7,9 +7,9 @@
 namespace fairgv::icd {
 namespace {
 
-/// Enough for thousands of small objects, and little beside what a device has.
+/// Enough for thousands of small objects, and little compared to a device's memory.
 constexpr std::uint64_t kHeadroom = wire::kMostHeadroom / 2;
-constexpr std::uint64_t kHeadroomPart = 256;  // of the tenant's limit, where that is less
+constexpr std::uint64_t kHeadroomPart = 256;  // of the tenant's limit, if that is less
 constexpr std::uint64_t kSmallPart = 4;       // of the headroom: an object up to this is worth keeping some
 
 std::uint64_t wish(const session::ClientSession& session) {
@@ -55,15 +55,15 @@ cl_int MemoryQuota::reserve(MemoryShare share, MemoryReservation& reservation) {
 
 cl_int MemoryQuota::obtain(MemoryShare share) {
   const std::lock_guard asking(asking_);
-  // Others may take what was granted before this thread does.
+  // Other threads may take the granted bytes before this thread does.
   while (!take(share)) {
     if (const cl_int error = ask(share)) return error;
   }
   return CL_SUCCESS;
 }
 
-/// A device of several contexts may have more headroom than its neighbours in one of them, and would be
-/// granted still more with each question for all.
+/// A device of several contexts may have more headroom than the other devices of one context. Each request
+/// for all devices would then add to it.
 void MemoryQuota::return_surplus(std::uint64_t devices) {
   const std::lock_guard lock(mutex_);
   for (; devices != 0; devices &= devices - 1) {
@@ -77,8 +77,8 @@ void MemoryQuota::return_surplus(std::uint64_t devices) {
 
 cl_int MemoryQuota::ask(MemoryShare share) {
   return_surplus(share.devices);
-  // Twice: the worker answers after it has handled every release that was sent, so what these bring back is
-  // there for the second look.
+  // Twice: the worker answers after it has handled every release that was sent, so their memory is available
+  // at the second look.
   for (int look = 0; look < 2; ++look) {
     std::uint64_t there = 0;
     {

@@ -1,11 +1,12 @@
-// What this process may allocate of the devices' memory: clCreateBuffer and its like are refused here, at
-// once and from the call, when the tenant has no more.
+// The quota of device memory in this process: clCreateBuffer and similar calls are refused here, at once and
+// from the call, when the tenant has no memory left.
 //
-// The worker asks the daemon, whose ledger has every session of the tenant; so that small objects cost no
-// question, the process keeps some headroom that was granted and is not used (wire::ReserveMemory). What an
-// object held comes back when it is really gone, which may be long after its release: DirectMemoryPool hears
-// of it, and for all other objects the worker gives it back by itself. Before a call is refused it waits for
-// what this process has released and commands still hold, if they end by themselves (wire::AwaitMemory).
+// The worker asks the daemon, whose ledger has every session of the tenant. The process keeps some granted,
+// unused headroom, so that small objects need no question (wire::ReserveMemory). An object's memory comes
+// back when the object is gone, which may be long after its release: DirectMemoryPool learns of it, and for
+// all other objects the worker gives the memory back by itself. Before a call is refused, it waits for memory
+// that this process has released and commands still hold, if those commands end by themselves
+// (wire::AwaitMemory).
 //
 // An object of a context with several devices is charged on each, because the driver may keep it on any. Any
 // thread may call any method.
@@ -29,7 +30,8 @@ struct MemoryShare {
   std::uint64_t bytes = 0;
 };
 
-/// A share that is not an object's yet: what fails before the object is sent to the worker gives it back.
+/// A share that belongs to no object yet: if making the object fails before it is sent to the worker, the
+/// share is given back.
 class MemoryReservation {
  public:
   MemoryReservation() = default;
@@ -43,7 +45,7 @@ class MemoryReservation {
   }
   ~MemoryReservation();
 
-  /// The object has it from now on.
+  /// The object owns the share from now on.
   MemoryShare hand_over() {
     quota_ = nullptr;
     return share_;
@@ -63,22 +65,22 @@ class MemoryQuota {
 
   /// The bytes are headroom again.
   void credit(MemoryShare share);
-  /// The same, and what is more than may be kept goes back to the daemon.
+  /// The same, and headroom beyond the limit goes back to the daemon.
   void put_back(MemoryShare share);
 
  private:
   bool take(MemoryShare share);
-  /// Takes it, and asks for it until that succeeds or is refused.
+  /// Takes the share from the headroom, asking for more until that succeeds or is refused.
   cl_int obtain(MemoryShare share);
   void return_surplus(std::uint64_t devices);
-  /// Asks for what is missing. CL_SUCCESS: try again to take it.
+  /// Asks for the missing bytes. CL_SUCCESS: try again to take the share.
   cl_int ask(MemoryShare share);
 
   Connection& connection_;
   const bool counted_;  // the daemon knows quotas
   const std::uint64_t headroom_wish_;
-  std::mutex asking_;  // one asks at a time; taken before mutex_, and never held while waiting
-  std::mutex mutex_;   // guards what follows
+  std::mutex asking_;  // one thread asks at a time; taken before mutex_, never held while waiting
+  std::mutex mutex_;   // guards the members below
   session::Headroom headroom_;
 };
 

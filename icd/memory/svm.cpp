@@ -25,7 +25,7 @@ void* SvmAllocations::add(Ref<Memory> buffer) {
 }
 
 void SvmAllocations::free(const void* pointer) {
-  Ref<Memory> freed;  // destroyed without the lock: the context, and this with it, may go as well
+  Ref<Memory> freed;  // destroyed without the lock: the context, with this object, may be destroyed too
   const std::lock_guard lock(mutex_);
   const auto found = by_begin_.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == by_begin_.end()) return;
@@ -35,7 +35,7 @@ void SvmAllocations::free(const void* pointer) {
 }
 
 SvmAllocations::Place SvmAllocations::find(const void* address) const {
-  // Relaxed: who has a pointer from add() has been told of it by other means.
+  // Relaxed: a thread with a pointer from add() has learnt of it by other means.
   if (count_.load(std::memory_order_relaxed) == 0) return {};
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard lock(mutex_);

@@ -1,9 +1,9 @@
 // Shared virtual memory of a context: buffers in the session's arena that the application and kernels reach
 // by the same pointers (OpenCL 3.0, 5.6).
 //
-// It works where devices share memory with the host and the arena lies at the same address in this process
-// and in its worker. An allocation is a direct buffer of which the application has the address instead of a
-// handle: commands on the memory are commands on that buffer. Any thread may call anything here.
+// This needs devices that share memory with the host, and an arena at the same address in this process and in
+// its worker. An allocation is a direct buffer of which the application has the address instead of a handle:
+// commands on the memory are commands on that buffer. Any thread may call anything here.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace fairgv::icd {
 class Context;
 class Memory;
 
-/// What every device of the context can do (CL_DEVICE_SVM_*); 0: it has no shared virtual memory.
+/// The capabilities that all devices of the context have (CL_DEVICE_SVM_*); 0: no shared virtual memory.
 cl_device_svm_capabilities svm_capabilities(const Context& context);
 
 /// The allocations of one context. Each keeps its context alive until it is freed.
@@ -38,11 +38,11 @@ class SvmAllocations {
   SvmAllocations();
   ~SvmAllocations();
 
-  /// Takes over a direct buffer that nobody else knows; returns its address.
+  /// Takes over a direct buffer that has no other owner; returns its address.
   void* add(Ref<Memory> buffer);
 
-  /// Frees the allocation that begins at `pointer`, if there is one. Commands under way and buffers made over
-  /// it keep the memory.
+  /// Frees the allocation that begins at `pointer`, if there is one. Commands under way and buffers over the
+  /// allocation keep the memory.
   void free(const void* pointer);
 
   Place find(const void* address) const;
@@ -52,7 +52,7 @@ class SvmAllocations {
 
  private:
   std::atomic<std::size_t> count_{0};
-  mutable std::mutex mutex_;                        // guards what follows
+  mutable std::mutex mutex_;                        // guards the members below
   std::map<std::uintptr_t, Ref<Memory>> by_begin_;  // by the address of the first byte
 };
 

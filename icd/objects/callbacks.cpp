@@ -31,7 +31,7 @@ bool Callbacks::add(Event& event, std::int32_t status, Function function) {
     waiting_.fetch_add(1, std::memory_order_relaxed);
   }
   if (connection_.send(wire::WatchEvent{event.id(), status})) return true;
-  // Either it is still here, or run_all_lost() has taken it.
+  // The entry is still here, or run_all_lost() has taken it.
   std::optional<Entry> entry;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   const auto found = find(event.id().raw, status);
@@ -77,7 +77,7 @@ void Callbacks::await_called(const Queue& queue) {
     const bool reached = connection_.session().events().status(entry.event->id()) <= entry.status;
     if (entry.event->queue() == &queue && reached) due.emplace_back(event, entry.status);
   }
-  // What is due leaves the list to be called, one after the other, and does not come back to it.
+  // Due entries leave the list to be called, one after the other, and do not come back.
   const auto all_called = [&] {
     while (!due.empty() && find(due.back().first, due.back().second) == entries_.end()) due.pop_back();
     return due.empty() && running_for_ != &queue;
@@ -94,7 +94,7 @@ void Callbacks::run_all_lost() {
     const std::lock_guard lock(mutex_);
     lost.swap(entries_);
   }
-  // What was added and sent before the loss is among them; whoever adds from now on is told so.
+  // Every entry that was added and sent before the loss is in the list; later calls of add() fail.
   for (auto& [event, entry] : lost) call(entry, CL_DEVICE_NOT_AVAILABLE);
 }
 

@@ -31,18 +31,19 @@ class Callbacks {
   ~Callbacks();
 
   /// Has `function` called once, when the event has reached `status` or failed; at once if it already has.
-  /// The event lives until then. If the session is lost before, it is called with CL_DEVICE_NOT_AVAILABLE.
-  /// False, and it is not called, if the session is lost by now, or if as many wait as may.
+  /// The event lives until then. If the session is lost before that, `function` is called with
+  /// CL_DEVICE_NOT_AVAILABLE. If the session is lost already, or too many callbacks wait, returns false and
+  /// `function` is not called.
   bool add(Event& event, std::int32_t status, Function function);
 
-  /// Returns when the functions of the queue's commands that have got there by now have been called and have
-  /// returned, as after a clFinish of a driver that calls them before it reports an end. Not later than
-  /// kPatience after the last one that began, and at once on the thread that calls them: a function may wait
-  /// for this thread.
+  /// Waits until the due functions of the queue's commands have been called and have returned, as after a
+  /// clFinish of a driver that calls them before it reports an end. Returns no later than kPatience after the
+  /// last function began, because a function may wait for this thread, and at once on the thread that calls
+  /// the functions.
   void await_called(const Queue& queue);
 
  private:
-  /// A function may take as long before await_called() goes on without it.
+  /// The longest time that await_called() waits for one function.
   static constexpr std::chrono::milliseconds kPatience{500};
 
   struct Entry {
@@ -50,7 +51,7 @@ class Callbacks {
     std::int32_t status;
     Function function;
   };
-  /// Calls an entry's function, and says so.
+  /// Calls an entry's function, and signals its return.
   void call(const Entry& entry, std::int32_t status);
 
   using Entries = std::unordered_multimap<std::uint64_t, Entry>;  // by the event's id
@@ -62,13 +63,13 @@ class Callbacks {
 
   Connection& connection_;
   std::once_flag listening_;
-  std::atomic<std::size_t> waiting_{0};  // entries_ and the running one; relaxed: a hint of work of one's own
-  std::atomic<std::thread::id> caller_{};  // the notice thread, relaxed: only it must know itself
-  std::mutex mutex_;                       // guards what follows
+  std::atomic<std::size_t> waiting_{0};    // entries_ and the running one; relaxed: a hint for the caller
+  std::atomic<std::thread::id> caller_{};  // the notice thread; relaxed: only that thread must see it
+  std::mutex mutex_;                       // guards the members below
   Entries entries_;
-  std::condition_variable returned_;    // a function has
+  std::condition_variable returned_;    // a function has returned
   const Queue* running_for_ = nullptr;  // the queue of the command whose function is being called
-  std::uint64_t calls_ = 0;             // that have begun
+  std::uint64_t calls_ = 0;             // calls that have begun
 };
 
 }  // namespace fairgv::icd

@@ -1,9 +1,9 @@
 // A command buffer (cl_khr_command_buffer 0.9): commands recorded once and run again and again.
 //
 // The worker records into the driver's own command buffer, so a replay is one message and one command,
-// whatever was recorded. What is known here is answered here: the state, the sync points (numbered from 1 in
-// the order of recording), the queues, and the errors of arguments. Kernel arguments are those of the moment
-// of recording.
+// whatever was recorded. The front end itself answers for the state, the sync points (numbered from 1 in the
+// order of recording), the queues, and the errors of arguments. Kernel arguments keep their values from the
+// moment of recording.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace fairgv::icd {
 
-/// The sync points that a recorded command waits for and where its own goes, as the application gives them.
+/// The sync points that a recorded command waits for, and the place for its own, as the application gives
+/// them.
 struct SyncPoints {
   cl_uint count = 0;
   const cl_sync_point_khr* waits = nullptr;
@@ -41,8 +42,8 @@ class CommandBuffer : public Object<CommandBuffer> {
   wire::ObjectId id() const { return id_; }
 
   /// Records a command: fills `call.recording` and sends it. CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
-  /// CL_INVALID_OPERATION if the buffer is no longer recording, what the driver says of calls with a reply,
-  /// or kSessionLost.
+  /// CL_INVALID_OPERATION if the buffer is no longer recording, the driver's error for calls with a reply, or
+  /// kSessionLost.
   template <class Call>
   cl_int record(Call& call, const SyncPoints& points) {
     const std::lock_guard lock(mutex_);
@@ -54,7 +55,7 @@ class CommandBuffer : public Object<CommandBuffer> {
     return CL_SUCCESS;
   }
 
-  /// clFinalizeCommandBufferKHR: what the driver says of everything recorded.
+  /// clFinalizeCommandBufferKHR: the driver's answer about everything recorded.
   cl_int finalize();
 
   /// clEnqueueCommandBufferKHR on a queue that is compatible with queue(). CL_INVALID_OPERATION if the buffer
@@ -85,10 +86,10 @@ class CommandBuffer : public Object<CommandBuffer> {
   const cl_command_buffer_flags_khr flags_;
   const std::vector<cl_command_buffer_properties_khr> properties_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::uint32_t recorded_ = 0;
   bool executable_ = false;
-  std::vector<Ref<Event>> replays_;  // that may not have ended
+  std::vector<Ref<Event>> replays_;  // replays that may not have ended
   std::size_t sweep_at_ = 16;        // length of replays_ at which ended ones are looked for
 };
 

@@ -33,12 +33,12 @@ class Context : public Object<Context> {
   session::ClientSession& session() const { return connection_.session(); }
   wire::ObjectId id() const { return id_; }
   std::span<Device* const> devices() const { return devices_; }
-  /// Whether the device, or one that it is part of, is one of the context's: some drivers take sub-devices
-  /// wherever they take the whole.
+  /// Whether the device, or a device that it is part of, is in the context: some drivers take sub-devices
+  /// wherever they take the whole device.
   bool has_device(const Device& device) const;
 
-  /// What an object of the context is charged on: bit d is the device d of the topology that is one of the
-  /// context's, or has one as a part.
+  /// The devices on which an object of the context is charged: bit d is device d of the topology if it, or a
+  /// part of it, is in the context.
   std::uint64_t root_devices() const { return root_devices_; }
   /// Reserves device memory for an object of its own memory; see MemoryQuota::reserve().
   cl_int reserve_memory(std::uint64_t bytes, MemoryReservation& reservation) const {
@@ -46,7 +46,7 @@ class Context : public Object<Context> {
   }
 
   /// Whether buffers lie where this process reaches them: all devices share memory with the host, and the
-  /// driver can do with such buffers what it can do with its own.
+  /// driver supports all operations on such buffers.
   bool reaches_buffers();
 
   SvmAllocations& svm() { return svm_; }
@@ -68,7 +68,7 @@ class Context : public Object<Context> {
   const std::vector<Device*> devices_;
   const std::vector<Ref<Device>> held_devices_;
   std::uint64_t root_devices_ = 0;
-  std::vector<cl_device_id> device_handles_;  // of the same, as queries return them
+  std::vector<cl_device_id> device_handles_;  // of devices_, as queries return them
   const std::vector<cl_context_properties> properties_;
   InfoCache<std::pair<cl_mem_flags, cl_mem_object_type>> image_formats_;
   SvmAllocations svm_;

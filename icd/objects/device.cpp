@@ -100,7 +100,7 @@ void Device::limit_memory(cl_device_info param, Connection& connection, wire::In
   if (reply.value.size() != sizeof(bytes)) return;
   std::memcpy(&bytes, reply.value.data(), sizeof(bytes));
   if (limits && device < limits->size()) bytes = std::min<cl_ulong>(bytes, (*limits)[device]);
-  // Whose contents could not be transferred is not to be had.
+  // A buffer whose contents could not be transferred is not allowed.
   if (param == CL_DEVICE_MAX_MEM_ALLOC_SIZE && session::arena_is_cut(connection.session().segment())) {
     bytes = std::min<cl_ulong>(bytes, connection.session().segment().arena().size() / 2);
   }
@@ -114,7 +114,7 @@ cl_int Device::free_memory(InfoSink sink) {
   if (reply && reply->error == CL_SUCCESS && connection->session().facts().memory_limits) {
     const auto left = connection->call(wire::GetMemoryLeft{root().index()});
     if (!left) return kSessionLost;
-    // In KiB: all that is free, and the largest piece.
+    // In KiB: all free memory, and the largest free piece.
     for (std::size_t at = 0; at + sizeof(size_t) <= reply->value.size(); at += sizeof(size_t)) {
       size_t free = 0;
       std::memcpy(&free, reply->value.data() + at, sizeof(free));

@@ -1,7 +1,7 @@
 // A device: one entry of the worker's device list, or a part of another device.
 //
 // Root devices live as long as the process and are the same in the child of a fork; retaining and releasing
-// them does nothing. Sub-devices are counted, and hold what they are part of.
+// them does nothing. Sub-devices are counted, and hold the device that they are part of.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace fairgv::icd {
 class Connection;
 class Platform;
 
-/// What validation needs to know about a device, fetched once.
+/// The facts about a device that validation needs, fetched once.
 struct DeviceFacts {
   cl_version version = 0;  // CL_MAKE_VERSION
   std::uint64_t max_dimensions = 3;
@@ -49,8 +49,8 @@ class Device : public Object<Device> {
 
   Device(Platform& platform, wire::DeviceIndex index, cl_device_type type)
       : platform_(platform), index_(index), type_(type) {}
-  /// A sub-device that the worker knows by `index`. It belongs to the connection: the child of a fork has
-  /// none of its parent's.
+  /// A sub-device that the worker knows by `index`. It belongs to the connection: the child of a fork has no
+  /// sub-devices of its parent.
   Device(Device& parent, Connection& connection, wire::DeviceIndex index)
       : Object(false),
         platform_(parent.platform_),
@@ -63,24 +63,24 @@ class Device : public Object<Device> {
   Platform& platform() const { return platform_; }
   wire::DeviceIndex index() const { return index_; }
   cl_device_type type() const { return type_; }
-  /// The connection on which the device is known by its index: a sub-device's own, for a root device
-  /// whichever there is. nullptr if there is none.
+  /// The connection on which the device is known by its index: a sub-device's own connection, or for a root
+  /// device the current connection. nullptr if there is none.
   Connection* connection() const;
-  /// What a sub-device was split from; null for a root device.
+  /// The device that a sub-device was split from; null for a root device.
   Device* parent() const { return parent_.get(); }
-  /// The device that it is, or is part of.
+  /// The root device: this device, or the device that it is part of.
   const Device& root() const { return parent_ ? parent_->root() : *this; }
 
   /// clRetainDevice, clReleaseDevice.
   cl_int retain_reference();
   cl_int release_reference();
 
-  /// clCreateSubDevices. `properties` has its final 0. With room for fewer than the partition makes, fails.
-  /// `made` and `count` may be null.
+  /// clCreateSubDevices. `properties` has its final 0. Fails if there is room for fewer devices than the
+  /// partition makes. `made` and `count` may be null.
   cl_int partition(std::span<const cl_device_partition_property> properties, cl_uint room, cl_device_id* made,
                    cl_uint* count);
 
-  /// clGetDeviceInfo. What was asked before is answered in line: programs ask in their inner loops.
+  /// clGetDeviceInfo. A repeated question is answered in line: programs ask in their inner loops.
   cl_int info(cl_device_info param, InfoSink sink) {
     if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
     return find_info(param, sink.size, sink.value, sink.size_ret);
@@ -89,13 +89,13 @@ class Device : public Object<Device> {
   /// The driver's answer, masked; nullptr if the session is lost.
   const wire::InfoReply* raw_info(cl_device_info param);
 
-  /// CL_DEVICE_SVM_CAPABILITIES: of those that the driver has, the ones that are served.
+  /// CL_DEVICE_SVM_CAPABILITIES: the driver's capabilities that FairGV serves.
   cl_device_svm_capabilities svm_capabilities();
 
-  /// Nothing if the session is lost before they were fetched.
+  /// nullptr if the session is lost before the facts were fetched.
   const DeviceFacts* facts();
 
-  /// Whether the driver takes commands of this type that move no bytes: its answer, which is remembered.
+  /// Whether the driver takes commands of this type that move no bytes. The driver's answer is remembered.
   cl_int ask_for_empty_commands(const wire::CheckEmptyCommand& question, Connection& connection);
 
   /// In the child of a fork.
@@ -106,11 +106,11 @@ class Device : public Object<Device> {
   }
 
  private:
-  /// The sink in pieces: as one it would have to be in memory before anything is known.
+  /// The sink is passed in pieces: as one object it would have to be written to memory first.
   cl_int find_info(cl_device_info param, std::size_t size, void* value, std::size_t* size_ret);
   /// Shows the tenant's share of the device instead of the whole.
   void limit_memory(cl_device_info param, Connection& connection, wire::InfoReply& reply) const;
-  /// CL_DEVICE_GLOBAL_FREE_MEMORY_AMD: of what is free on the device, what the tenant may have of it.
+  /// CL_DEVICE_GLOBAL_FREE_MEMORY_AMD: the free memory of the device that the tenant may have.
   cl_int free_memory(InfoSink sink);
   /// Shared virtual memory needs a device that shares memory with the host, and a worker that shares its
   /// addresses with this process.
@@ -133,7 +133,7 @@ class Device : public Object<Device> {
   std::map<cl_command_type, cl_int> empty_commands_;  // guarded by empty_commands_mutex_
 };
 
-/// A hold on each.
+/// A hold on each device.
 inline std::vector<Ref<Device>> holds_on(std::span<Device* const> devices) {
   std::vector<Ref<Device>> held;
   for (Device* device : devices) held.emplace_back(*device);

@@ -1,4 +1,4 @@
-// An event: the completion slot of a command or of a user event, and what the application may ask about it.
+// An event: the completion slot of a command or of a user event, and the application's queries about it.
 #pragma once
 
 #include <atomic>
@@ -39,11 +39,11 @@ class Event : public Object<Event> {
   wire::EventId id() const { return id_; }
   /// Null for internal events.
   Context* context() const { return context_.get(); }
-  /// Of a command that the application sees the event of, else null.
+  /// The queue of a command whose event the application sees, else null.
   const Queue* queue() const { return queue_.get(); }
   bool is_user() const { return type_ == CL_COMMAND_USER; }
 
-  /// CL_QUEUED … CL_COMPLETE or a negative error. The results of reads are in place when it says CL_COMPLETE.
+  /// CL_QUEUED … CL_COMPLETE or a negative error. At CL_COMPLETE the results of reads are in place.
   std::int32_t status() const { return connection_.status(id_); }
   /// `as`: the call that waits, for traces (wire/call_names.hpp).
   std::int32_t wait(std::uint32_t as = wire::kOwnCall) const { return connection_.wait(id_, as); }

@@ -1,4 +1,4 @@
-// Answering clGet*Info: where the application wants the answer, and answers fetched from the worker once.
+// Answering clGet*Info: the application's place for the answer, and answers fetched from the worker once.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace fairgv::icd {
 
-/// The last three parameters of every query. Each method writes an answer and returns what the query returns:
-/// CL_INVALID_VALUE if the application's memory is too small for it.
+/// The last three parameters of every query. Each method writes an answer and returns the query's result:
+/// CL_INVALID_VALUE if the application's memory is too small for the answer.
 struct InfoSink {
   std::size_t size;
   void* value;
@@ -93,15 +93,15 @@ class InfoCache {
     return entry != nullptr ? &entry->reply : nullptr;
   }
 
-  /// The remembered reply, or what `fetch` returns (std::optional<wire::InfoReply>), remembered from then on.
-  /// nullptr if it returned nothing.
+  /// The remembered reply, or the reply that `fetch` returns (std::optional<wire::InfoReply>), remembered
+  /// from then on. nullptr if `fetch` returned nothing.
   template <class Fetch>
   const wire::InfoReply* get(const Key& key, Fetch&& fetch) {
     const wire::InfoReply* const reply = known(key);
     return reply != nullptr ? reply : add(key, fetch());
   }
 
-  /// In the child of a fork: starts empty. What was remembered is never freed: this runs once per fork.
+  /// In the child of a fork: starts empty. The old entries are never freed: this runs once per fork.
   void forget() { std::construct_at(this); }
 
  private:
@@ -111,14 +111,13 @@ class InfoCache {
     Entry* next;
   };
 
-  /// Another thread may have added the same meanwhile. Then there are two entries, and who has the other one
-  /// keeps it.
+  /// Another thread may have added the same key meanwhile. Then there are two entries, and both stay valid.
   const wire::InfoReply* add(const Key& key, std::optional<wire::InfoReply> reply) {
     if (!reply) return nullptr;
     std::atomic<Entry*>& list = lists_[position(key)];
     auto* const entry = new Entry{key, std::move(*reply), list.load(std::memory_order_relaxed)};
-    // Release: pairs with the acquire in known(). The entries before it were released by who added them, and
-    // this exchange continues their release sequence.
+    // Release: pairs with the acquire in known(). The entries before it were released by the threads that
+    // added them, and this exchange continues their release sequence.
     while (!list.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {
     }
     return &entry->reply;

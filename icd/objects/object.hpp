@@ -1,9 +1,9 @@
-// What every OpenCL object has: the dispatch pointer that the loader reads, a tag that tells a live object
+// The base of every OpenCL object: the dispatch pointer that the loader reads, a tag that tells a live object
 // from anything else, and reference counts.
 //
-// Two counts are kept. The application's references (clRetain*, clRelease*, CL_*_REFERENCE_COUNT) are the
-// application's business; all of them together are one hold on the object. Objects hold each other through
-// Ref (a kernel its program, a queue its context...). The object is destroyed with the last hold.
+// Two counts are kept. The application counts its own references (clRetain*, clRelease*,
+// CL_*_REFERENCE_COUNT); all of them together are one hold on the object. Objects hold each other through Ref
+// (a kernel its program, a queue its context...). The object is destroyed with the last hold.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ class Object {
     return *instance;
   }
 
-  /// In the child of a fork: the parent's objects are none any more, except those that survive.
+  /// In the child of a fork: the parent's objects are dead, except those that survive.
   static void forget_all() {
     live_tag_ += kOneFork;
     pool().forget();
@@ -84,7 +84,7 @@ class Object {
 
   void hold() { holds_.fetch_add(1, std::memory_order_relaxed); }
   void drop() {
-    // Acquire-release: whoever destroys the object sees what every other holder did to it.
+    // Acquire-release: the thread that destroys the object sees what every other holder did to it.
     if (holds_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       tag_.store(0, std::memory_order_release);
       delete static_cast<T*>(this);
@@ -99,7 +99,7 @@ class Object {
 
  private:
   // A tag is the kind, and above it the number of forks that led to this process, counted from one; zero in
-  // what survives forks.
+  // objects that survive forks.
   static constexpr std::uint64_t kOneFork = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kLastingTag = static_cast<std::uint32_t>(T::kKind);
   static inline std::uint64_t live_tag_ = kOneFork + kLastingTag;
@@ -151,7 +151,7 @@ class Ref {
 };
 
 /// The object behind a handle, or nullptr if there is no live object of that kind. The handle must be null or
-/// have once been one of ours, which the loader has relied on already.
+/// a present or former handle of ours; the loader has relied on that already.
 template <class T>
 T* downcast(typename T::Handle handle) {
   auto* const object = reinterpret_cast<T*>(handle);

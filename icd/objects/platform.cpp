@@ -26,7 +26,7 @@ std::string_view text_of(const wire::InfoReply& reply) {
   return {text, strnlen(text, reply.value.size())};
 }
 
-/// cl_khr_icd is the front end's own doing, whatever the driver says.
+/// The front end itself provides cl_khr_icd, whatever the driver says.
 std::string platform_extensions(std::string_view driver) {
   const std::string served = served_extensions(driver);
   return served.empty() ? "cl_khr_icd" : "cl_khr_icd " + served;
@@ -67,7 +67,7 @@ std::vector<Platform*> Platform::fetch_all() {
     platform.devices_.push_back(new Device(platform, i, entry.type));
   }
   // A loader may tell its other threads that it is ready as soon as it begins to ask for these (ocl-icd 2.3
-  // does): they should not find it empty for as long as an answer from the worker takes.
+  // does): those threads should not find it empty while the worker's answer is under way.
   for (Platform* platform : platforms) {
     for (const auto param : {CL_PLATFORM_EXTENSIONS, CL_PLATFORM_VERSION})
       platform->raw_info(static_cast<cl_platform_info>(param));
@@ -157,7 +157,7 @@ cl_int Platform::find_info(cl_platform_info param, InfoSink sink) {
   const bool is_ours = connection == nullptr || connection->names() == session::Names::fairgv;
   if (param == CL_PLATFORM_VENDOR && is_ours) return sink.string("FairGV");
   switch (param) {
-    // By it the loader finds this library among others, whatever it calls itself.
+    // The loader finds this library among others by the suffix, whatever name the platform has.
     case CL_PLATFORM_ICD_SUFFIX_KHR:
       return sink.string("FAIRGV");
     default: {

@@ -26,22 +26,21 @@ class Platform : public Object<Platform> {
   /// All platforms, in the worker's order. Connects at the first call; empty if that fails.
   static std::span<Platform* const> all();
 
-  /// Whether a connection's worker has the devices of all(); the connection is told what it must know of
-  /// them.
+  /// Whether a connection's worker has the devices of all(). Tells the connection what it must know of them.
   static bool are_those_of(Connection& connection);
 
-  /// In the child of a fork: what is cached stays out of reach of locks that other threads held.
+  /// In the child of a fork: drops the caches, whose locks other threads may have held.
   static void forget_connection();
 
   wire::PlatformIndex index() const { return index_; }
   std::span<Device* const> devices() const { return devices_; }
 
-  /// The devices of a type, whatever its bits, in `found`; or the error. The driver decides which those are
-  /// (OpenCL 3.0, 4.2, leaves it the default device and every bit that it does not name) and is asked once
-  /// for each type.
+  /// Puts the devices of a type into `found`, whatever the type's bits, or returns the error. The driver
+  /// decides which devices these are (OpenCL 3.0, 4.2, leaves it the default device and every bit that it
+  /// does not name) and is asked once for each type.
   cl_int find_devices(cl_device_type type, std::vector<Device*>& found);
 
-  /// clGetPlatformInfo. What was asked before is answered in line.
+  /// clGetPlatformInfo. A repeated question is answered in line.
   cl_int info(cl_platform_info param, InfoSink sink) {
     if (const wire::InfoReply* const reply = info_.known(param)) return sink.reply(*reply);
     return find_info(param, sink);

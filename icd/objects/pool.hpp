@@ -1,7 +1,7 @@
 // Memory for the objects of one kind, never given back to the system and never used for anything else.
 //
-// That is what makes a released handle harmless: its dispatch pointer stays where the loader looks for it and
-// its cleared tag is still readable, so the call ends in CL_INVALID_<OBJECT>, not in a crash. It also makes
+// This makes a released handle harmless: its dispatch pointer stays where the loader looks for it, and its
+// cleared tag is still readable, so the call ends in CL_INVALID_<OBJECT>, not in a crash. The pool also makes
 // creating an event cheap. Any thread may call any method.
 #pragma once
 

@@ -26,8 +26,8 @@ cl_int read_properties(const Element* list, cl_int duplicate_error, std::vector<
   return CL_SUCCESS;
 }
 
-/// The properties of a memory object: OpenCL 3.0 itself defines none, so any is CL_INVALID_PROPERTY. `copy`
-/// is as above.
+/// The properties of a memory object: OpenCL 3.0 itself defines none, so any property is CL_INVALID_PROPERTY.
+/// `copy` is as above.
 inline cl_int read_no_properties(const cl_mem_properties* list, std::vector<cl_mem_properties>& copy) {
   return read_properties(list, CL_INVALID_PROPERTY, copy,
                          [](cl_mem_properties, cl_mem_properties) { return CL_INVALID_PROPERTY; });

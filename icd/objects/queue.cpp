@@ -20,7 +20,7 @@ Queue::~Queue() {
 
 cl_int Queue::flush() {
   const std::uint64_t sent = commands();
-  // Relaxed: who is late sends a flush too many.
+  // Relaxed: a thread that sees an old value only sends one flush too many.
   if (flushed_.load(std::memory_order_relaxed) == sent) return CL_SUCCESS;
   if (!connection().send(wire::FlushQueue{id_})) return kSessionLost;
   flushed_.store(sent, std::memory_order_relaxed);
@@ -66,7 +66,7 @@ cl_int Queue::info(cl_command_queue_info param, InfoSink sink) {
     case CL_QUEUE_DEVICE_DEFAULT:
       return sink.scalar(cl_command_queue{nullptr});
     case CL_QUEUE_SIZE:
-      return CL_INVALID_COMMAND_QUEUE;  // of queues on the device only
+      return CL_INVALID_COMMAND_QUEUE;  // only for queues on the device
     default:
       return CL_INVALID_VALUE;
   }

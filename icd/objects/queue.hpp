@@ -34,16 +34,16 @@ class Queue : public Object<Queue> {
   void count_command() { sent_.fetch_add(1, std::memory_order_acq_rel); }
   std::uint64_t commands() const { return sent_.load(std::memory_order_acquire); }
 
-  /// Every command that was counted has ended, as far as anybody has waited to see.
+  /// Whether every counted command has ended, as far as some call has waited for it.
   bool is_idle() const { return finished_.load(std::memory_order_acquire) >= commands(); }
 
-  /// A command that was sent when commands() said `before`, and has been counted since, has ended. In order,
-  /// that means that all before it have.
+  /// A command that was sent when commands() returned `before`, and has been counted since, has ended. In an
+  /// in-order queue all commands before it have then ended, too.
   void note_ended(std::uint64_t before) {
     if ((properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0) note_finished(before + 1);
   }
 
-  /// clFlush. Programs flush again and again: what was flushed before is not told to the worker twice.
+  /// clFlush. Programs flush again and again; the worker is not told twice about the same commands.
   cl_int flush();
 
   /// clFinish: waits for every command sent before the call.

@@ -44,7 +44,7 @@ std::string_view without_qualifiers(std::string_view name) {
   return name;
 }
 
-/// Elements of a vector type's suffix; 0 if it is none.
+/// Elements of a vector type's suffix; 0 if it is no such suffix.
 std::uint64_t vector_elements(std::string_view digits) {
   if (digits == "2") return 2;
   if (digits == "3" || digits == "4") return 4;

@@ -10,7 +10,7 @@
 
 namespace fairgv::icd {
 
-/// What clSetKernelArg expects for an argument.
+/// The kind of value that clSetKernelArg expects for an argument.
 enum class ArgumentClass {
   memory,   // a pointer to global or constant memory: a cl_mem
   local,    // a pointer to local memory: a size
@@ -18,7 +18,7 @@ enum class ArgumentClass {
   image,    // an image: a cl_mem
   sampler,  // a cl_sampler
   pipe,     // a pipe: a cl_mem
-  unknown,  // the driver has no argument info: decided by what the application sets
+  unknown,  // the driver has no argument info: the application's value decides
 };
 
 struct ArgumentType {
@@ -27,7 +27,7 @@ struct ArgumentType {
 };
 
 /// Bytes of a built-in scalar or vector type of OpenCL C ("uint", "unsigned int", "float3"...); nothing for
-/// any other name. A vector of 3 takes as much as one of 4 (OpenCL C 3.0, 6.3.5).
+/// any other name. A vector of 3 elements takes as much as a vector of 4 (OpenCL C 3.0, 6.3.5).
 std::optional<std::uint64_t> builtin_type_bytes(std::string_view name);
 
 ArgumentType classify(const wire::KernelArgument& argument);

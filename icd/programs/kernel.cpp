@@ -56,7 +56,7 @@ std::optional<KernelLimits> Kernel::fetch_limits(Device& device) {
   if (required->value.size() == 3 * sizeof(size_t)) {
     std::memcpy(limits.required_group_size.data(), required->value.data(), 3 * sizeof(size_t));
   }
-  // Not remembered as an answer: arguments change it.
+  // The answer is not remembered, because arguments change it.
   const auto local = program_->connection().call(
       wire::GetKernelWorkGroupInfo{id_, device.index(), CL_KERNEL_LOCAL_MEM_SIZE});
   if (!local) return std::nullopt;
@@ -104,7 +104,7 @@ cl_int Kernel::ask_for_launch(const Queue& queue, const wire::CheckLaunch& quest
   send_arguments();
   const auto reply = program_->connection().call(question);
   if (!reply) return kSessionLost;
-  // The number of a sub-device may come to mean another one.
+  // The number of a sub-device may later mean another sub-device.
   if (device.parent() != nullptr) return reply->error;
   const std::lock_guard lock(answers_mutex_);
   if (answers_.size() < kMostAnswers) {
@@ -158,7 +158,7 @@ cl_int Kernel::info(cl_kernel_info param, InfoSink sink) {
 
 cl_int Kernel::argument_info(cl_uint index, cl_kernel_arg_info param, InfoSink sink) const {
   if (index >= description_.argument_count) return CL_INVALID_ARG_INDEX;
-  // The worker always asks the driver for it; the application must have asked, too.
+  // The worker always asks the driver for argument info; the application must have asked, too.
   if (index >= description_.arguments.size() || !program_->describes_arguments()) {
     return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
   }
@@ -185,7 +185,7 @@ const wire::InfoReply* Kernel::raw_group_info(wire::DeviceIndex device, cl_kerne
   });
 }
 
-/// Tells the worker what a launch would tell it.
+/// Sends the worker the arguments that a launch would send.
 void Kernel::send_arguments() {
   const std::lock_guard lock(mutex_);
   if (changed_ == 0) return;
@@ -196,8 +196,8 @@ void Kernel::send_arguments() {
 cl_int Kernel::find_group_info(const Device& device, cl_kernel_work_group_info param, std::size_t size,
                                void* value, std::size_t* size_ret) {
   const InfoSink sink{size, value, size_ret};
-  // One answer changes: local memory given as an argument counts. And the number of a sub-device may come to
-  // mean another one.
+  // Not remembered: the local memory, because it includes local arguments, and answers for sub-devices,
+  // because a sub-device's number may later mean another one.
   if (param == CL_KERNEL_LOCAL_MEM_SIZE || device.parent() != nullptr) {
     send_arguments();
     const auto reply = program_->connection().call(wire::GetKernelWorkGroupInfo{id_, device.index(), param});
@@ -209,7 +209,7 @@ cl_int Kernel::find_group_info(const Device& device, cl_kernel_work_group_info p
 
 cl_int Kernel::sub_group_info(const Device& device, cl_kernel_sub_group_info param,
                               std::span<const std::byte> input, InfoSink sink) {
-  // What is offered beyond what any query has makes no difference to the answer.
+  // Room beyond the largest answer of any query makes no difference.
   const std::uint64_t room =
       sink.value == nullptr ? 0 : std::min<std::uint64_t>(sink.size, wire::kLongestSubGroupAnswer);
   const auto known = input.first(std::min<std::size_t>(input.size(), wire::kLongestSubGroupInput));

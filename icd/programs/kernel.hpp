@@ -1,4 +1,5 @@
-// A kernel object: its description, its arguments as last set, and what of them the worker does not know yet.
+// A kernel object: its description, its arguments as last set, and the changes that the worker does not know
+// yet.
 //
 // clSetKernelArg sends nothing. A launch sends the arguments that changed since the launch before, under the
 // kernel's lock together with the command itself: the worker's copy of the arguments is always that of the
@@ -22,8 +23,8 @@
 
 namespace fairgv::icd {
 
-/// What launches of a kernel on a device may do, found out at its first launch there. It stays so: a program
-/// that has kernels cannot be built again.
+/// The limits of a kernel's launches on a device, fetched at its first launch there. They never change,
+/// because a program that has kernels cannot be built again.
 struct KernelLimits {
   bool executable = false;          // the program is built for the device
   bool non_uniform_groups = false;  // work-groups may be of different sizes
@@ -49,28 +50,28 @@ class Kernel : public Object<Kernel> {
   Context& context() const { return program_->context(); }
   wire::ObjectId id() const { return id_; }
 
-  /// clSetKernelArg. The one call that two threads must not make at a time for one kernel
-  /// (OpenCL 3.0, 5.9.2), so it takes no lock.
+  /// clSetKernelArg. Two threads must not call it at the same time for one kernel (OpenCL 3.0, 5.9.2), so it
+  /// takes no lock.
   cl_int set_argument(cl_uint index, std::size_t bytes, const void* value);
   /// clSetKernelArgSVMPointer, on the same terms. `pointer` is null or leads into an allocation of the
   /// context.
   cl_int set_svm_argument(cl_uint index, const void* pointer);
 
-  /// What launches on the device may do; nullptr if the session is lost. A limit that the driver does not
-  /// tell is the device's.
+  /// The limits of launches on the device; nullptr if the session is lost. The device's limit stands in for a
+  /// limit that the driver does not report.
   const KernelLimits* limits(Device& device);
 
-  /// Bytes of local memory that the arguments ask for: at least what a launch would use.
+  /// Bytes of local memory that the arguments ask for: never less than a launch would use.
   std::uint64_t local_argument_bytes() const { return local_bytes_; }
 
-  /// Whether the driver takes a launch on that queue: its answer, asked once for each shape. `question` is
+  /// The driver's answer whether it takes a launch on that queue, asked once for each shape. `question` is
   /// for this kernel. CL_INVALID_KERNEL_ARGS if an argument was never set; kSessionLost.
   cl_int ask_for_launch(const Queue& queue, const wire::CheckLaunch& question);
 
   /// Calls `send(updates, values)` with the arguments that changed since the previous call, under the
-  /// kernel's lock. CL_INVALID_KERNEL_ARGS if one was never set, or changed to an object that is gone by now
-  /// (the worker keeps objects that it knows as arguments); what `send` returns otherwise. Allocates nothing
-  /// once the kernel was launched with as many changes before.
+  /// kernel's lock. CL_INVALID_KERNEL_ARGS if an argument was never set, or changed to an object that is gone
+  /// by now (the worker keeps objects that it knows as arguments); else the result of `send`. Allocates
+  /// nothing if an earlier launch had as many changes.
   template <class Send>
   cl_int send_changes(Send&& send) {
     const std::lock_guard lock(mutex_);
@@ -108,7 +109,7 @@ class Kernel : public Object<Kernel> {
     std::vector<std::byte> value;  // keeps its capacity from call to call
   };
 
-  // Those that are rare are not inlined: the others are faster without their stack.
+  // The rare cases are not inlined: the common cases are faster without their stack.
   cl_int set_memory(Argument& argument, std::size_t bytes, const void* value);
   [[gnu::noinline]] cl_int set_image(Argument& argument, cl_uint access, std::size_t bytes,
                                      const void* value);
@@ -126,7 +127,8 @@ class Kernel : public Object<Kernel> {
   [[gnu::always_inline]] cl_int store_value(cl_uint index, std::size_t bytes, const void* value);
   [[gnu::always_inline]] void mark_set(Argument& argument);
   static bool has_live_object(const Argument& argument);
-  /// Into updates_ and values_. False if the object of one, which is left out, is gone.
+  /// Collects changes into updates_ and values_. False if an argument's object is gone; that argument is left
+  /// out.
   bool collect_changes();
   void send_arguments();
   void mark_known();
@@ -142,7 +144,7 @@ class Kernel : public Object<Kernel> {
   InfoCache<std::pair<wire::DeviceIndex, cl_kernel_work_group_info>> group_info_;
 
   const std::uint32_t argument_count_;  // of arguments_, without a division
-  std::mutex mutex_;                    // guards what follows between launches; see set_argument()
+  std::mutex mutex_;                    // guards the members below between launches; see set_argument()
   std::vector<Argument> arguments_;
   std::uint32_t unset_ = 0;
   std::uint32_t changed_ = 0;
@@ -150,7 +152,7 @@ class Kernel : public Object<Kernel> {
   std::vector<std::byte> values_;
   std::uint64_t local_bytes_ = 0;  // like arguments_
 
-  /// All that the driver's answer depends on.
+  /// Everything that the driver's answer depends on.
   using LaunchShape = std::array<std::uint64_t, 13>;
   static LaunchShape shape_of(const Device& device, const wire::CheckLaunch& question,
                               std::uint64_t local_bytes);
@@ -159,9 +161,9 @@ class Kernel : public Object<Kernel> {
     cl_int error = CL_SUCCESS;
   };
   static constexpr std::size_t kMostAnswers = 16;
-  std::mutex answers_mutex_;  // guards the two that follow
+  std::mutex answers_mutex_;  // guards the next two members
   std::vector<Answer> answers_;
-  std::size_t oldest_answer_ = 0;  // the next to be forgotten
+  std::size_t oldest_answer_ = 0;  // the next answer to be forgotten
 
   struct LimitsOf {
     wire::DeviceIndex device;

@@ -1,4 +1,4 @@
-// A kernel's arguments: what the application sets, and what of it the worker does not know yet.
+// A kernel's arguments: the application's values, and the changes that the worker does not know yet.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 namespace fairgv::icd {
 namespace {
 
-/// The handle that an argument's value is; it may be anything.
+/// An argument's value as a handle; it may be any bits.
 template <class Handle>
 Handle handle_at(const void* value) {
   Handle handle = nullptr;
@@ -21,7 +21,7 @@ wire::ArgumentKind kind_of(const Memory& memory) {
   return memory.image() != nullptr ? wire::ArgumentKind::image : wire::ArgumentKind::pipe;
 }
 
-/// Of local memory: sums of what this returns do not overflow, and no device has as much.
+/// A size of local memory, capped so that sums do not overflow; no device has as much.
 std::uint64_t countable(std::uint64_t bytes) {
   return std::min(bytes, std::uint64_t{1} << 47);
 }
@@ -134,7 +134,7 @@ cl_int Kernel::set_local(cl_uint index, std::size_t bytes, const void* value) {
   Argument& argument = arguments_[index];
   if (value != nullptr) return CL_INVALID_ARG_VALUE;
   if (bytes == 0) {
-    // No driver should take it; some do.
+    // No driver should take this; some do.
     if (argument.type.kind != ArgumentClass::local) return CL_INVALID_ARG_SIZE;
     if (const cl_int error = ask_for_size(index, bytes)) return error;
   }
@@ -144,8 +144,9 @@ cl_int Kernel::set_local(cl_uint index, std::size_t bytes, const void* value) {
   return CL_SUCCESS;
 }
 
-/// The driver decides what size a value may have: it alone knows the program's own types, and some take a
-/// float3 in 12 bytes. It is asked once for each size that is not what the type's name says.
+/// The driver decides the sizes that a value may have: it alone knows the program's own types, and some
+/// drivers take a float3 in 12 bytes. The driver is asked once for each size that differs from the size of
+/// the type's name.
 cl_int Kernel::ask_for_size(cl_uint index, std::size_t bytes) {
   const auto reply = program_->connection().call(wire::CheckArgumentSize{id_, index, bytes});
   if (!reply) return kSessionLost;
@@ -159,7 +160,7 @@ cl_int Kernel::set_value(cl_uint index, std::size_t bytes, const void* value) {
   return store_value(index, bytes, value);
 }
 
-/// Without the driver's description, a handle of ours is recognised by being one.
+/// Without the driver's description, an argument is a handle if its value is a live handle of ours.
 cl_int Kernel::set_undescribed(cl_uint index, std::size_t bytes, const void* value) {
   Argument& argument = arguments_[index];
   if (bytes == 0) return CL_INVALID_ARG_SIZE;
@@ -186,7 +187,7 @@ inline void Kernel::mark_set(Argument& argument) {
   argument.changed = true;
 }
 
-// Setting what is set already costs the launch nothing.
+// Setting the same value again costs the launch nothing.
 
 inline void Kernel::store(Argument& argument, wire::ArgumentKind kind, std::uint64_t bytes,
                           std::uint64_t position) {

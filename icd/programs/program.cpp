@@ -6,7 +6,7 @@
 namespace fairgv::icd {
 namespace {
 
-/// What the worker is sent: see wire::kIncludeRoot.
+/// The source as it is sent to the worker: see wire::kIncludeRoot.
 std::string as_sent(const Context& context, const std::string& source) {
   if (!context.session().facts().takes_includes) return source;
   const includes::Directives directives = includes::find_directives(source);
@@ -46,10 +46,10 @@ Program::~Program() {
   context_->session().release_object(id_);
 }
 
-/// A driver may make a program for the devices that sub-devices are part of instead.
+/// A driver may make a program for the whole devices instead of their sub-devices.
 void Program::fetch_devices() {
   const auto is_root = [](const Device* device) { return device->parent() == nullptr; };
-  // A link's devices are those that it is asked for.
+  // A link's devices are the requested devices.
   if (origin_ != ProgramOrigin::link && !std::all_of(devices_.begin(), devices_.end(), is_root)) {
     const auto reply = connection().call(wire::GetProgramDevices{id_});
     if (reply && reply->error == CL_SUCCESS) {
@@ -82,8 +82,7 @@ void Program::add_release_callback(std::function<void(cl_program)> callback) {
   release_callbacks_.push_back(std::move(callback));
 }
 
-// ---- what the builds came to
-// ---------------------------------------------------------------------------------
+// ---- results of builds
 
 Program::Build Program::build_of(const Device& device) const {
   const auto position = position_of(device);
@@ -94,7 +93,7 @@ Program::Build Program::build_of(const Device& device) const {
 bool Program::is_built_for(const Device& device) const {
   if (!has_device(device)) return false;
   const Build build = build_of(device);
-  // Built-in kernels need no build, but drivers may want one; those that do refuse kernels by themselves.
+  // Built-in kernels need no build. A driver that wants one refuses kernels by itself.
   if (origin_ == ProgramOrigin::built_in_kernels && build.status == CL_BUILD_NONE) return true;
   return build.status == CL_BUILD_SUCCESS && build.executable;
 }
@@ -136,7 +135,6 @@ std::shared_ptr<const KernelTable> Program::kernels() {
 }
 
 // ---- queries
-// ---------------------------------------------------------------------------------------------------
 
 cl_int Program::worker_info(cl_program_info param, InfoSink sink) {
   await_builds();

@@ -1,4 +1,4 @@
-// A program object: what it was made from, its builds, and the table of its kernels.
+// A program object: its origin, its builds, and the table of its kernels.
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,15 @@ namespace fairgv::icd {
 /// The kernels of one build; shared by the kernel objects made from it.
 using KernelTable = std::vector<wire::KernelDescription>;
 
-/// What a program was made from.
+/// The origin of a program.
 enum class ProgramOrigin { source, binary, intermediate, built_in_kernels, link };
 
-/// What the worker's slow lane does with a program.
+/// The work of the worker's slow lane on a program.
 enum class BuildStep { build, compile, link };
 
 class Program;
 
-/// A program whose source others include by this name (clCompileProgram).
+/// A program whose source other programs include by this name (clCompileProgram).
 struct EmbeddedHeader {
   const Program* program;
   const char* name;
@@ -53,7 +53,7 @@ class Program : public Object<Program> {
   Connection& connection() const { return context_->connection(); }
   wire::ObjectId id() const { return id_; }
   std::span<Device* const> devices() const { return devices_; }
-  /// Whether the device, or the one that it is part of, is one of the program's.
+  /// Whether the device, or the device that it is part of, is one of the program's devices.
   bool has_device(const Device& device) const { return position_of(device).has_value(); }
   /// Whether it was made from something that can be compiled.
   bool has_source() const {
@@ -61,9 +61,9 @@ class Program : public Object<Program> {
   }
 
   // Building (program_build.cpp). Each is for some of the program's devices (none: all) and waits for the
-  // end, unless `notify` is given, which is then called from the notice thread. `options` may be null.
-  // Whatever depends on how a build ends waits for those under way: drivers whose builds end before the call
-  // returns, callback or not, have programs rely on it.
+  // end, unless `notify` is given, which is then called from the notice thread. `options` may be null. Calls
+  // that depend on the result of a build wait for builds under way: with some drivers a build ends before the
+  // call returns, callback or not, and programs rely on it.
 
   /// clBuildProgram.
   cl_int build(std::span<Device* const> devices, const char* options, std::function<void()> notify);
@@ -73,7 +73,7 @@ class Program : public Object<Program> {
   /// clLinkProgram, for a program of ProgramOrigin::link; once.
   cl_int link(std::span<Device* const> devices, const char* options, std::span<Program* const> inputs,
               std::function<void()> notify);
-  /// Whether the program has been compiled, or linked to a library, and so can be linked. Asks the worker
+  /// Whether the program can be linked, because it has been compiled or linked to a library. Asks the worker
   /// about binaries.
   bool is_linkable();
   /// Whether the driver made no program at all when it failed to link.
@@ -83,7 +83,7 @@ class Program : public Object<Program> {
   bool is_built_for(const Device& device) const;
   /// Whether kernels can be made for any device.
   bool is_built() const;
-  /// Whether the application asked to keep what clGetKernelArgInfo tells.
+  /// Whether the application asked to keep the answers of clGetKernelArgInfo.
   bool describes_arguments() const;
   /// Whether work-groups may be of different sizes: only programs of OpenCL C 2.0 and later that did not
   /// promise otherwise (OpenCL 3.0, 5.8).
@@ -111,7 +111,7 @@ class Program : public Object<Program> {
     std::string remark{};  // of ours, before the driver's log
   };
 
-  /// Files of the program's that a build may include.
+  /// Files of the program that a build may include.
   struct Includes {
     std::string directory;  // the working folder
     includes::FileOptions options;
@@ -129,13 +129,14 @@ class Program : public Object<Program> {
   template <class Call>
   cl_int run(BuildStep step, std::span<Device* const> devices, const char* options, Call& call,
              std::function<void()> notify, const Includes& includes = {});
-  /// Reads what this program's source and the headers' may include.
+  /// Reads the files that this program's source and the headers' sources may include.
   Includes collect_includes(const char* options, std::span<const EmbeddedHeader> headers) const;
   bool send_includes(const Includes& includes);
-  /// Waits until no build is under way, then takes the program for this one and makes the event of its end:
-  /// one that the worker is told of, or it would not know it when it is released.
+  /// Waits until no build is under way, then claims the program for this build and makes the event of the
+  /// build's end. The worker is told of this event, because it must know the event when it is released.
   cl_int start_build(const std::vector<std::size_t>& positions, const Build& build, Ref<Event>& end);
-  /// What the build came to; the first to know tells, and others change nothing.
+  /// Ends the build and returns its result. The first thread to know the result sets it; later calls change
+  /// nothing.
   cl_int end_build(const Event& end, std::int32_t status);
   /// Returns once the builds under way have ended. Waits for the worker, not for the notice thread: callbacks
   /// may ask as well.
@@ -154,7 +155,7 @@ class Program : public Object<Program> {
   const std::string source_;  // or intermediate code
   std::atomic<std::uint32_t> attached_kernels_{0};
 
-  mutable std::mutex mutex_;   // guards what follows
+  mutable std::mutex mutex_;   // guards the members below
   std::vector<Build> builds_;  // of devices_
   std::vector<BuildUnderWay> under_way_;
   std::shared_ptr<const KernelTable> kernels_;

@@ -12,17 +12,17 @@
 namespace fairgv::icd {
 namespace {
 
-/// The root folder for one that has no path here any more.
+/// The working folder; the root folder if the working folder has no path here any more.
 std::string working_directory() {
   std::array<char, PATH_MAX> path{};
   const bool has_path = ::getcwd(path.data(), path.size()) != nullptr && path.front() == '/';
   return has_path ? std::string(path.data()) : "/";
 }
 
-/// In one message, so that a small arena has room for each.
+/// The most bytes in one message, so that a small arena has room for each message.
 constexpr std::size_t kMostIncludeBytes = std::size_t{256} << 10;
 
-/// Hands out ProvideIncludes, one after the other, to a function that may end it with false.
+/// Hands ProvideIncludes messages one after the other to a function, until it returns false.
 class IncludeMessages {
  public:
   explicit IncludeMessages(wire::ObjectId program) { message_.program = program; }
@@ -122,7 +122,7 @@ cl_int Program::run(BuildStep step, std::span<Device* const> devices, const char
   build.remark = includes.found.remark;
   build.executable =
       step == BuildStep::build || (step == BuildStep::link && !has_option(build.options, "-create-library"));
-  // Where no options at all are given, drivers tell what they know.
+  // Without any options, drivers report what they know.
   build.describes_arguments = options == nullptr || has_option(build.options, "-cl-kernel-arg-info");
 
   std::vector<std::size_t> positions;
@@ -171,7 +171,7 @@ Program::Includes Program::collect_includes(const char* options,
 
 bool Program::send_includes(const Includes& includes) {
   const includes::Collection& found = includes.found;
-  if (found.files.empty()) return true;  // then it does not matter where the driver looks
+  if (found.files.empty()) return true;  // then the driver's search order does not matter
   IncludeMessages messages(id_);
   using Place = wire::IncludePlace;
   const auto send = [this](const wire::ProvideIncludes& message) { return connection().send(message); };

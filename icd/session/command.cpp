@@ -22,7 +22,7 @@ WaitList::WaitList(const Context& context, cl_uint count, const cl_event* events
 cl_int WaitList::fill(const Context& context, const cl_event* events, std::span<wire::EventId> to) {
   for (wire::EventId& id : to) {
     const Event* const event = downcast<Event>(*events++);
-    // A handle that was released may lead to an event of our own by now, which may go before the command does.
+    // A released handle may by now lead to an internal event, which may be gone before the command is sent.
     if (event == nullptr || event->references() == 0) return CL_INVALID_EVENT_WAIT_LIST;
     if (event->context() != &context) return CL_INVALID_CONTEXT;
     id = event->id();

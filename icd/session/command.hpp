@@ -16,7 +16,7 @@ namespace fairgv::icd {
 class WaitList {
  public:
   /// Checks the list for a command of `context` (OpenCL 3.0, 5: CL_INVALID_EVENT_WAIT_LIST,
-  /// CL_INVALID_CONTEXT); error() says how that went.
+  /// CL_INVALID_CONTEXT); error() has the result.
   WaitList(const Context& context, cl_uint count, const cl_event* events);
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
@@ -37,8 +37,8 @@ class WaitList {
 };
 
 /// Sends `call` as a command of the queue; `completion` is null when nobody waits for it. kSessionLost if the
-/// session is lost; CL_OUT_OF_RESOURCES if it has as many commands as it may (with an event, that was refused
-/// before).
+/// session is lost; CL_OUT_OF_RESOURCES if the session has reached its limit of commands (with an event, that
+/// was refused before).
 template <class Call>
 cl_int send_command(Queue& queue, Call& call, std::span<const wire::EventId> wait_list,
                     const Event* completion) {
@@ -63,7 +63,7 @@ cl_int enqueue(Queue& queue, Call& call, const WaitList& wait_list, cl_command_t
   return CL_SUCCESS;
 }
 
-/// What a blocking call returns when its command ended with `status`.
+/// The result of a blocking call whose command ended with `status`.
 cl_int blocking_result(Queue& queue, const WaitList& wait_list, std::int32_t status);
 
 }  // namespace fairgv::icd

@@ -26,8 +26,8 @@ void say(std::string_view line) {
   std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
 }
 
-/// What a driver says last, for example of a program that it does not build, would come after the program's
-/// end.
+/// Fetches the driver's last messages, for example about a failed build, which would otherwise come after the
+/// program's end.
 void hear_last_words() {
   constexpr std::chrono::milliseconds kPatience{100};
   // Acquire: pairs with the release store in get().
@@ -87,7 +87,7 @@ Connection* Connection::get_live() {
   if (known == nullptr || !known->session_->lost()) return known;
   {
     const std::lock_guard lock(connect_mutex);
-    // Whoever comes second finds another one. What is lost lives on: objects refer to it.
+    // The second thread finds a new connection. The lost one lives on, because objects refer to it.
     if (current.load(std::memory_order_relaxed) == known) current.store(nullptr, std::memory_order_relaxed);
   }
   Connection* const next = get();

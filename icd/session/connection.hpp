@@ -1,10 +1,10 @@
-// The process' connection to its worker, and what belongs to it: transfers under way and callbacks to come.
+// The process' connection to its worker, with its transfers under way and its waiting callbacks.
 //
 // Made at the first call that needs it, one per process at a time, and never torn down: the application's
-// last calls may come from static destructors. When it is lost (its worker died, or was killed), what was
-// created on it stays lost, and the next context that the application creates begins a new one. In the child
-// of a fork everything starts anew at the child's first call; handles that the parent created are no objects
-// there.
+// last calls may come from static destructors. When the connection is lost (its worker died, or was killed),
+// the objects that were created on it stay lost, and the next context that the application creates begins a
+// new connection. In the child of a fork everything starts anew at the child's first call; handles that the
+// parent created are no objects there.
 #pragma once
 
 #include <atomic>
@@ -24,14 +24,14 @@ namespace fairgv::icd {
 /// Any thread may call any method.
 class Connection {
  public:
-  /// The connection, made if need be. nullptr if there is no daemon to connect to, of which one line on
-  /// standard error has told (unless FAIRGV_LOG=off).
+  /// The connection, made if need be. nullptr if there is no daemon to connect to; one line on standard error
+  /// has reported that (unless FAIRGV_LOG=off).
   static Connection* get();
-  /// The same, but never one that is lost: then a new one has taken its place. nullptr also if the daemon has
+  /// The same, but never a lost connection, which is replaced by a new one. nullptr also if the daemon has
   /// other devices by now.
   static Connection* get_live();
 
-  /// `names`: what the program asks for, or nothing.
+  /// `names`: the platform names that the program asks for, or nothing.
   explicit Connection(std::unique_ptr<session::ClientSession> session,
                       std::optional<session::Names> names = std::nullopt);
 
@@ -40,7 +40,7 @@ class Connection {
   MemoryQuota& memory_quota() { return memory_quota_; }
   DirectMemoryPool& direct_memory() { return direct_memory_; }
   Callbacks& callbacks() { return callbacks_; }
-  /// Whose names the platforms have.
+  /// The kind of names that the platforms have.
   session::Names names() const { return names_; }
 
   /// Sends a one-way call. False if the session is lost.
@@ -63,7 +63,7 @@ class Connection {
   /// In the child of a fork: see ClientSession.
   void disown_in_child() { session_->disown_in_child(); }
 
-  /// Brings what ended commands have brought to where the application expects it: results of reads, output of
+  /// Moves the results of ended commands to where the application expects them: data of reads, output of
   /// kernels. To be called before the application may learn that a command has ended.
   void settle();
 
@@ -75,8 +75,7 @@ class Connection {
   /// Whether a pointer into the arena means the same in this process and in the worker. Asked for once.
   bool shares_addresses();
 
-  /// While a user event is open, waiting for anything that the application did not ask to wait for may never
-  /// end.
+  /// While a user event is open, a wait that the application did not ask for may never end.
   bool has_open_user_events() const { return open_user_events_.load(std::memory_order_acquire) != 0; }
   void user_event_opened() { open_user_events_.fetch_add(1, std::memory_order_acq_rel); }
   void user_event_closed() { open_user_events_.fetch_sub(1, std::memory_order_acq_rel); }

@@ -13,7 +13,7 @@ bool end_work(Connection& connection, wire::EventId event) {
 cl_int work_here(const TransferRequest& request, const Event& event, const std::function<void()>& work) {
   Connection& connection = request.queue.connection();
   const std::int32_t granted = connection.session().wait_for_grant(event.id(), request.type);
-  connection.settle();  // what commands before it have read must be in place
+  connection.settle();  // the data of earlier reads must be in place
   if (granted != CL_RUNNING)
     return blocking_result(request.queue, request.wait_list, event.wait(request.type));
   work();

@@ -11,12 +11,12 @@ namespace {
 
 /// glibc copies at most this much with all loads before the first store.
 constexpr std::uint64_t kBlock = 256;
-/// From here on glibc's memcpy looks after the case by itself.
+/// From this size on glibc's memcpy handles the case by itself.
 constexpr std::uint64_t kLarge = std::uint64_t{1} << 20;
 
-/// From here on the destination is written past the caches, which could not keep it: without reading each
-/// line before it is overwritten, 1.3 to 1.9 times as fast (AMD EPYC, 16 and 64 MiB). glibc does so, too, but
-/// from three quarters of the last-level cache that it believes to have: 192 MiB on a virtual machine
+/// From this size on the destination is written past the caches, which could not keep it. Not reading each
+/// line before it is overwritten is 1.3 to 1.9 times as fast (AMD EPYC, 16 and 64 MiB). glibc does so, too,
+/// but from three quarters of the last-level cache that it believes to have: 192 MiB on a virtual machine
 /// with 32.
 constexpr std::uint64_t kStreamed = std::uint64_t{16} << 20;
 
@@ -40,7 +40,7 @@ void copy_past_caches(std::byte* to, const std::byte* from, std::uint64_t bytes)
     _mm_stream_si128(out + 2, third);
     _mm_stream_si128(out + 3, fourth);
   }
-  _mm_sfence();  // such stores are ordered by nothing else
+  _mm_sfence();  // nothing else orders such stores
   std::memcpy(to + done, from + done, bytes - done);
 }
 #else

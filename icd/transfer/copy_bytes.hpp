@@ -1,4 +1,4 @@
-// memcpy, but for two cases in which memcpy is slower than it could be.
+// memcpy with a faster path for two cases in which memcpy is slow.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 namespace fairgv::icd {
 namespace {
 
-/// The buffer in which an object's bytes really lie, and from where.
+/// The buffer in which an object's bytes really lie, and their offset.
 struct Place {
   const Memory* buffer;
   std::uint64_t origin;

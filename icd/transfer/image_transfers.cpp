@@ -15,8 +15,8 @@ struct Pitches {
 
 constexpr Pitches kNoGaps;
 
-/// The image's own. Drivers do not agree on which of the two separates the images of an array of 1D images,
-/// so both do.
+/// The image's own pitches. Drivers disagree on which of the two separates the images of an array of 1D
+/// images, so both do.
 Pitches pitches_of(const ImageShape& image) {
   const std::uint64_t row = image.layout().row_pitch;
   return {row, image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? row : image.slice_pitch};
@@ -62,7 +62,7 @@ cl_int write_staged(const TransferRequest& request, const Memory& image, const I
   return finish(request, written);
 }
 
-/// A command that does nothing but take its place among the commands: reads the box's first element.
+/// A command that only takes its place among the commands: it reads the box's first element.
 cl_int send_touch(const TransferRequest& request, const Memory& image, const ImageBox& box,
                   const StagingRef& staging, Ref<Event>& completion) {
   const ImageBox first{box.origin, {1, 1, 1}};

@@ -9,7 +9,7 @@
 
 namespace fairgv::icd {
 
-/// Device to host. The result is what the entry point returns.
+/// Device to host. Returns the result of the entry point.
 cl_int read_image_box(const TransferRequest& request, const Memory& image, const ImageBox& box,
                       const HostRegion& to);
 

@@ -10,7 +10,7 @@ namespace {
 
 /// Long transfers are sent in parts of this size, so that copying on the host and on the device overlap.
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
-/// From here on a copy takes longer than waiting until an idle queue grants the access.
+/// From this size on a copy takes longer than waiting until an idle queue grants the access.
 constexpr std::uint64_t kWorthWaitingBytes = std::uint64_t{256} << 10;
 
 /// The commands of one transfer, sent part by part. Each part waits for the one before it, so that the last
@@ -109,36 +109,37 @@ cl_int write_staged(const TransferRequest& request, const BufferRegion& to, cons
   return parts.finish();
 }
 
-/// A command that does nothing but take its place among the commands: reads the region's first byte into
-/// staging. A marker will not do, because in an out-of-order queue it would wait for everything before it.
+/// A command that only takes its place among the commands: it reads the region's first byte into staging. A
+/// marker will not do, because in an out-of-order queue it would wait for everything before it.
 cl_int send_touch(Parts& parts, const BufferRegion& region, const Staging& staging) {
   return send_read(parts, region, 0, staging.part(0, 1), true);
 }
 
-/// The front end may do the work of the command by itself. Not when the application may ask for the times,
-/// which are the driver's.
+/// Whether the front end may do the work of the command by itself. It may not if the application can ask for
+/// the times, which only the driver measures.
 bool is_direct(const TransferRequest& request, const Memory& memory) {
   return memory.direct_data() != nullptr && !(request.event != nullptr && request.queue.has_profiling());
 }
 
-/// On direct memory: the queue has nothing that the command would wait for, and nobody is told when it ends.
+/// Whether a command on direct memory may run at once: the queue has nothing to wait for, and no event
+/// reports the end.
 bool may_pass_now(const TransferRequest& request) {
   return request.event == nullptr && request.wait_list.ids().empty() && request.queue.is_idle() &&
          !request.queue.connection().session().lost();
 }
 
-/// How a read or write of a buffer is done.
+/// The ways to do a read or write of a buffer.
 enum class Route {
   plain_copy,    // at once, by the calling thread
   copy_in_turn,  // by the calling thread, once the command's turn has come
   command,       // by the driver, through staging
 };
 
-/// With direct memory, the calling thread may copy by itself. At once if it may pass now: the application
-/// could have made that copy after a map. In its turn if the call blocks, and also if it is large and nothing
-/// is there to wait for: such data is copied here once in any case, into staging or out of it, and with an
-/// idle queue that copy can be the only one; but not while a user event is open, for which another thread's
-/// command may wait, before ours in the same queue.
+/// With direct memory, the calling thread may copy by itself. At once if the command may pass now: the
+/// application could have made that copy after a map. In its turn if the call blocks, and also if the copy is
+/// large and there is nothing to wait for: such data is copied here once in any case, into staging or out of
+/// it, and with an idle queue that copy can be the only one. But not while a user event is open: another
+/// thread's command, before ours in the same queue, may wait for that event.
 Route route_of(const TransferRequest& request, const Memory& memory, std::uint64_t bytes) {
   if (!is_direct(request, memory)) return Route::command;
   if (may_pass_now(request)) return Route::plain_copy;
@@ -152,7 +153,7 @@ Route route_of(const TransferRequest& request, const Memory& memory, std::uint64
 /// A command on direct memory, done by this thread: `copy()` once the command's turn has come.
 template <class Copy>
 cl_int access(const TransferRequest& request, const BufferRegion& region, Copy copy) {
-  const Ref<Memory> memory(region.memory);  // the application may let go of it meanwhile
+  const Ref<Memory> memory(region.memory);  // the application may release it meanwhile
   Connection& connection = request.queue.connection();
   const Ref<Event> event = request.event != nullptr ? Event::make_command(request.queue, request.type)
                                                     : Event::make_internal(connection);
@@ -162,7 +163,7 @@ cl_int access(const TransferRequest& request, const BufferRegion& region, Copy c
   const cl_int error = send_command(request.queue, call, request.wait_list.ids(), event.get());
   if (error != CL_SUCCESS) return error;
   const std::int32_t granted = connection.session().wait_for_grant(event->id(), request.type);
-  connection.settle();  // earlier reads reach their destinations first, and what kernels have printed
+  connection.settle();  // earlier reads and output of kernels arrive first
   if (granted != CL_RUNNING)
     return blocking_result(request.queue, request.wait_list, event->wait(request.type));
   copy();
@@ -188,10 +189,10 @@ HostRegion direct_region(const BufferRegion& region) {
           region.layout.row_pitch, region.layout.slice_pitch};
 }
 
-/// The host's side of a transfer if it is shared virtual memory, which commands before and after this one may
-/// use: nothing may be copied there before or after the command's turn, so the driver does it all. Only
-/// memory without gaps, and not of the allocation that the buffer itself lies in: no driver is asked to copy
-/// between two views of the same bytes.
+/// The host's side of a transfer if it is shared virtual memory. Commands before and after this one may use
+/// that memory, so nothing may be copied there outside of the command's turn, and the driver does it all.
+/// Only memory without gaps, and not of the allocation that the buffer itself lies in: no driver is asked to
+/// copy between two views of the same bytes.
 std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const HostRegion& host) {
   if (!host.is_flat()) return std::nullopt;
   const auto place = buffer.memory.context().svm().find(host.address);
@@ -199,8 +200,8 @@ std::optional<wire::ArenaRange> shared_range(const BufferRegion& buffer, const H
   return buffer.memory.context().svm().range(host.address, host.bytes());
 }
 
-/// Staging for the next part of a read, or null. Where the arena is full, the parts before make room by
-/// arriving, unless they may wait for something that the program has to do.
+/// Staging for the next part of a read, or null. If the arena is full, earlier parts make room when they
+/// arrive, unless they may wait for an action of the program.
 StagingRef staging_for_read(const TransferRequest& request, const Parts& parts, std::uint64_t bytes) {
   Connection& connection = request.queue.connection();
   StagingRef staging = connection.transfers().allocate(bytes);
@@ -226,7 +227,7 @@ cl_int send_pass(const TransferRequest& request, const BufferRegion& region) {
   return parts.finish();
 }
 
-/// The mapped pointer leads to where the buffer lies.
+/// The mapped pointer leads into the buffer itself.
 Outcome<void*> map_direct(const TransferRequest& request, Memory& memory, std::uint64_t offset,
                           std::uint64_t bytes) {
   std::byte* const pointer = memory.direct_data() + offset;

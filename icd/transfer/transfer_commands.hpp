@@ -1,5 +1,5 @@
-// Sending reads, writes and maps of buffers: staging, splitting, and what a blocking call waits for. The
-// callers (api/transfer.cpp) have checked the arguments.
+// Sending reads, writes and maps of buffers: staging, splitting, and the waits of blocking calls. The callers
+// (api/transfer.cpp) have checked the arguments.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct BufferRegion {
   }
 };
 
-/// What all transfers have in common.
+/// The common arguments of all transfers.
 struct TransferRequest {
   Queue& queue;
   const WaitList& wait_list;
@@ -34,14 +34,14 @@ struct TransferRequest {
   cl_event* event = nullptr;  // the application's, or null
 };
 
-/// Device to host. The result is what the entry point returns.
+/// Device to host. Returns the result of the entry point.
 cl_int read_region(const TransferRequest& request, const BufferRegion& from, const HostRegion& to);
 
 /// Host to device.
 cl_int write_region(const TransferRequest& request, const BufferRegion& to, const HostRegion& from);
 
-/// A read, write, copy or fill of no bytes: takes its place among the commands if the driver has such, else
-/// is the driver's error.
+/// A read, write, copy or fill of no bytes: takes its place among the commands if the driver accepts it, else
+/// returns the driver's error.
 cl_int pass_empty(const TransferRequest& request, Memory& memory);
 
 /// clEnqueueMapBuffer.

@@ -67,15 +67,15 @@ class Transfers {
   /// Keeps a write's staging until its command has ended.
   void keep_until_ended(Ref<Event> command, StagingRef staging);
 
-  /// Has `host` filled from `offset` of `staging` once the command has ended well.
+  /// Fills `host` from `offset` of `staging` once the command has ended well.
   void deliver(Ref<Event> command, StagingRef staging, std::uint64_t offset, const HostRegion& host);
 
-  /// Copies what ended reads have brought to where the application wants it.
+  /// Copies the data of ended reads to where the application wants it.
   void settle();
 
-  /// Memory that a write is about to read may itself be the destination of a read under way: then what the
-  /// read will bring is meant. Returns its staging if that holds all of it, else waits until the memory is
-  /// valid.
+  /// Memory that a write is about to read may itself be the destination of a read under way; the write then
+  /// means the read's data. Returns the read's staging if it holds all of the data, else waits until the
+  /// memory is valid.
   std::optional<StagedSource> find_source(const HostRegion& host);
 
  private:
@@ -90,8 +90,8 @@ class Transfers {
     StagingRef staging;
   };
 
-  /// Beyond this much staging of writes under way, the next write waits for the oldest; or beyond a part of
-  /// the arena, where that is small.
+  /// With more staging of writes under way than this, or than a part of the arena if that is smaller, the
+  /// next write waits for the oldest.
   static constexpr std::uint64_t kPatienceBytes = std::uint64_t{256} << 20;
   static constexpr std::uint64_t kPatiencePart = 4;
 
@@ -104,7 +104,7 @@ class Transfers {
   const std::uint64_t patience_;
   std::atomic<std::uint32_t> read_count_{0};  // size of reads_: settle() without reads costs one load
 
-  std::mutex mutex_;  // guards what follows; held while data is copied out, so that settle() returns after it
+  std::mutex mutex_;  // guards the members below; held during copies, so that settle() returns after them
   std::vector<Read> reads_;  // in the order in which they were enqueued
   std::deque<Write> writes_;
   std::uint64_t write_bytes_ = 0;

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include "runtime/base/near_word.hpp"
+#include <algorithm>
+#include <utility>
+
 #include "runtime/daemon/config/report.hpp"
-#include "runtime/daemon/interventions.hpp"
 #include "runtime/daemon/reports/report.hpp"
-#include "runtime/daemon/tenants/admission.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -19,13 +19,17 @@ std::string only_administrators(const std::string& what) {
   return control::failure_text("only root, the user that runs the daemon and its admin_group may " + what);
 }
 
+std::string outcome(const Result<void>& done) {
+  return done ? control::success_text() : control::failure_text(done.error().message);
+}
+
 }  // namespace
 
-Control::Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::string socket,
+Control::Control(const Needs& needs, Adjustments adjustments, Interventions interventions, std::string socket,
                  std::function<Result<control::ReloadReport>()> reload)
-    : host_(host),
-      sessions_(sessions),
-      usage_(usage),
+    : needs_(needs),
+      adjustments_(adjustments),
+      interventions_(interventions),
       socket_(std::move(socket)),
       reload_(std::move(reload)),
       started_(std::chrono::steady_clock::now()) {}
@@ -36,32 +40,34 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
   if (!request) return control::failure_text(request.error().message);
   switch (request->command) {
     case control::ControlRequest::Command::ps:
-      return to_text(make_report(host_, sessions_, socket_, started_));
+      return report();
     case control::ControlRequest::Command::set:
-      return request->memory ? set_memory(request.value(), from) : set_weight(request.value(), from);
+      return outcome(request->memory ? adjustments_.set_memory(request.value(), from.account, text_of(from))
+                                     : adjustments_.set_weight(request.value(), from.account, text_of(from)));
     case control::ControlRequest::Command::set_policy:
-      return administrator ? set_policy(request.value(), from) : only_administrators("choose a policy");
+      if (!administrator) return only_administrators("choose a policy");
+      return outcome(adjustments_.set_policy(request.value(), from.account, text_of(from)));
     case control::ControlRequest::Command::usage:
-      if (!usage_.on()) {
+      if (!needs_.usage.on()) {
         return control::failure_text(
             "the daemon keeps no record of usage: name a file by store in [usage] of its configuration");
       }
-      usage_.ask(from.token, request->usage,
-                 administrator ? std::nullopt : std::optional(from.account.owner));
+      needs_.usage.ask(from.token, request->usage,
+                       administrator ? std::nullopt : std::optional(from.account.owner));
       return {std::nullopt, true};
     case control::ControlRequest::Command::trace:
       return read_trace(request.value(), from);
     case control::ControlRequest::Command::reload:
       return administrator ? reload(from) : only_administrators("have it read its configuration again");
     case control::ControlRequest::Command::config:
-      return administrator ? control::config_text(to_toml(host_.config))
+      return administrator ? control::config_text(to_toml(needs_.config))
                            : only_administrators("see its configuration");
     case control::ControlRequest::Command::whoami:
       return whoami(request.value(), from);
     case control::ControlRequest::Command::kill:
     case control::ControlRequest::Command::pause:
     case control::ControlRequest::Command::resume:
-      return intervene(request.value(), from);
+      return outcome(interventions_.carry_out(request.value(), from.account));
     case control::ControlRequest::Command::stop:
     case control::ControlRequest::Command::restart:
       break;
@@ -72,72 +78,51 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
   return {control::success_text(), true};
 }
 
-std::string Control::intervene(const control::ControlRequest& request, const ControlPeer& by) {
-  const auto done = daemon::intervene(host_, sessions_, request, by.account);
-  return done ? control::success_text() : control::failure_text(done.error().message);
+std::string Control::report() const {
+  using Seconds = std::chrono::duration<double>;
+  const auto now = std::chrono::steady_clock::now();
+  const Seconds slice = needs_.config.devices.common.slices.most;
+  return to_text(
+      make_report(needs_.sources, {.pid = ::getpid(),
+                                   .version = FAIRGV_VERSION,
+                                   .socket = socket_,
+                                   .uptime_s = Seconds(now - started_).count(),
+                                   .slice_ms = slice.count() * 1e3,
+                                   .restarts = needs_.life.restarts,
+                                   .serving_s = Seconds(now - needs_.life.serving_since).count()}));
 }
 
 std::string Control::reload(const ControlPeer& by) {
-  host_.log.info(by.account, "{} has the configuration read again", text_of(by));
+  needs_.log.info(by.account, "{} has the configuration read again", text_of(by));
   const auto report = reload_();
   return report ? to_text(report.value()) : control::refusal_text(lines_of(report.error()));
 }
 
-std::string Control::whoami(const control::ControlRequest& request, const ControlPeer& peer) const {
+std::string Control::whoami(const control::ControlRequest& request, const ControlPeer& peer) {
+  const TenantRegistry& tenants = needs_.sources.tenancies.registry();
   const auto asked = request.tenant.empty() ? std::nullopt : std::optional(request.tenant);
-  control::WhoAmI who = look_at(host_.config.tenants, host_.tenants, host_.owners,
-                                {peer.credentials, peer.account, peer.socket, asked});
-  // By the tenant's own class; a tenant that is not there yet has none.
-  const TenantRule rule = host_.tenants.rule_of(who.tenant, who.class_name.value_or(""));
-  const auto capacities = host_.memory.capacities();
-  for (const std::uint32_t device : host_.hardware) {
+  control::WhoAmI who =
+      needs_.entrance.look_at({peer.credentials, peer.account, peer.socket, asked}, tenants);
+  // By its own class, which a tenant that is not there yet has not got.
+  const TenantRule rule = tenants.rule_of(who.tenant, who.class_name.value_or(""));
+  const auto capacities = needs_.sources.tenancies.memory().capacities();
+  for (const std::uint32_t device : needs_.sources.devices.hardware) {
     const std::uint64_t capacity = capacities[device];
-    const auto& limit = rule.memory.value_or(host_.config.tenants.default_memory);
+    const auto& limit = rule.memory.value_or(needs_.config.tenants.default_memory);
     who.memory_limits.push_back(std::min(limit.of(capacity), capacity));
   }
   return to_text(who);
-}
-
-std::string Control::set_weight(const control::ControlRequest& request, const ControlPeer& by) {
-  const auto tenant =
-      host_.tenants.set_weight(request.tenant, request.weight, by.account.owner, by.account.administrator);
-  if (!tenant) return control::failure_text(tenant.error().message);
-  host_.dispatch.set_weight(tenant->id, tenant->weight);
-  host_.log.info(by.account, "tenant {}: weight {}, set by {}", tenant->name, tenant->weight, text_of(by));
-  return control::success_text();
-}
-
-std::string Control::set_memory(const control::ControlRequest& request, const ControlPeer& by) {
-  const auto tenant = host_.tenants.set_memory(request.tenant, *request.memory, by.account.owner,
-                                               by.account.administrator, host_.memory.capacities());
-  if (!tenant) return control::failure_text(tenant.error().message);
-  host_.memory.refresh(host_.config.devices, host_.tenants);
-  host_.log.info(by.account, "tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory),
-                 text_of(by));
-  return control::success_text();
-}
-
-std::string Control::set_policy(const control::ControlRequest& request, const ControlPeer& by) {
-  if (sched::find_policy(request.policy) == nullptr) {
-    return control::failure_text("there is no policy '" + request.policy +
-                                 "': " + guess_and_list(request.policy, sched::policy_names()));
-  }
-  if (request.device && *request.device >= host_.devices.size()) {
-    return control::failure_text("there is no device " + std::to_string(*request.device) +
-                                 ": see 'fairgv ps' while a program runs");
-  }
-  host_.dispatch.set_policy(request.policy, request.device);
-  const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
-  host_.log.info(by.account, "{}: policy {}, set by {}", where, request.policy, text_of(by));
-  return control::success_text();
 }
 
 std::string Control::read_trace(const control::ControlRequest& request, const ControlPeer& by) {
   const auto begin = [&] {
     std::optional<uid_t> only_of;
     if (!by.account.administrator) only_of = by.account.owner;
-    host_.log.info(by.account, "{} traces", text_of(by));
-    return std::make_unique<Trace>(host_, sessions_, Trace::Choice{request.tenant, request.device, only_of});
+    needs_.log.info(by.account, "{} traces", text_of(by));
+    const Sources& from = needs_.sources;
+    return std::make_unique<Trace>(
+        Trace::Subject{from.dispatch, from.tenancies.memory().ledger(), from.devices, from.sessions},
+        Trace::Choice{request.tenant, request.device, only_of});
   };
   const auto trace = traces_.ask(by.token, by.account, std::chrono::steady_clock::now(), begin);
   return trace ? control::pack(trace.value()->take()) : control::failure_text(trace.error().message);

@@ -10,10 +10,15 @@
 
 #include "runtime/control/answers.hpp"
 #include "runtime/control/protocol.hpp"
-#include "runtime/daemon/trace/slot.hpp"
-#include "runtime/daemon/reports/usage_keeper.hpp"
-#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/adjustments.hpp"
+#include "runtime/daemon/interventions.hpp"
 #include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/reports/daemon_life.hpp"
+#include "runtime/daemon/reports/sources.hpp"
+#include "runtime/daemon/reports/usage_keeper.hpp"
+#include "runtime/daemon/tenants/entrance.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 
 namespace fairgv::daemon {
 
@@ -37,8 +42,17 @@ struct ControlAnswer {
 
 class Control {
  public:
-  /// All outlive it. `socket` is for the report; `reload` reads the configuration again.
-  Control(Host& host, SessionTable& sessions, UsageKeeper& usage, std::string socket,
+  /// Who does what is asked for, and what is shown. All of it outlives this.
+  struct Needs {
+    const Config& config;
+    Entrance& entrance;
+    Sources sources;
+    const DaemonLife& life;
+    UsageKeeper& usage;
+    UserLog& log;
+  };
+  /// `socket` is for the report; `reload` reads the configuration again.
+  Control(const Needs& needs, Adjustments adjustments, Interventions interventions, std::string socket,
           std::function<Result<control::ReloadReport>()> reload);
 
   /// Administrators may do everything: root, the daemon's own user, and users who were in its admin_group
@@ -47,6 +61,8 @@ class Control {
   ControlAnswer answer(const std::string& request, const ControlPeer& from);
   /// The connection is gone: what it has begun ends.
   void leave(std::uint64_t token) { traces_.leave(token); }
+  /// The session's worker is dead, and its memory is about to go.
+  void take_last(Session& session) { traces_.take_last(session); }
 
   /// When expire() wants to be called.
   std::optional<std::chrono::steady_clock::time_point> deadline() const { return traces_.deadline(); }
@@ -58,17 +74,14 @@ class Control {
   bool take_restart_request() { return std::exchange(restart_requested_, false); }
 
  private:
-  std::string set_weight(const control::ControlRequest& request, const ControlPeer& by);
-  std::string set_memory(const control::ControlRequest& request, const ControlPeer& by);
-  std::string set_policy(const control::ControlRequest& request, const ControlPeer& by);
+  std::string report() const;
   std::string read_trace(const control::ControlRequest& request, const ControlPeer& by);
-  std::string intervene(const control::ControlRequest& request, const ControlPeer& by);
   std::string reload(const ControlPeer& by);
-  std::string whoami(const control::ControlRequest& request, const ControlPeer& peer) const;
+  std::string whoami(const control::ControlRequest& request, const ControlPeer& peer);
 
-  Host& host_;
-  SessionTable& sessions_;
-  UsageKeeper& usage_;
+  const Needs needs_;
+  Adjustments adjustments_;
+  Interventions interventions_;
   const std::string socket_;
   const std::function<Result<control::ReloadReport>()> reload_;
   TraceSlot traces_;

@@ -32,8 +32,9 @@ Result<void> may_resume(const std::string& what, const std::optional<Pause>& pau
 
 class Intervention {
  public:
-  Intervention(Host& host, SessionTable& sessions, Command command, const Account& by)
-      : host_(host), sessions_(sessions), command_(command), account_(by) {}
+  Intervention(TenantRegistry& tenants, SessionTable& sessions, UserLog& log, Command command,
+               const Account& by)
+      : tenants_(tenants), sessions_(sessions), log_(log), command_(command), account_(by) {}
 
   Result<void> on_session(SessionId id) {
     const Session* const session = sessions_.find(id);
@@ -51,7 +52,7 @@ class Intervention {
     }
     if (command_ == Command::resume) {
       if (auto may = may_resume(name, session->paused, administrator_); !may) return may;
-      if (host_.tenants.find(session->tenant)->paused) {
+      if (tenants_.find(session->tenant)->paused) {
         return Error{name + " is paused with its tenant '" + session->tenant_name + "': resume that"};
       }
     }
@@ -62,14 +63,14 @@ class Intervention {
   }
 
   Result<void> on_tenant(const std::string& name) {
-    const auto tenant = host_.tenants.find_to(verb_of(command_), name, by_, administrator_);
+    const auto tenant = tenants_.find_to(verb_of(command_), name, by_, administrator_);
     if (!tenant) return tenant.error();
     if (command_ == Command::kill) return end_all(tenant.value());
     if (command_ == Command::resume) {
       if (auto may = may_resume("tenant '" + name + "'", tenant->paused, administrator_); !may) return may;
-      host_.tenants.resume(tenant->id);
+      tenants_.resume(tenant->id);
     } else {
-      host_.tenants.pause(tenant->id, pause());
+      tenants_.pause(tenant->id, pause());
     }
     tell("tenant " + name);
     sessions_.tell_pauses(tenant->id);
@@ -92,12 +93,12 @@ class Intervention {
   std::string reason() const { return "ended by user " + std::to_string(by_); }
   Pause pause() const { return {by_, administrator_}; }
   void tell(const std::string& what) const {
-    host_.log.info(account_, "{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed",
-                   by_);
+    log_.info(account_, "{}: {} by user {}", what, command_ == Command::pause ? "paused" : "resumed", by_);
   }
 
-  Host& host_;
+  TenantRegistry& tenants_;
   SessionTable& sessions_;
+  UserLog& log_;
   const Command command_;
   const Account account_;
   const uid_t by_ = account_.owner;
@@ -106,8 +107,8 @@ class Intervention {
 
 }  // namespace
 
-Result<void> intervene(Host& host, SessionTable& sessions, const ControlRequest& request, const Account& by) {
-  Intervention intervention(host, sessions, request.command, by);
+Result<void> Interventions::carry_out(const ControlRequest& request, const Account& by) {
+  Intervention intervention(tenants_, sessions_, log_, request.command, by);
   return request.session ? intervention.on_session(SessionId{*request.session})
                          : intervention.on_tenant(request.tenant);
 }

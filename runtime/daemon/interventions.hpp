@@ -6,13 +6,27 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/control/protocol.hpp"
-#include "runtime/daemon/session_table.hpp"
 #include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
 
 namespace fairgv::daemon {
 
-/// Carries out a request of one of the three kinds. Repeating a request is no error; a failure is one line.
-Result<void> intervene(Host& host, SessionTable& sessions, const control::ControlRequest& request,
-                       const Account& by);
+class Interventions {
+ public:
+  /// All outlive it.
+  Interventions(TenantRegistry& tenants, SessionTable& sessions, UserLog& log)
+      : tenants_(tenants), sessions_(sessions), log_(log) {}
+
+  /// Does what a request of one of the three kinds asks for. Doing it again is no error; what cannot be done
+  /// is one line.
+  Result<void> carry_out(const control::ControlRequest& request, const Account& by);
+
+ private:
+  TenantRegistry& tenants_;
+  SessionTable& sessions_;
+  UserLog& log_;
+};
 
 }  // namespace fairgv::daemon

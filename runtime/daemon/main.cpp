@@ -152,9 +152,8 @@ int serve(const CommandLine& command) {
     if (!entered) return fail(entered.error().message);
     background.emplace(std::move(entered).value());
   }
-  const auto lock = handover
-                        ? Result<std::optional<LockFile>>(LockFile::adopt(UniqueFd(handover->lock)))
-                        : LockFile::acquire(fs::path(socket).replace_extension("lock"));
+  const auto lock = handover ? Result<std::optional<LockFile>>(LockFile::adopt(UniqueFd(handover->lock)))
+                             : LockFile::acquire(fs::path(socket).replace_extension("lock"));
   if (!lock) return fail(lock.error().message);
   if (!lock.value()) return fail("another fairgvd already serves " + socket.string(), kAlreadyServed);
 

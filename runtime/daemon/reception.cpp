@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/service/user.hpp"
 
 namespace fairgv::daemon {
@@ -43,7 +44,7 @@ std::string in_seconds(std::chrono::duration<double> time) {
 }  // namespace
 
 Result<void> Reception::open() {
-  auto watch = host_.events.watch(listener_.fd(), [this] { accept_all(); });
+  auto watch = needs_.events.watch(needs_.listener.fd(), [this] { accept_all(); });
   if (!watch) {
     open_again_ = Clock::now() + kAcceptRest;
     return watch.error();
@@ -64,7 +65,7 @@ void Reception::hang_up() {
 
 void Reception::accept_all() {
   for (int left = kMostAccepted; left > 0; --left) {
-    auto accepted = listener_.accept();
+    auto accepted = needs_.listener.accept();
     if (!accepted) {
       if (!std::exchange(told_exhausted_, true)) spdlog::error("{}", accepted.error().message);
       listener_watch_.reset();
@@ -80,7 +81,7 @@ void Reception::accept_all() {
 void Reception::admit(Socket socket) {
   const auto peer = socket.peer();
   if (!peer) return;
-  const Account account = account_of(peer.value(), socket.fd(), host_.config, host_.owners);
+  const Account account = needs_.entrance.account_of(peer.value(), socket.fd());
   if (auto place = find_place(account, peer->uid); !place) {
     tell_refused(peer.value(), account, place.error().message);
     (void)socket.send(to_text(session::Refused{place.error().message}));
@@ -91,7 +92,7 @@ void Reception::admit(Socket socket) {
   connections_.emplace(key, Connection{.socket = std::move(socket),
                                        .peer = peer.value(),
                                        .account = account,
-                                       .hello_by = now + rounded(host_.config.hello_timeout),
+                                       .hello_by = now + rounded(needs_.config.hello_timeout),
                                        .heard = now,
                                        .watch = {}});
   listen_to(key);
@@ -103,11 +104,11 @@ Result<void> Reception::find_place(const Account& account, uid_t uid) {
   const auto has = std::count_if(connections_.begin(), connections_.end(), [&](const auto& entry) {
     return entry.second.account.owner == account.owner;
   });
-  if (!is_administrator(uid) && static_cast<std::uint64_t>(has) >= host_.config.user_connection_limit) {
+  if (!is_administrator(uid) && static_cast<std::uint64_t>(has) >= needs_.config.user_connection_limit) {
     return Error{"user " + std::to_string(account.owner) +
                  " has too many connections to fairgvd that are no sessions"};
   }
-  const std::size_t all = host_.descriptors.connections;
+  const std::size_t all = needs_.entrance.descriptors().connections;
   const std::size_t kept = account.administrator ? 0 : kept_for_administrators(all);
   if (connections_.size() + kept < all) return {};
   std::vector<Seat> seats;
@@ -125,7 +126,7 @@ Result<void> Reception::find_place(const Account& account, uid_t uid) {
 
 void Reception::listen_to(std::uint64_t key) {
   Connection& connection = connections_.at(key);
-  auto watch = host_.events.watch(connection.socket.fd(), [this, key] { on_connection(key); });
+  auto watch = needs_.events.watch(connection.socket.fd(), [this, key] { on_connection(key); });
   if (!watch) return drop(key);
   connection.watch = std::move(watch).value();
 }
@@ -185,7 +186,7 @@ void Reception::greet(std::uint64_t key, const std::string& text) {
     return;
   }
   connection.watch.reset();  // the session watches the socket from now on
-  if (auto started = sessions_.start(hello.value(), connection.peer, connection.socket); !started) {
+  if (auto started = needs_.sessions.start(hello.value(), connection.peer, connection.socket); !started) {
     return refuse(key, started.error().message);
   }
   drop(key);
@@ -195,7 +196,7 @@ void Reception::answer_request(std::uint64_t key, const std::string& text) {
   Connection& connection = connections_.at(key);
   if (!reads_its_answers(connection.socket)) return drop(key);
   const ControlAnswer answer =
-      control_.answer(text, {connection.peer, connection.socket.fd(), connection.account, key});
+      needs_.control.answer(text, {connection.peer, connection.socket.fd(), connection.account, key});
   if (answer.awaits_more) {
     connection.awaits = true;
     connection.watch.reset();
@@ -222,18 +223,15 @@ bool Reception::expects_hello() const {
 std::optional<Reception::Time> Reception::time_of_end(const Connection& connection) const {
   if (connection.awaits || connection.queued) return std::nullopt;
   if (connection.hello_by) return connection.hello_by;
-  if (connection.account.administrator || host_.ends_when_idle) return std::nullopt;
-  const auto timeout = host_.config.idle_timeout;
+  if (connection.account.administrator || ends_when_idle_) return std::nullopt;
+  const auto timeout = needs_.config.idle_timeout;
   return timeout.count() <= 0 ? std::nullopt : std::optional(connection.heard + rounded(timeout));
 }
 
 std::optional<Reception::Time> Reception::deadline() const {
   std::optional<Time> first = open_again_;
-  const auto keep_earlier = [&](const std::optional<Time>& other) {
-    if (other && (!first || *other < *first)) first = other;
-  };
-  keep_earlier(queue_.deadline());
-  for (const auto& [key, connection] : connections_) keep_earlier(time_of_end(connection));
+  keep_earlier(first, queue_.deadline());
+  for (const auto& [key, connection] : connections_) keep_earlier(first, time_of_end(connection));
   return first;
 }
 
@@ -245,8 +243,8 @@ void Reception::expire(Time now) {
   }
   for (const auto& [key, greeted] : late) {
     end(key, greeted ? "fairgvd has hung up: nothing was asked for in " +
-                           in_seconds(host_.config.idle_timeout) + " (idle_timeout_s)"
-                     : "fairgvd has hung up: nothing was said in " + in_seconds(host_.config.hello_timeout) +
+                           in_seconds(needs_.config.idle_timeout) + " (idle_timeout_s)"
+                     : "fairgvd has hung up: nothing was said in " + in_seconds(needs_.config.hello_timeout) +
                            " (hello_timeout_s)");
   }
   if (open_again_ && now >= *open_again_) (void)open();
@@ -268,15 +266,14 @@ void Reception::refuse(std::uint64_t key, const std::string& reason) {
 }
 
 /// A program that tries again and again does not fill the log.
-void Reception::tell_refused(const PeerCredentials& peer, const Account& account,
-                             const std::string& reason) {
+void Reception::tell_refused(const PeerCredentials& peer, const Account& account, const std::string& reason) {
   if (last_refusals_.size() >= kRememberedRefusals) last_refusals_.clear();
   if (std::exchange(last_refusals_[account.owner], reason) == reason) {
     spdlog::debug("refused process {} of {}: {}", peer.pid, account_text(peer.uid, account.owner), reason);
     return;
   }
-  host_.log.warn(account, "refused process {} of {}: {}", peer.pid, account_text(peer.uid, account.owner),
-                 reason);
+  needs_.log.warn(account, "refused process {} of {}: {}", peer.pid, account_text(peer.uid, account.owner),
+                  reason);
 }
 
 void Reception::drop(std::uint64_t key) {
@@ -284,7 +281,7 @@ void Reception::drop(std::uint64_t key) {
   if (found == connections_.end()) return;
   if (found->second.queued) queue_.forget(found->second.account.owner, key);
   connections_.erase(found);
-  control_.leave(key);
+  needs_.control.leave(key);
 }
 
 }  // namespace fairgv::daemon

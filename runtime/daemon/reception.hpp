@@ -18,11 +18,13 @@
 
 #include "runtime/base/socket.hpp"
 #include "runtime/daemon/control.hpp"
+#include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/places.hpp"
 #include "runtime/daemon/limits/request_queue.hpp"
+#include "runtime/daemon/limits/user_log.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/session_table.hpp"
-#include "runtime/daemon/tenants/account.hpp"
+#include "runtime/daemon/tenants/entrance.hpp"
 
 namespace fairgv::daemon {
 
@@ -31,8 +33,16 @@ class Reception {
   using Time = EventLoop::Time;
 
   /// All outlive it, or its last call.
-  Reception(Host& host, SessionTable& sessions, Control& control, const Listener& listener)
-      : host_(host), sessions_(sessions), control_(control), listener_(listener) {}
+  struct Needs {
+    const Config& config;
+    EventLoop& events;
+    Entrance& entrance;
+    SessionTable& sessions;
+    Control& control;
+    const Listener& listener;
+    UserLog& log;
+  };
+  explicit Reception(const Needs& needs) : needs_(needs) {}
 
   /// Lets people in from now on. On an Error it tries again by itself (expire()).
   Result<void> open();
@@ -46,6 +56,8 @@ class Reception {
   /// Answers requests that wait, for a moment; after every round of events.
   void serve(Time now);
 
+  /// Whether the daemon ends without connections: then they may be silent, which is how one keeps it.
+  void set_ends_when_idle(bool ends) { ends_when_idle_ = ends; }
   bool empty() const { return connections_.empty(); }
   /// Whether a connection has yet to say what it is for.
   bool expects_hello() const;
@@ -83,10 +95,8 @@ class Reception {
   void tell_refused(const PeerCredentials& peer, const Account& account, const std::string& reason);
   void drop(std::uint64_t key);
 
-  Host& host_;
-  SessionTable& sessions_;
-  Control& control_;
-  const Listener& listener_;
+  const Needs needs_;
+  bool ends_when_idle_ = false;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t last_key_ = 0;
   RequestQueue queue_;

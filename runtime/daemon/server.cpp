@@ -11,7 +11,7 @@
 #include "runtime/base/core_set.hpp"
 #include "runtime/daemon/config/report.hpp"
 #include "runtime/daemon/reports/metrics.hpp"
-#include "runtime/daemon/succession.hpp"
+#include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/worker/control_group.hpp"
 
 namespace fairgv::daemon {
@@ -50,7 +50,7 @@ Result<void> open_socket_to(const std::string& socket, const Config& config) {
 }
 
 Result<Listener> make_listener(ServerSettings& settings, const Config& config,
-                                        const std::optional<Handover>& handover) {
+                               const std::optional<Handover>& handover) {
   if (handover) {
     UniqueFd fd(handover->listener);
     if (handover->listener_is_borrowed) return Listener::borrow(std::move(fd));
@@ -63,11 +63,6 @@ Result<Listener> make_listener(ServerSettings& settings, const Config& config,
     if (auto given = open_socket_to(settings.socket_path, config); !given) return given.error();
   }
   return listener;
-}
-
-template <class Point>
-void keep_earlier(std::optional<Point>& first, const std::optional<Point>& other) {
-  if (other && (!first || *other < *first)) first = other;
 }
 
 }  // namespace
@@ -90,8 +85,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config c
                                             std::move(listener).value(), std::move(signals).value()));
   if (auto watched = server->watch_everything(); !watched) return watched.error();
   if (handover) {
-    go_on(*handover, server->host_, server->sessions_);
-    server->usage_.resume(*handover);
+    go_on(*handover, server->estate());
   }
   return server;
 }
@@ -100,26 +94,26 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
                std::unique_ptr<DispatchLoop> dispatch, VendorDirectory vendors, Listener listener,
                UniqueFd signals)
     : settings_(std::move(settings)),
+      config_(std::move(config)),
       events_(std::move(events)),
       dispatch_(std::move(dispatch)),
       vendors_(std::move(vendors)),
-      host_{config,
-            *events_,
-            *dispatch_,
-            TenantRegistry(config.tenants),
-            settings_.worker_program,
-            vendors_.path(),
-            {},
-            vendors_.drivers()},
-      sessions_(host_),
-      usage_(host_, sessions_,
+      installation_{settings_.worker_program, vendors_.path(), vendors_.drivers()},
+      tenancies_(config_, *dispatch_),
+      devices_(config_, *dispatch_, tenancies_, log_),
+      sessions_({config_, *events_, *dispatch_, tenancies_, devices_, entrance_, installation_, log_}),
+      usage_(config_.usage, *events_, sources(),
              [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }),
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
-      control_(host_, sessions_, usage_, settings_.socket_path, [this] { return reload(); }),
+      control_({config_, entrance_, sources(), life_, usage_, log_},
+               Adjustments(*dispatch_, tenancies_, devices_.table(), log_),
+               Interventions(tenancies_.registry(), sessions_, log_), settings_.socket_path,
+               [this] { return reload(); }),
       listener_(std::move(listener)),
       signals_(std::move(signals)) {
-  host_.before_forgetting = [this] { usage_.flush(); };
-  reception_.emplace(host_, sessions_, control_, listener_);
+  tenancies_.call_before_forgetting([this] { usage_.flush(); });
+  sessions_.call_before_removal([this](Session& session) { control_.take_last(session); });
+  reception_.emplace(Reception::Needs{config_, *events_, entrance_, sessions_, control_, listener_, log_});
 }
 
 Server::~Server() = default;
@@ -137,27 +131,27 @@ Result<void> Server::watch_everything() {
 
 /// For as many sessions as there may be, as far as the system lets us.
 void Server::count_descriptors() {
-  host_.descriptors = claim_descriptors(host_.config.session_limit);
-  if (host_.descriptors.sessions >= host_.config.session_limit) return;
+  entrance_.count_descriptors();
+  const std::size_t sessions = entrance_.descriptors().sessions;
+  if (sessions >= config_.session_limit) return;
   spdlog::warn(
       "there are descriptors for {} sessions, and session_limit is {}: raise RLIMIT_NOFILE (LimitNOFILE= of "
-      "the "
-      "service) to {}",
-      host_.descriptors.sessions, host_.config.session_limit, descriptors_for(host_.config.session_limit));
+      "the service) to {}",
+      sessions, config_.session_limit, descriptors_for(config_.session_limit));
 }
 
 void Server::run() {
   apply_log_level();
   count_descriptors();
-  host_.ends_when_idle = exit_idle().count() > 0;
+  reception_->set_ends_when_idle(exit_idle().count() > 0);
   place_dispatcher();
   start_services();
   spdlog::info("fairgvd {} serves {}", FAIRGV_VERSION, settings_.socket_path);
   if (vendors_.drivers().empty()) {
     spdlog::warn("no OpenCL driver is registered in {}: install one, for instance pocl-opencl-icd",
-                 host_.config.vendors);
+                 config_.vendors);
   }
-  for (const auto& weakness : {cage_weakness(host_.config.worker), ending_weakness(host_.config.worker)}) {
+  for (const auto& weakness : {cage_weakness(config_.worker), ending_weakness(config_.worker)}) {
     if (weakness) spdlog::warn("{}", *weakness);
   }
   if (const auto& groups = control_group_folder()) clear_left_over_groups(*groups);
@@ -175,21 +169,21 @@ void Server::run() {
 }
 
 std::string Server::metrics() {
-  return metrics_text(host_, read_books(host_, sessions_), usage_.state());
+  return metrics_text(sources(), life_, read_books(sources()), usage_.state());
 }
 
 std::optional<std::string> Server::unready() const {
   if (stopping_) return "the daemon stops";
   if (restarting_) return "the daemon restarts";
   if (reception_->is_exhausted()) return "the daemon has no descriptors left for new programs";
-  if (host_.drivers.empty()) return "no OpenCL driver is registered in " + host_.config.vendors;
+  if (installation_.drivers.empty()) return "no OpenCL driver is registered in " + config_.vendors;
   return std::nullopt;
 }
 
 /// Failures of a service are in the log, and everything else goes on.
 void Server::start_services() {
   usage_.configure();
-  const auto told = metrics_.listen(host_.config.metrics.listen, socket_mode(host_.config));
+  const auto told = metrics_.listen(config_.metrics.listen, socket_mode(config_));
   if (!told) spdlog::error("{}: no metrics are told", told.error().message);
 }
 
@@ -222,7 +216,7 @@ Result<control::ReloadReport> Server::reload() {
   if (!path) return Error{"there is no configuration to read: start fairgvd with --config FILE"};
   auto config = read_config(*path);
   if (!config) return config.error();
-  const ConfigChanges changes = changes_between(host_.config, config.value());
+  const ConfigChanges changes = changes_between(config_, config.value());
   control::ReloadReport report{*path, changes.at_once, changes.new_programs, changes.restart, {}};
   apply(std::move(config).value(), report);
   spdlog::info("read {} again: {} options changed", *path,
@@ -236,25 +230,23 @@ void Server::apply(Config config, control::ReloadReport& report) {
   const auto warn_of = [&](const Result<void>& done) {
     if (!done) report.warnings.push_back(done.error().message);
   };
-  const bool other_group = host_.config.group != config.group;
-  host_.config = std::move(config);
-  host_.owners.refresh();
+  const bool other_group = config_.group != config.group;
+  config_ = std::move(config);
+  entrance_.refresh_owners();
   // A service manager's socket is its own to open.
-  if (other_group && !listener_.is_borrowed()) warn_of(open_socket_to(settings_.socket_path, host_.config));
+  if (other_group && !listener_.is_borrowed()) warn_of(open_socket_to(settings_.socket_path, config_));
   apply_log_level();
   place_dispatcher();
   count_descriptors();
-  host_.ends_when_idle = exit_idle().count() > 0;
-  dispatch_->set_rules(host_.config.devices);
-  host_.tenants.configure(host_.config.tenants);
-  for (const Tenant& tenant : host_.tenants.all()) dispatch_->set_weight(tenant.id, tenant.weight);
-  host_.memory.refresh(host_.config.devices, host_.tenants);
+  reception_->set_ends_when_idle(exit_idle().count() > 0);
+  dispatch_->set_rules(config_.devices);
+  tenancies_.configure();
   if (!usage_.on()) usage_.skip();
   start_services();
   sessions_.apply_configuration();
-  warn_of(vendors_.refresh(host_.config.vendors));
-  host_.drivers = vendors_.drivers();
-  host_.drivers_examined = false;
+  warn_of(vendors_.refresh(config_.vendors));
+  installation_.drivers = vendors_.drivers();
+  installation_.examined = false;
 }
 
 void Server::begin_restart() {
@@ -276,14 +268,13 @@ void Server::restart() {
   if (settings_.config_path) add("--config", *settings_.config_path);
   if (settings_.exit_idle) add("--exit-idle", std::to_string(settings_.exit_idle->count()));
   if (settings_.log_level) add("--log-level", *settings_.log_level);
-  spdlog::info("restarting as {} with {} sessions", settings_.program.string(), sessions_.all().size());
+  spdlog::info("restarting as {} with {} sessions", settings_.program.string(), sessions_.sessions().size());
   const ReloadNotice notice;  // the next program says when it is ready
   usage_.close();
   metrics_.close();
   dispatch_->freeze();
-  Handover handover = gather(host_, sessions_, listener_.fd(), settings_.lock_fd);
+  Handover handover = gather(estate(), listener_.fd(), settings_.lock_fd);
   handover.listener_is_borrowed = listener_.is_borrowed();
-  usage_.hand_over(handover);
   const Error error = replace_program(settings_.program, arguments, handover);
   dispatch_->thaw();
   start_services();
@@ -294,12 +285,12 @@ void Server::restart() {
 }
 
 void Server::apply_log_level() const {
-  spdlog::set_level(spdlog::level::from_str(settings_.log_level.value_or(host_.config.log_level)));
+  spdlog::set_level(spdlog::level::from_str(settings_.log_level.value_or(config_.log_level)));
 }
 
 void Server::place_dispatcher() const {
   const auto all = allowed_cores();
-  const auto device = parse_core_set(host_.config.device_cores);
+  const auto device = parse_core_set(config_.tuning.device_cores);
   if (all) dispatch_->run_on(device ? other_cores(all.value(), device.value()) : all.value());
 }
 
@@ -309,7 +300,7 @@ std::optional<Server::Time> Server::next_deadline() {
   keep_earlier(first, metrics_.deadline());
   keep_earlier(first, reception_->deadline());
   keep_earlier(first, control_.deadline());
-  keep_earlier(first, host_.log.deadline());
+  keep_earlier(first, log_.deadline());
   keep_earlier(first, watchdog_.deadline());
   if (!sessions_.empty() || !reception_->empty() || exit_idle().count() <= 0) {
     idle_since_.reset();
@@ -326,7 +317,7 @@ void Server::expire(Time now) {
   metrics_.expire(now);
   control_.expire(now);
   reception_->expire(now);
-  host_.log.expire(now);
+  log_.expire(now);
   if (watchdog_.due(now)) {
     if (watchdog_.look(now, dispatch_->turns())) tell_alive();
     dispatch_->nudge();
@@ -338,7 +329,7 @@ void Server::expire(Time now) {
 }
 
 void Server::tell_sessions() {
-  const std::size_t sessions = sessions_.all().size();
+  const std::size_t sessions = sessions_.sessions().size();
   if (std::exchange(told_sessions_, sessions) == sessions) return;
   tell_status("serves " + settings_.socket_path + " with " + std::to_string(sessions) +
               (sessions == 1 ? " session" : " sessions"));
@@ -349,7 +340,7 @@ bool Server::idle_for_too_long(Time now) {
 }
 
 std::chrono::duration<double> Server::exit_idle() const {
-  return settings_.exit_idle.value_or(host_.config.exit_idle);
+  return settings_.exit_idle.value_or(config_.exit_idle);
 }
 
 void Server::shut_down() {
@@ -362,7 +353,7 @@ void Server::shut_down() {
     sessions_.expire(Clock::now());
   }
   usage_.close();
-  if (!sessions_.empty()) spdlog::error("{} workers could not be killed", sessions_.all().size());
+  if (!sessions_.empty()) spdlog::error("{} workers could not be killed", sessions_.sessions().size());
   spdlog::info("stopped");
 }
 

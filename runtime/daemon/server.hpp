@@ -20,6 +20,9 @@
 #include "runtime/daemon/reports/metrics_server.hpp"
 #include "runtime/daemon/service/service_manager.hpp"
 #include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/succession.hpp"
+#include "runtime/daemon/tenants/entrance.hpp"
+#include "runtime/daemon/worker/installation.hpp"
 
 namespace fairgv::daemon {
 
@@ -31,7 +34,7 @@ struct ServerSettings {
   std::filesystem::path worker_program;
   std::filesystem::path program;  // of the daemon; a restart starts it
   int lock_fd = -1;               // the caller's; for a restart
-  UniqueFd listener{};      // listens at socket_path for a service manager; none: one is made
+  UniqueFd listener{};            // listens at socket_path for a service manager; none: one is made
 };
 
 class Server {
@@ -53,6 +56,8 @@ class Server {
          UniqueFd signals);
   Result<void> watch_everything();
   void count_descriptors();
+  Estate estate() { return {*dispatch_, tenancies_, devices_, sessions_, usage_, life_}; }
+  Sources sources() { return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions()}; }
   void on_signal();
   void reload_on_signal();
   /// Reads the configuration again and applies it. On an Error (a line for each mistake) nothing changes.
@@ -74,11 +79,17 @@ class Server {
   void shut_down();
 
   const ServerSettings settings_;
+  Config config_;  // as it was read last: the parts look at it
   std::unique_ptr<EventLoop> events_;
   std::optional<Reception> reception_;  // hangs up last: a peer that waits for the end finds all files gone
   std::unique_ptr<DispatchLoop> dispatch_;
   VendorDirectory vendors_;
-  Host host_;
+  Installation installation_;
+  DaemonLife life_;
+  UserLog log_;
+  Entrance entrance_{config_};
+  Tenancies tenancies_;
+  DeviceKeeper devices_;
   SessionTable sessions_;
   UsageKeeper usage_;
   MetricsServer metrics_;

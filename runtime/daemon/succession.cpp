@@ -48,39 +48,63 @@ Result<void> try_out(const std::filesystem::path& program, std::vector<std::stri
                " --check' by hand, or see the lines above"};
 }
 
+/// Returns their ids, in the same order.
+std::vector<TenantId> restore_tenants(const Handover& handover, const Estate& estate) {
+  std::vector<TenantId> ids;
+  for (const HandedTenant& handed : handover.tenants) {
+    const Tenant tenant = estate.tenancies.registry().restore({.id = {},
+                                                               .name = handed.name,
+                                                               .uid = handed.uid,
+                                                               .asked = handed.asked,
+                                                               .set = handed.set,
+                                                               .asked_memory = handed.asked_memory,
+                                                               .set_memory = handed.set_memory,
+                                                               .class_name = handed.class_name,
+                                                               .assigned = handed.assigned,
+                                                               .paused = handed.paused,
+                                                               .probation = handed.probation,
+                                                               .counts = handed.counts});
+    ids.push_back(tenant.id);
+    estate.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
+    estate.tenancies.memory().restore_totals(handed.name, handed.memory);
+  }
+  return ids;
+}
+
 }  // namespace
 
-Handover gather(Host& host, const SessionTable& sessions, int listener, int lock) {
+Handover gather(const Estate& estate, int listener, int lock) {
   const auto now = std::chrono::steady_clock::now();
+  const auto& kills = estate.sessions.sessions().kills().all();
   Handover handover{.listener = listener,
                     .lock = lock,
-                    .last_session = sessions.last_id(),
-                    .restarts = host.restarts,
-                    .served_s = std::chrono::duration<double>(now - host.serving_since).count(),
-                    .devices = host.devices,
-                    .hardware = host.hardware,
+                    .last_session = estate.sessions.last_id(),
+                    .restarts = estate.life.restarts,
+                    .served_s = std::chrono::duration<double>(now - estate.life.serving_since).count(),
+                    .devices = estate.devices.table().devices,
+                    .hardware = estate.devices.table().hardware,
                     .tenants = {},
-                    .sessions = sessions.handed(),
-                    .kills = {sessions.kills().all().begin(), sessions.kills().all().end()}};
-  std::vector<Tenant> tenants = host.tenants.all();
+                    .sessions = estate.sessions.handed(),
+                    .kills = {kills.begin(), kills.end()}};
+  std::vector<Tenant> tenants = estate.tenancies.registry().all();
   std::sort(tenants.begin(), tenants.end(),
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
   for (const Tenant& tenant : tenants) {
-    handover.tenants.push_back({tenant.name,
-                                tenant.uid,
-                                tenant.asked,
-                                tenant.set,
-                                host.dispatch.books(tenant.id),
-                                tenant.asked_memory,
-                                tenant.set_memory,
-                                tenant.counts,
-                                host.dispatch.entitled(tenant.id),
-                                host.memory.totals(tenant.name, now),
-                                {},
-                                tenant.class_name,
-                                tenant.assigned,
-                                tenant.paused,
-                                tenant.probation});
+    handover.tenants.push_back({.name = tenant.name,
+                                .uid = tenant.uid,
+                                .asked = tenant.asked,
+                                .set = tenant.set,
+                                .books = estate.dispatch.looks().books(tenant.id),
+                                .asked_memory = tenant.asked_memory,
+                                .set_memory = tenant.set_memory,
+                                .counts = tenant.counts,
+                                .entitled = estate.dispatch.looks().entitled(tenant.id),
+                                .memory = estate.tenancies.memory().totals(tenant.name, now),
+                                .sampled = estate.usage.sampled(tenant.id),
+                                .class_name = tenant.class_name,
+                                .assigned = tenant.assigned,
+                                .paused = tenant.paused,
+                                .probation = tenant.probation});
   }
   return handover;
 }
@@ -103,46 +127,33 @@ Error replace_program(const std::filesystem::path& program, const std::vector<st
   return error;
 }
 
-void go_on(const Handover& handover, Host& host, SessionTable& sessions) {
+void go_on(const Handover& handover, const Estate& estate) {
   keep_over_exec(handover, false);
-  host.restarts = handover.restarts + 1;
-  host.serving_since =
+  estate.life.restarts = handover.restarts + 1;
+  estate.life.serving_since =
       std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                              std::chrono::duration<double>(handover.served_s));
-  host.memory.set_devices({});
-  // Devices stay grouped as they were: turns that two sessions have now could not be merged.
+  estate.tenancies.memory().set_devices({});
+  // What is one stays one: turns that two sessions have now could not be made one.
   for (std::size_t device = 0; device < handover.devices.size(); ++device) {
-    sessions.add_device(handover.devices[device], handover.hardware[device]);
+    estate.devices.add(handover.devices[device], handover.hardware[device]);
   }
-  for (const HandedTenant& handed : handover.tenants) {
-    const Tenant tenant = host.tenants.restore({.id = {},
-                                                .name = handed.name,
-                                                .uid = handed.uid,
-                                                .asked = handed.asked,
-                                                .set = handed.set,
-                                                .asked_memory = handed.asked_memory,
-                                                .set_memory = handed.set_memory,
-                                                .class_name = handed.class_name,
-                                                .assigned = handed.assigned,
-                                                .paused = handed.paused,
-                                                .probation = handed.probation,
-                                                .counts = handed.counts});
-    host.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
-    host.memory.restore_totals(handed.name, handed.memory);
-  }
-  host.memory.refresh(host.config.devices, host.tenants);
-  sessions.continue_after(handover.last_session, handover.kills);
+  const std::vector<TenantId> ids = restore_tenants(handover, estate);
+  estate.tenancies.refresh_memory();
+  estate.sessions.continue_after(handover.last_session, handover.kills);
   std::size_t adopted = 0;
   for (const HandedSession& handed : handover.sessions) {
-    if (auto done = sessions.adopt(handed); done) {
+    if (auto done = estate.sessions.adopt(handed); done) {
       ++adopted;
     } else {
       spdlog::error("session {} of tenant {} cannot go on: {}", handed.id, handed.tenant,
                     done.error().message);
     }
   }
-  host.dispatch.resume();
+  estate.dispatch.resume();
   spdlog::info("went on with {} of {} sessions", adopted, handover.sessions.size());
+  estate.usage.skip();
+  for (std::size_t i = 0; i < ids.size(); ++i) estate.usage.restore(ids[i], handover.tenants[i].sampled);
 }
 
 }  // namespace fairgv::daemon

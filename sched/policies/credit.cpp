@@ -74,7 +74,7 @@ bool CreditPolicy::kept_for(TenantId id, Time now) const {
   return in_use_ && in_use_->tenant == id && in_use_->kept && now < in_use_->ends;
 }
 
-/// For the slice in use, up to now.
+/// Pays for the slice in use, up to now.
 void CreditPolicy::pay(Time now) {
   const Time until = std::min(now, in_use_->ends);
   const Duration due = std::max(until - in_use_->paid_until, Duration(0));

@@ -1,18 +1,19 @@
-// What `credit-poll` and `credit-hs` share: Credit scheduling as FairGV (section 5.3) took it over from the
+// The base of `credit-poll` and `credit-hs`: Credit scheduling as FairGV (section 5.3) took it over from the
 // CPU scheduler of Xen for comparison, "simple time-sharing based on a time slice".
 //
-// Tenants hold credits, which are time. A turn is a slice; it is paid by the clock from its beginning to its
-// end, but never more than the slice. Whoever has credits left (UNDER) goes before those that have overdrawn
-// (OVER); within each class tenants take turns. What was paid is handed out again in proportion to the
-// weights, once it adds up to a slice (the period).
+// Tenants hold credits, which are time. A turn is a slice. The tenant pays by the clock from the turn's
+// beginning to its end, but never more than the slice. Tenants with credits left (UNDER) go before tenants
+// that have overdrawn (OVER); within each class tenants take turns. Paid credits are handed out again in
+// proportion to the weights, once they add up to a slice (the period).
 //
 // The paper names no numbers. Chosen here:
 // - From Xen: credits stay within a slice of zero either way, period and slice are equal, and only tenants
-//   that have been runnable in the period receive. Left out: Xen's boost of who wakes, since the papers apply
-//   it to host processors only, and its ticks, since a turn's beginning and end are known exactly.
+//   that have been runnable in the period receive. Left out: Xen's boost of waking
+//   domains, since the papers apply it to host processors only, and its ticks, since a turn's beginning and
+//   end are known exactly.
 // - The period is counted in time paid and not by the clock. Xen pays for every tick, so there both are the
-//   same; here what nobody pays for (the overrun of a turn, which makes the slope of figure 11) would be
-//   handed out nevertheless, until everybody were UNDER and weights had no effect.
+//   same. Here the clock would also hand out time that nobody pays for (the overrun of a turn, which makes
+//   the slope of figure 11), until all tenants were UNDER and weights had no effect.
 //
 // O(n) once per period, O(1) otherwise: as in Xen, and good enough for comparison.
 #pragma once
@@ -43,7 +44,7 @@ class CreditPolicy : public Policy {
   Duration credit(TenantId id) const { return members_.at(id).credit; }
 
  protected:
-  /// For pause(): the tenant keeps the device, and pays for it, until its slice is over.
+  /// For pause(): the tenant keeps the device, and pays for it, until the slice is over.
   std::optional<Time> keep(TenantId id, Time now);
 
  private:
@@ -58,7 +59,7 @@ class CreditPolicy : public Policy {
     TenantId tenant;
     Time paid_until;
     Time ends;
-    bool kept = false;  // its turn is over, but the device is kept for it
+    bool kept = false;  // the turn is over, but the device is kept for the tenant
   };
 
   virtual TurnEnd turn_end() const = 0;
@@ -72,7 +73,7 @@ class CreditPolicy : public Policy {
   std::unordered_map<TenantId, Member> members_;
   ArrivalQueue under_, over_;  // runnable tenants
   std::optional<SliceInUse> in_use_;
-  Duration paid_{0};  // and not yet handed out
+  Duration paid_{0};  // credits not yet handed out
 };
 
 }  // namespace fairgv::sched

@@ -30,8 +30,8 @@ void FairPolicy::wake(TenantId id, Time now) {
     pauses.stakes.paid();
   }
   const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
-  // A short one is learnt also when the device was not kept: who begins to come back quickly is kept for
-  // again.
+  // A short pause counts even if the device was not kept, so that the device is kept again for a tenant that
+  // begins to come back quickly.
   if (pause <= kLongestAnticipation) pauses.probes.paid();
   if (pauses.kept || pause <= kLongestAnticipation) pauses.usual = (3 * pauses.usual + pause) / 4;
   pauses.paused.reset();
@@ -88,8 +88,8 @@ std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
   return now + keep;
 }
 
-/// The loss of the first to run, were it blocked now, beyond what its credit covers: virtual time would
-/// become the tag of the one after it, which has last had a turn far longer than a slice.
+/// The loss of the first tenant if it were blocked now, beyond its credit: virtual time would become the tag
+/// of the tenant after it, whose last turn was far longer than a slice.
 Duration FairPolicy::stake(TenantId id) const {
   const auto second = queue_.second();
   if (!second) return Duration(0);
@@ -116,7 +116,7 @@ std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Tim
 }
 
 Duration FairPolicy::credit(const Pauses& pauses, Time now) const {
-  // What the others can be ahead of it, by a turn of theirs and a lead.
+  // The most that the others can be ahead of it: a turn of theirs and a lead.
   return now - pauses.blocked <= slice() ? slice() + lead() : Duration(0);
 }
 

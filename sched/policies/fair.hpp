@@ -1,20 +1,21 @@
 // `fair`: start-time fair queuing, made work-conserving (FairGV, sections 3.2.1 and 3.2.2). The default.
 //
-// The order is FairQueue's. What is added here is how a tenant that pauses between two kernels is treated,
-// which the paper leaves open; without it tenants with pauses would alternate whatever their weights:
+// The order is FairQueue's. This policy adds the treatment of a tenant that pauses between two kernels, which
+// the paper leaves open. Without it tenants with pauses would alternate, whatever their weights:
 //
 // - Credit: after a pause of at most a slice a tenant keeps its start tag, but comes back no more than a
 //   slice and a lead behind virtual time. After a longer sleep it starts at virtual time, as in the paper.
-// - Lead: a tenant whose last turn was no longer than an eighth of a slice runs, when it wakes, before those
-//   to whom it is ahead by as much, so that one that needs the device for moments is served within the slice
-//   of the running one, however many others wait. If it is the one to run next, that turn is asked for when a
-//   quarter of it is over: the slice bounds the wait also where the turn in progress has just begun.
-// - Anticipation: if the tenant that has just paused is still the one to run next, and its pauses have lately
-//   been short, the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag
-//   takes the device at once. A long pause for which the device was not kept teaches nothing: where the
-//   device is the host's own processors, the program may just not have got one. So it is kept once in a
-//   while, and ever more rarely, for those whose pauses are long, too. Who comes back to a device that was
-//   kept for it pays for the time: nobody else could use it.
+// - Lead: a tenant whose last turn was no longer than an eighth of a slice gets a lead of an eighth of a
+//   slice when it wakes, over the tenants that wait. So a tenant that needs the device for moments is served
+//   within the slice of the running tenant, however many others wait. If it is next, the running turn is
+//   asked for when a quarter of its slice is over: the slice bounds the wait even if that turn has just
+//   begun.
+// - Anticipation: if the tenant that has just paused is still next, and its pauses have lately been short,
+//   the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag takes the
+//   device at once. A long pause for which the device was not kept teaches nothing: where the device is the
+//   host's own processors, the program may only have lacked a processor. So the device is kept once in a
+//   while, and ever more rarely, for tenants with long pauses, too. A tenant that comes back to a device that
+//   was kept for it pays for the time, because nobody else could use it.
 // - Stake: a tenant that has kept the device for far more than a slice, in a kernel that cannot be cut, owes
 //   as much to the tenant that has paused. Virtual time would forget that debt in the shortest pause, and a
 //   tenant with such kernels would have more than its share. So the device is kept for up to a sixteenth of
@@ -31,19 +32,19 @@ namespace fairgv::sched {
 
 class FairPolicy final : public Policy {
  public:
-  /// The longest time for which the device is kept idle for the tenant that is to run next.
+  /// The longest time for which the device is kept idle for the next tenant.
   static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
 
-  /// Part of what the tenant that is to run next would lose: for how long the device is kept for it.
+  /// The device is kept for this part of the time that the next tenant would lose.
   static constexpr int kStakeFraction = 16;
-  /// At most.
+  /// ... and at most for so long.
   static constexpr Duration kLongestForStake = std::chrono::milliseconds(100);
 
   /// Part of a slice: the lead of a tenant that wakes.
   static constexpr int kLeadFraction = 8;
 
-  /// Part of a slice: what a turn has before it is asked for because of a tenant with a lead. Turns that
-  /// change too often cost everybody.
+  /// Part of a slice that a turn gets before it is asked for because of a tenant with a lead. Too many
+  /// changes of turns cost everybody.
   static constexpr int kUndisturbedFraction = 4;
 
   using Policy::Policy;
@@ -67,12 +68,12 @@ class FairPolicy final : public Policy {
  private:
   struct Pauses {
     Time blocked{};              // when it last ran out of work
-    Duration last_turn{0};       // what it has used since its last turn began
+    Duration last_turn{0};       // time used since its last turn began
     std::optional<Time> paused;  // when it gave its turn back with nothing to issue; none once it came back
     bool kept = false;           // the device, after that, because its pauses are short
     bool keeping = false;        // it still is
-    ProbePace probes{};          // of pauses that were not thought short
-    ProbePace stakes{};          // for which the device was kept because of what it would lose
+    ProbePace probes{};          // of pauses that were not expected to be short
+    ProbePace stakes{};          // of keeping the device because of the stake
     Duration usual{0};           // how long it took to come back: a running mean, of twice the longest
                                  // anticipation at most
   };

@@ -1,6 +1,6 @@
-// What `fifo` and `round-robin` share: runnable tenants take turns in the order in which they arrived, and
-// whoever has had its turn goes to the back. Weights and measured time are ignored; nothing is owed, and the
-// device is never kept for anybody.
+// The base of `fifo` and `round-robin`: runnable tenants take turns in the order in which they arrived, and a
+// tenant goes to the back after its turn. Weights and measured time are ignored; nothing is owed, and the
+// device is never kept for any tenant.
 #pragma once
 
 #include <unordered_set>

@@ -16,10 +16,10 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
   bool weighted;         // shares follow the weights
-  bool work_conserving;  // the device idles only if nobody wants it, or for a moment for who has just paused
+  bool work_conserving;  // the device idles only if nobody wants it, or briefly for a tenant that has paused
 };
 
-/// All there are, the default first.
+/// All policies, the default first.
 std::span<const PolicyInfo> all_policies();
 /// Null for an unknown name.
 const PolicyInfo* find_policy(std::string_view name);

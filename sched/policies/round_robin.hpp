@@ -1,8 +1,9 @@
 // `round-robin`: everybody in turn, a slice each, whatever the weights (Pegasus, section 4.3, "Round robin
 // (RR) [fair-share]").
 //
-// The paper says no more than that it is independent of the hypervisor. Chosen here: a turn is a slice of
-// measured device time; who runs past it owes nothing; who has nothing to issue gives its turn away.
+// The paper says only that this policy is independent of the hypervisor. Chosen here: a turn is a slice of
+// measured device time; a tenant that overruns it owes nothing; a tenant with nothing to issue gives its turn
+// away.
 #pragma once
 
 #include "sched/policies/in_turn.hpp"

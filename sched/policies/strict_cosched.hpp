@@ -6,9 +6,10 @@
 // to listen to here, so this policy plays it:
 //
 // - The host's schedule is a sequence of fixed turns of one slice by the clock, given in proportion to the
-//   weights. A turn counts whole, used or not; what drains after it counts for nobody.
-// - In the schedule is who wants the device, and for 100 ms longer who wanted it: it is taken to compute on
-//   the host. Its turns come, and the device stays idle in them unless it comes back within.
+//   weights. A turn counts whole, used or not; commands that drain after it count for nobody.
+// - The schedule holds every tenant that wants the device, and keeps it for 100 ms after that, because it is
+//   taken to compute on the host. Its turns come, and the device stays idle in them unless the tenant comes
+//   back within.
 // - Algorithm 2 compares credits before a switch, because several processors' requests compete. One schedule
 //   has no rivals, so the condition holds always.
 // - Left out: Pegasus gives the device to somebody else when no scheduled domain wants it; FairGV's
@@ -34,7 +35,7 @@ class StrictCoschedPolicy final : public Policy {
   void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) override;
   void wake(TenantId id, Time now) override;
   void block(TenantId id, Time now) override;
-  /// Ignored: a turn counts as long as it is.
+  /// Ignored: every turn counts whole.
   void charge(TenantId id, Duration used, Time now) override;
   Decision next(Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
@@ -47,7 +48,7 @@ class StrictCoschedPolicy final : public Policy {
 
   void open_turn(Time now);
 
-  FairQueue host_;  // who is on the host's processors
+  FairQueue host_;  // the schedule of the host's processors
   std::unordered_map<TenantId, Member> members_;
   std::optional<TenantId> owner_;  // of the turn in progress
   Time turn_ends_{};

@@ -74,7 +74,7 @@ void SimulatedDevice::want(std::size_t session, Time now) {
   policy_->wake(id_of(tenant), now);
   if (turn_) {
     const TenantId holder = id_of(sessions_[turn_->session].tenant);
-    // A turn without an end that nobody measures is over when its slice is.
+    // A turn without an end that is not measured ends with its slice.
     if (turn_->alone && turn_->turn.end == TurnEnd::measured) turn_->asked_from = now;
     if (const auto from = policy_->preempts(id_of(tenant), holder, now)) {
       turn_->asked_from = std::min(turn_->asked_from.value_or(Time::max()), *from);
@@ -135,7 +135,7 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
 std::uint64_t SimulatedDevice::most_in_flight() const {
   if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  // As a worker bounds what a lone program keeps in flight (runtime/vgpu/turn/turn_meter.hpp).
+  // The bound of a worker on a lone program's commands in flight (runtime/vgpu/turn/turn_meter.hpp).
   return std::clamp(static_cast<std::uint64_t>(model_.slices.alone() / kernel), TurnPlan::kLeastInFlight,
                     TurnPlan::kMostInFlight);
 }

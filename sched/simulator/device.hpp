@@ -1,5 +1,5 @@
-// One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatch/dispatcher.hpp does,
-// and runs their commands as a worker does, but in simulated time and without anything to fail.
+// One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatch/dispatcher.hpp
+// does, and runs their commands as a worker does, but in simulated time and without anything to fail.
 //
 // Simplified: switching costs nothing, and a worker with nothing to issue gives its turn back at once (the
 // real one waits for a moment first; `pause()` is asked all the same).
@@ -18,7 +18,7 @@
 
 namespace fairgv::sched {
 
-/// What one tenant got from one device.
+/// One tenant's outcome on one device.
 struct TenantOutcome {
   Duration used{0};
   Duration longest_turn{0};     // device time of one turn
@@ -36,7 +36,7 @@ class SimulatedDevice {
  public:
   struct Model {
     std::size_t index = 0;
-    /// Commands that a session keeps in flight when nobody measures them: the driver's queue.
+    /// Commands that a session keeps in flight when they are not measured: the driver's queue.
     std::uint64_t queue_depth = kDriverQueue;
     SliceRule slices = kAdaptiveSlice;
   };
@@ -52,7 +52,7 @@ class SimulatedDevice {
   void account(Time now);
 
   const DeviceOutcome& outcome() const { return outcome_; }
-  /// A turn has ended with the event that was handled last.
+  /// Whether a turn has ended with the event that was handled last.
   bool turn_ended() const { return turn_ended_; }
 
  private:

@@ -1,5 +1,5 @@
-// What will happen in a simulation, in order of time; what was scheduled first goes first among equals, so
-// that a run can be repeated exactly.
+// The future events of a simulation, in order of time. Among equals the event that was scheduled first goes
+// first, so that a run can be repeated exactly.
 #pragma once
 
 #include <cstdint>

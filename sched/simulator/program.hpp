@@ -1,6 +1,6 @@
 // A synthetic program of a simulated tenant: commands that come in bursts, with sleep between them.
 //
-// What it draws depends on its seed alone, not on when it is served, so that the same program can be put
+// Its random numbers depend on its seed alone, not on when it is served, so that the same program can be run
 // under different policies.
 #pragma once
 
@@ -29,9 +29,9 @@ class Program {
 
   /// Commands that could be issued now.
   std::uint64_t ready() const { return ready_; }
-  /// Issues one of them: how long it keeps the device busy.
+  /// Issues one command. Returns how long it keeps the device busy.
   Duration issue();
-  /// Once none is ready: how long the program sleeps, after which the next burst is ready.
+  /// Called when no command is ready. Returns how long the program sleeps; then the next burst is ready.
   Duration sleep();
 
  private:

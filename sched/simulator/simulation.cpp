@@ -10,7 +10,7 @@
 namespace fairgv::sched {
 namespace {
 
-// A clock that stood at zero would make everybody look as if it had just blocked.
+// With a clock that starts at zero every tenant would look as if it had just blocked.
 constexpr Time kStart{std::chrono::hours(1)};
 
 double usable_alone(const TenantSpec& tenant) {
@@ -28,7 +28,7 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
   result.entitled = entitled_shares(result.tenants);
 
   EventQueue events;
-  std::deque<SimulatedDevice> devices;  // which cannot be moved
+  std::deque<SimulatedDevice> devices;  // a deque: devices cannot be moved
   for (std::size_t index = 0; index < settings.devices; ++index) {
     auto policy = make_policy(settings.policy, settings.slices.least);
     if (!policy) {
@@ -57,7 +57,8 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
 std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants) {
   std::vector<std::size_t> order(tenants.size());
   std::iota(order.begin(), order.end(), 0);
-  // Whoever needs least for its weight is satisfied first, and leaves its rest to those behind it.
+  // The tenant that needs least for its weight is satisfied first, and leaves its rest to the tenants behind
+  // it.
   const auto need = [&](std::size_t tenant) {
     return usable_alone(tenants[tenant]) / tenants[tenant].weight;
   };

@@ -31,14 +31,14 @@ struct SimulationResult {
   std::vector<DeviceOutcome> devices;
 };
 
-/// Told after every turn, for tests of what must hold all the time.
+/// Called after every turn, for tests of invariants.
 using TurnObserver = std::function<void(std::size_t device, const DeviceOutcome& outcome)>;
 
 /// Throws std::invalid_argument for an unknown policy or an invalid weight.
 SimulationResult simulate(const SimulationSettings& settings, const TurnObserver& after_turn = {});
 
-/// The share of a device that each tenant is entitled to: by weight, but none more than it could use alone;
-/// what some cannot use goes to the others by weight (weighted max-min fairness).
+/// The share of a device that each tenant is entitled to: by weight, but never more than it could use alone;
+/// a tenant's unused share goes to the others by weight (weighted max-min fairness).
 std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants);
 
 }  // namespace fairgv::sched

@@ -1,7 +1,7 @@
 // The place in the tokens that a parse has reached, and its error. Private to the reader.
 //
-// The first error stays and makes every later question answer "no", so that a parse runs out by itself;
-// whoever loops asks failed().
+// The first error stays and makes every later question answer "no", so that a parse runs out by itself; loops
+// check failed().
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ class Cursor {
   /// Takes the token if it is there.
   bool accept(std::string_view punctuation);
   bool accept_dot(std::string_view word);
-  /// Takes what must be there, or fails.
+  /// Takes the token, which must be there, or fails.
   void expect(std::string_view punctuation);
   std::string expect_identifier(std::string_view what);
   std::uint64_t expect_integer(std::string_view what);

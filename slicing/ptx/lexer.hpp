@@ -17,8 +17,7 @@ struct Token {
   Span span;
 };
 
-/// The tokens of `text`, which must live as long as they do. The last one is kEnd, or kError at what is no
-/// PTX.
+/// The tokens of `text`, which must outlive them. The last token is kEnd, or kError at text that is not PTX.
 std::vector<Token> tokenize(std::string_view text);
 
 }  // namespace fairgv::slicing::ptx

@@ -1,7 +1,7 @@
-// A PTX module as a tree: what the reader makes of the text, what the printer writes again, and what the CUDA
-// translator and the PTX slicer work on. Follows the PTX ISA's sections "Syntax", "State Spaces, Types, and
-// Variables", "Instruction Operands" and "Directives". Nothing is interpreted here: opcodes, types and
-// attributes stay words, so that a new instruction needs no change of the reader.
+// A PTX module as a tree: the reader makes it from the text, the printer writes it as text again, and the
+// CUDA translator and the PTX slicer work on it. Follows the PTX ISA's sections "Syntax", "State Spaces,
+// Types, and Variables", "Instruction Operands" and "Directives". Nothing is interpreted here: opcodes, types
+// and attributes stay words, so that a new instruction needs no change of the reader.
 //
 // Plain values: copy and change them freely. Every statement knows the bytes of the text that it came from.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace fairgv::slicing::ptx {
 
-/// Where something stands in the text. A thing that was not read from a text has line 0.
+/// A place in the text. A thing that was not read from a text has line 0.
 struct Span {
   std::size_t begin = 0;  // bytes
   std::size_t end = 0;

@@ -70,7 +70,7 @@ Operand name(Cursor& cursor, int depth) {
   return operand;
 }
 
-// What follows a name or a number: +4, -4, and for literals any sum.
+// The offsets behind a name or a number: +4, -4, and for literals any sum.
 void add_offsets(Cursor& cursor, Operand& operand) {
   while (!cursor.failed() && (cursor.sees("+") || cursor.sees("-"))) {
     const bool minus = cursor.take().text == "-";

@@ -128,7 +128,7 @@ class Parser {
            cursor_.sees_dot("entry") || cursor_.sees_dot("func") || begins_variable(cursor_);
   }
 
-  // .maxntid 256, 1, 1 and the like: words up to what cannot belong to it.
+  // .maxntid 256, 1, 1 and the like: words up to the first that cannot belong to it.
   Directive function_directive() {
     Directive directive;
     directive.name = cursor_.take().text;

@@ -1,5 +1,5 @@
 // Writing a module as PTX text again: parse(print(m)) equals m. Layout and comments of the original are not
-// kept; who wants them edits the original text by the spans of the model.
+// kept; to keep them, edit the original text by the spans of the model.
 #pragma once
 
 #include <string>

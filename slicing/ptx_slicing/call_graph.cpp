@@ -21,7 +21,7 @@ bool is_system_call(std::string_view name) {
   return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end();
 }
 
-// What a call of a function without a body stands for.
+// The obstacle of a call to a function without a body.
 std::string obstacle_elsewhere(const std::string& name) {
   if (name.starts_with("cudaCG")) return "synchronises the whole grid (" + name + ")";
   if (name.starts_with("cudaLaunchDevice") || name.starts_with("cudaGetParameterBuffer") ||
@@ -72,7 +72,7 @@ void CallGraph::add_functions(const Module& module, bool linked) {
   }
 }
 
-// A callee that is no function's name is a register.
+// A callee that is not a function's name is a register.
 void CallGraph::resolve_calls() {
   for (Node& each : nodes_) {
     for (const std::string& name : each.facts.callees) {
@@ -92,7 +92,7 @@ void CallGraph::mark_addresses(const Module& module, std::vector<bool>& taken) {
     if (const auto* variable = std::get_if<ModuleVariable>(&item)) {
       if (variable->variable.initial) add_names(*variable->variable.initial, names);
     } else if (const auto* directive = std::get_if<ModuleDirective>(&item)) {
-      // .alias a, f: whoever calls a calls f.
+      // .alias a, f: a call of a is a call of f.
       const std::vector<std::string>& words = directive->directive.words;
       if (directive->directive.name != "alias" || words.size() < 3) continue;
       const auto alias = by_name_.find(words[0]);
@@ -133,7 +133,7 @@ std::string CallGraph::obstacle_of_call(const Node& caller, std::size_t callee) 
   if (!called.obstacle.empty()) return "calls " + name + ", which " + called.obstacle;
   const bool has_code = called.definition != nullptr || !called.calls.empty();
   if (!has_code && !is_system_call(name)) return obstacle_elsewhere(name);
-  // A circle of one is no obstacle: what calls it from outside meets this too.
+  // A function that calls itself is no obstacle: its callers from outside meet this check, too.
   if (called.keeps && called.reads != 0 && &called != &caller) {
     return "calls " + name + ", which depends on %ctaid or %nctaid and must keep its parameters";
   }

@@ -1,11 +1,11 @@
-// Who calls whom in a PTX module, and what follows for slicing: which entries can be sliced, and which
-// functions must get the launch's values from their callers. Private to the PTX slicer.
+// The calls among the functions of a PTX module, and their consequences for slicing: which entries can be
+// sliced, and which functions must get the launch's values from their callers. Private to the PTX slicer.
 //
-// A function *keeps* its parameters if somebody may call it who is not seen: through its address, from
-// another module, by another name. Such a function reads the registers themselves, so whoever calls it (and
-// is not content with that) cannot be sliced.
+// A function *keeps* its parameters if it may have unseen callers: through its address, from another module,
+// by another name. Such a function reads the registers themselves, so an entry that calls it and needs other
+// values cannot be sliced.
 //
-// Calls may form circles; everything here is the smallest answer that is consistent.
+// Calls may form cycles; every answer here is the smallest consistent one.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Node {
   bool calls_pointers = false;
   bool called_from_sliced = false;  // a sliceable entry reaches it (entries: it is one)
 
-  /// Its copy gets the values from its caller, and so has more parameters than it has.
+  /// Its copy gets the values from its caller, and so has more parameters than the original.
   bool takes_values() const { return called_from_sliced && !keeps && !entry && reads != 0; }
 };
 
@@ -40,7 +40,7 @@ class CallGraph {
 
   const Node* find(const std::string& name) const;
 
-  /// The entry cannot be sliced, for a reason that is not in the module's calls.
+  /// Marks an entry that cannot be sliced for a reason outside of the module's calls.
   void refuse_entry(const std::string& name, std::string obstacle);
   /// After the last refusal: finds what sliceable entries reach.
   void finish();

@@ -32,15 +32,15 @@ bool is_cluster_register(std::string_view name) {
   return std::find(kRegisters.begin(), kRegisters.end(), base_of(name)) != kRegisters.end();
 }
 
-// mov and cvt are the only instructions that take special registers. A value of 32 bits can be any
-// register's; mov.v4 of the whole vector and mov.u16 (PTX 1) cannot, and no compiler writes them.
+// mov and cvt are the only instructions that take special registers. Any register can replace a value of 32
+// bits, but not in mov.v4 of the whole vector or mov.u16 (PTX 1), which no compiler writes.
 bool reads_one_value(const Instruction& instruction) {
   if (instruction.opcode[0] == "cvt") return true;
   return instruction.opcode.size() == 2 && instruction.opcode[0] == "mov" &&
          (instruction.opcode[1] == "u32" || instruction.opcode[1] == "s32" || instruction.opcode[1] == "b32");
 }
 
-// Instructions that mean other blocks of the grid, or the launch itself.
+// Instructions that concern other blocks of the grid, or the launch itself.
 std::string obstacle_in_opcode(const Instruction& instruction) {
   const std::vector<std::string>& words = instruction.opcode;
   const bool cluster_barrier = words[0] == "barrier" && words.size() > 1 && words[1] == "cluster";
@@ -111,7 +111,7 @@ class Collector {
     }
     if (is_cluster_register(operand.text)) obstacle("reads " + operand.text);
     if (operand.text.starts_with("%envreg")) {
-      // Where the driver keeps the barrier of a cooperative launch.
+      // The driver keeps the barrier of a cooperative launch there.
       obstacle("reads " + operand.text + ", as synchronisation of the whole grid does");
     }
     if (!is_grid_register(operand.text)) return;

@@ -1,5 +1,6 @@
-// What one function of a PTX module does that matters for slicing: which of the launch's registers it reads,
-// whom it calls, whose address it takes, and what forbids to slice it. Private to the PTX slicer.
+// The facts of one function of a PTX module that matter for slicing: which of the launch's registers it
+// reads, which functions it calls, which addresses it takes, and its obstacle to slicing. Private to the PTX
+// slicer.
 #pragma once
 
 #include <array>

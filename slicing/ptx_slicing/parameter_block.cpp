@@ -6,7 +6,7 @@
 namespace fairgv::slicing::ptx {
 namespace {
 
-constexpr std::uint64_t kLargest = 1 << 20;  // of anything here: no sum can overflow
+constexpr std::uint64_t kLargest = 1 << 20;  // the limit of every size: no sum can overflow
 
 // Bytes of a type's value; 0 = not known. Textures, samplers and surfaces are handles of 64 bits.
 std::uint64_t bytes_of_type(std::string_view type) {

@@ -1,5 +1,5 @@
-// How the copy of a function gets the launch's values: as registers of its own, set where its body begins. In
-// an entry from the hidden parameter, in a function from parameters of its own. Copies call copies, and stand
+// The copy of a function gets the launch's values as registers of its own, set where its body begins: in an
+// entry from the hidden parameter, in a function from parameters of its own. Copies call copies, and stand
 // behind the text in the order of their originals, so that each is declared before it is called.
 #include "slicing/ptx_slicing/rewrite.hpp"
 
@@ -30,7 +30,7 @@ std::vector<Token> tokens_of(std::string_view text, const ptx::Span& span) {
   return ptx::tokenize(text.substr(span.begin, span.end - span.begin));
 }
 
-// The list that begins with the opening bracket tokens[open]: the index of the closing one.
+// The index of the closing bracket of the list that begins with the opening bracket tokens[open].
 std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
   int depth = 0;
   std::size_t at = open;
@@ -41,7 +41,7 @@ std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
   return at;
 }
 
-// A word that no name of the module contains: whatever is made of it clashes with nothing, in no scope.
+// A word that no name of the module contains, so that names made from it clash with nothing, in no scope.
 std::string free_word(std::string_view text) {
   const std::vector<Token> tokens = ptx::tokenize(text);
   for (unsigned number = 0;; ++number) {
@@ -153,7 +153,7 @@ class Rewriter {
             ? ".param .align 4 .b8 " + word_ + "hidden[" + std::to_string(sizeof(HiddenParameter)) + "]"
             : joined(node.reads, ", ", [&](unsigned value) { return ".param .b32 " + name_of(value); });
     const std::vector<Token> tokens = tokens_of(text_, function.span);
-    // Before the name may stand linkage, and the list of what is returned, which names no function.
+    // Linkage and the list of return parameters, which names no function, may stand before the name.
     std::size_t at = 0;
     while (at < tokens.size() && tokens[at].text != "entry" && tokens[at].text != "func") ++at;
     for (++at; at < tokens.size() && tokens[at].kind != Token::Kind::kIdentifier; ++at) {
@@ -162,8 +162,8 @@ class Rewriter {
     append(editor, tokens, at, function.span.begin, copy_name(function.name), added, "");
   }
 
-  // Has the name tokens[name] be `renamed`, and puts `added` at the end of the list that follows it, or makes
-  // one.
+  // Replaces the name tokens[name] by `renamed`, and puts `added` at the end of the list behind it, or makes
+  // a list.
   static void append(TextEditor& editor, const std::vector<Token>& tokens, std::size_t name,
                      std::size_t begin, const std::string& renamed, const std::string& added,
                      const std::string& before_list) {

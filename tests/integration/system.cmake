@@ -17,10 +17,30 @@ target_link_libraries(opencl_mistake PRIVATE OpenCL::OpenCL fairgv_warnings)
 add_executable(opencl_unload programs/opencl_unload.cpp)
 target_link_libraries(opencl_unload PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
 
-add_executable(system_test system/containment/address_space_test.cpp system/tools/bench_test.cpp system/containment/cage_test.cpp system/containment/kinship_test.cpp system/containment/output_test.cpp system/tools/doctor_test.cpp
-  system/tools/experiments_test.cpp system/programs_test.cpp system/containment/faults_test.cpp system/containment/flood_test.cpp system/containment/hostile_test.cpp system/containment/input_test.cpp
-  system/life_test.cpp system/containment/limits_test.cpp system/names_test.cpp system/placement_test.cpp system/containment/quota_protocol_test.cpp system/containment/quota_test.cpp
-  system/tools/readme_test.cpp system/reload_test.cpp system/restart_test.cpp system/tools/top_test.cpp system/tools/trace_test.cpp)
+add_executable(system_test
+  system/containment/address_space_test.cpp
+  system/containment/cage_test.cpp
+  system/containment/faults_test.cpp
+  system/containment/flood_test.cpp
+  system/containment/hostile_test.cpp
+  system/containment/input_test.cpp
+  system/containment/kinship_test.cpp
+  system/containment/limits_test.cpp
+  system/containment/output_test.cpp
+  system/containment/quota_protocol_test.cpp
+  system/containment/quota_test.cpp
+  system/life_test.cpp
+  system/names_test.cpp
+  system/placement_test.cpp
+  system/programs_test.cpp
+  system/reload_test.cpp
+  system/restart_test.cpp
+  system/tools/bench_test.cpp
+  system/tools/doctor_test.cpp
+  system/tools/experiments_test.cpp
+  system/tools/readme_test.cpp
+  system/tools/top_test.cpp
+  system/tools/trace_test.cpp)
 target_link_libraries(system_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_test PRIVATE
   FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -89,8 +109,14 @@ add_dependencies(system_docs_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # What each driver of the machine answers where it may choose, and what a tenant hears.
-add_executable(driver_behaviours behaviours/events.cpp behaviours/launches.cpp behaviours/main.cpp behaviours/memory.cpp
-  behaviours/objects.cpp behaviours/wrong_commands.cpp behaviours/wrong_objects.cpp)
+add_executable(driver_behaviours
+  behaviours/events.cpp
+  behaviours/launches.cpp
+  behaviours/main.cpp
+  behaviours/memory.cpp
+  behaviours/objects.cpp
+  behaviours/wrong_commands.cpp
+  behaviours/wrong_objects.cpp)
 target_include_directories(driver_behaviours PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(driver_behaviours PRIVATE OpenCL::OpenCL Threads::Threads fairgv_warnings)
 add_executable(system_drivers_test system/drivers_test.cpp)

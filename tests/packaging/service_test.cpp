@@ -210,7 +210,7 @@ struct Activation : Service {
   }
 };
 
-TEST_F(Activation, WhoConnectsStartsTheDaemonAndIsServed) {
+TEST_F(Activation, AConnectionStartsTheDaemonAndIsServed) {
   auto child = activate();
   const auto program = fairgv({"run", "--tenant", "alice", "--", harness::beside("workloads/matrixMul"),
                                "--repetitions", "3", "--verify", "always"});

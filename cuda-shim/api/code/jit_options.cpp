@@ -44,7 +44,7 @@ CUresult read_jit_options(unsigned count, const CUjit_option* options, void** va
         read.info.size = number_in(values[at]);
         read.info.written = &values[at];
         break;
-      case CU_JIT_WALL_TIME:  // an output, which only a compiler of NVIDIA's measures
+      case CU_JIT_WALL_TIME:  // an output, which only NVIDIA's compiler measures
       case CU_JIT_GLOBAL_SYMBOL_NAMES:
       case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
       case CU_JIT_GLOBAL_SYMBOL_COUNT:

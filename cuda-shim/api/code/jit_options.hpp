@@ -10,7 +10,7 @@
 
 namespace fairgv::cuda {
 
-/// What is said about loading; it goes into the program's log buffers.
+/// The messages of a load, for the program's log buffers.
 struct LoadLog {
   std::string error;
   std::string info;
@@ -34,7 +34,8 @@ struct JitOptions {
 
 /// CUDA_ERROR_INVALID_VALUE: an option that no version knows, or a missing array.
 CUresult read_jit_options(unsigned count, const CUjit_option* options, void** values, JitOptions& read);
-/// Into the program's buffers; where it gave none, a failure goes to stderr, for nobody else will say why.
+/// Writes the messages into the program's buffers. A failure goes to stderr if the program gave no buffer,
+/// because nothing else would report the reason.
 void tell(const LoadLog& log, const JitOptions& options, CUresult code);
 
 }  // namespace fairgv::cuda

@@ -99,7 +99,7 @@ CUresult take_attribute(CUlaunchAttributeID which, const CUlaunchAttributeValue&
       shape.cluster[2] = value.clusterDim.z;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-      return CUDA_SUCCESS;  // leave to overlap, not a demand
+      return CUDA_SUCCESS;  // a permission to overlap, not a demand
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }

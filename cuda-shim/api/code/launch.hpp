@@ -18,10 +18,11 @@ struct LaunchShape {
   std::uint64_t dynamic_shared = 0;  // bytes
   std::uint32_t cluster[3] = {1, 1, 1};
   bool cooperative = false;
-  int priority = 0;  // only told: a stream has one of its own
+  int priority = 0;  // only reported: a stream has its own
 };
 
-/// What a device allows, by its attributes: asked once, because every launch is held against it.
+/// The limits of a device, from its attributes. They are read once, because every launch is checked against
+/// them.
 struct LaunchLimits {
   std::uint32_t grid[3] = {};
   std::uint32_t block[3] = {};
@@ -31,12 +32,12 @@ struct LaunchLimits {
 };
 LaunchLimits launch_limits(const Engine& engine, CUdevice device);
 
-/// CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, ...: what cuLaunchKernel answers for such a
-/// shape.
+/// Returns the answer of cuLaunchKernel for such a shape: CUDA_ERROR_INVALID_VALUE,
+/// CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, ...
 CUresult check_shape(const Driver& driver, CUdevice device, const Function& function,
                      const LaunchShape& shape);
 
-/// Attributes that ask for nothing that could be missing. What cannot be done is refused, not forgotten.
+/// Accepts attributes that ask for nothing unsupported. An unsupported request is refused, not ignored.
 CUresult take_attribute(CUlaunchAttributeID which, const CUlaunchAttributeValue& value, LaunchShape& shape);
 
 /// Copies the parameters out of either of the two ways to give them. The copy is whole words, at least one.

@@ -23,7 +23,7 @@ CUresult check_kernel(Driver& driver, Library& library, std::string_view name) {
   }
   CUresult code = CUDA_SUCCESS;
   const auto module = module_here(driver, library, code);
-  if (!module) return code;  // without a context nobody knows: its first use will tell
+  if (!module) return code;  // unknown without a context: the first use will tell
   CUfunction function = nullptr;
   return module->function(name, function);
 }
@@ -42,7 +42,7 @@ CUresult kernel_names(Driver& driver, Library& library, std::vector<std::string>
 }
 
 std::shared_ptr<Module> Library::module_in(Driver& driver, Context& context, CUresult& code) {
-  // Loading may take long. It holds up who needs the same library, and has to wait for it anyway.
+  // Loading may take long. It delays only threads that need the same library, which must wait anyway.
   const std::lock_guard guard(lock_);
   auto& module = modules_[context.handle()];
   code = CUDA_SUCCESS;

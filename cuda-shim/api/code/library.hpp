@@ -1,5 +1,5 @@
-// Code that is loaded for all contexts at once (CUDA Driver API, "Library Management"): it becomes a module
-// where it is first used.
+// Code that is loaded for all contexts at once (CUDA Driver API, "Library Management"). It becomes a module
+// of a context at its first use there.
 #pragma once
 
 #include <map>
@@ -25,10 +25,10 @@ class Library : public std::enable_shared_from_this<Library> {
 
   /// Its instance in the context, loaded at the first call. Null: the code says why.
   std::shared_ptr<Module> module_in(Driver& driver, Context& context, CUresult& code);
-  /// CUDA_ERROR_NOT_FOUND: there is none of that name.
+  /// CUDA_ERROR_NOT_FOUND: there is no kernel of that name.
   CUresult kernel(Driver& driver, std::string_view name, CUkernel& kernel);
   void unload(Driver& driver);
-  /// The context's instance goes with the context.
+  /// Drops the context's instance, which ends with the context.
   void leave(CUcontext context);
 
  private:
@@ -44,11 +44,12 @@ struct LibraryKernel {
   std::string name;
 };
 
-/// The names of its kernels; where only a module can tell, of one in the current context.
+/// The names of the library's kernels. Where only a module knows them, a module in the current context is
+/// asked.
 CUresult kernel_names(Driver& driver, Library& library, std::vector<std::string>& names);
 
-/// The function of a CUfunction, or of a CUkernel that was cast to one: then its instance in the context.
-/// Null: the code says why.
+/// The function of a CUfunction. For a CUkernel that was cast to CUfunction: the kernel's instance in the
+/// context. Null: the code says why.
 std::shared_ptr<Function> find_function(Driver& driver, Context& context, CUfunction handle, CUresult& code);
 
 }  // namespace fairgv::cuda

@@ -15,9 +15,9 @@ class Linking {
   Linking(const Linking&) = delete;
   Linking& operator=(const Linking&) = delete;
 
-  /// `data` is not null and `size` not 0. `name`: of messages; null: it has none.
+  /// `data` is not null and `size` not 0. `name`: the input's name in messages, or null.
   virtual CUresult add(CUjitInputType type, const void* data, std::size_t size, const char* name) = 0;
-  /// The image lives as long as this does. CUDA_ERROR_INVALID_VALUE: nothing was added.
+  /// The image lives as long as this linking. CUDA_ERROR_INVALID_VALUE: nothing was added.
   virtual CUresult complete(void*& image, std::size_t& size) = 0;
 };
 

@@ -21,8 +21,8 @@ class Context;
 class Driver;
 class Module;
 
-/// Translated or sent at the load, compiled for the device when it is needed: what NVIDIA's driver does
-/// unless it is told otherwise.
+/// Code is translated or sent at the load, and compiled for the device when it is needed. This is the default
+/// of NVIDIA's driver.
 inline constexpr CUmoduleLoadingMode kLoadingMode = CU_MODULE_LAZY_LOADING;
 
 /// Kept as long as a library may have to load it again.
@@ -33,7 +33,7 @@ class Image {
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
-  /// Null: nobody can tell before it is loaded into a context.
+  /// Null: the names are unknown until the image is loaded into a context.
   virtual const std::vector<std::string>* kernel_names() const = 0;
 };
 
@@ -42,13 +42,14 @@ struct ParameterPlace {
   std::uint64_t size = 0;  // bytes
 };
 
-/// What never changes of a function, which every launch asks for.
+/// The facts of a function that never change. Every launch reads them.
 struct FunctionFacts {
   std::string name;
   std::vector<ParameterPlace> parameters;
   std::uint64_t parameter_bytes = 0;
   std::uint32_t largest_block = 0;  // threads per block that a launch may have
-  /// Threads in each dimension that it must have; 0: any number. An engine that does not know refuses late.
+  /// Threads that a block must have in each dimension; 0: any number. An engine that does not know them
+  /// refuses the launch later.
   std::uint32_t required_threads[3] = {};
 };
 
@@ -84,7 +85,7 @@ class Function {
  private:
   const std::shared_ptr<Module> module_;
   const FunctionFacts facts_;
-  /// A setting that stands for itself: relaxed.
+  /// A setting that orders nothing else: relaxed.
   std::atomic<std::uint64_t> largest_dynamic_shared_{0};
 };
 
@@ -98,7 +99,7 @@ class Module : public std::enable_shared_from_this<Module> {
   CUcontext owner() const { return owner_; }
   CUdevice device() const { return device_; }
 
-  /// CUDA_ERROR_NOT_FOUND: there is none of that name.
+  /// CUDA_ERROR_NOT_FOUND: there is no function of that name.
   CUresult function(std::string_view name, CUfunction& function);
   virtual CUresult variable(std::string_view name, CUdeviceptr& address, std::size_t& size) = 0;
   virtual CUresult kernel_names(std::vector<std::string>& names) const = 0;

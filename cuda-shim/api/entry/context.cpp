@@ -248,7 +248,7 @@ CUresult CUDAAPI cuCtxGetSharedMemConfig(CUsharedconfig* config) {
 
 CUresult CUDAAPI cuCtxSetSharedMemConfig(CUsharedconfig config) {
   return in_context([=](Driver&, Context&) {
-    // A wish, which no device after Kepler follows.
+    // A hint that no device after Kepler follows.
     return config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
                    config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
                ? CUDA_ERROR_INVALID_VALUE

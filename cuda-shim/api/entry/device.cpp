@@ -16,8 +16,8 @@ CUresult on_device(CUdevice device, const Body& body) noexcept {
   });
 }
 
-/// Domain, bus, device and function; nothing else in any part. Domain and function may be left out
-/// (cuDeviceGetByPCIBusId).
+/// Domain, bus, device and function, without other characters in any part. Domain and function may be left
+/// out (cuDeviceGetByPCIBusId).
 using BusId = std::array<unsigned, 4>;
 
 bool read_bus_id(const char* text, BusId& id) {

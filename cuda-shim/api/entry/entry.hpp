@@ -1,5 +1,5 @@
-// What every entry point does first. An exception never leaves one; a call in the wrong state has its
-// documented code.
+// The first steps of every entry point. No exception leaves an entry point, and a call in the wrong state
+// returns its documented code.
 #pragma once
 
 #include <new>
@@ -33,8 +33,8 @@ CUresult initialized(const Body& body) noexcept {
   });
 }
 
-/// The context on top of the calling thread's stack. Null: there is none, and `code` says so. Inlined always:
-/// every call on a context makes it, and a call of its own costs the cheapest of them a tenth.
+/// The context on top of the calling thread's stack. Null: there is none, and `code` says so. Always inlined:
+/// every call on a context runs it, and a function call would add a tenth to the cheapest of them.
 [[gnu::always_inline]] inline std::shared_ptr<Context> current_context(CUresult& code) {
   const auto& stack = context_stack();
   if (stack.empty() || !stack.back()) {
@@ -53,7 +53,8 @@ inline std::shared_ptr<Context> named_or_current(Driver& driver, CUcontext handl
   return context;
 }
 
-/// For calls on the current context: body(driver, context). A fault that sticks to the context is the answer.
+/// For calls on the current context: body(driver, context). If the context has a sticky fault, the fault is
+/// returned instead.
 template <typename Body>
 CUresult in_context(const Body& body) noexcept {
   return initialized([&body](Driver& driver) {
@@ -76,8 +77,8 @@ CUresult in_any_context(const Body& body) noexcept {
   });
 }
 
-/// For calls on an object whose documentation knows no invalid handle: a null one is an invalid value there
-/// (cuFuncGetName: "if either name or hfunc is NULL"), once the context is in order. `call` does the rest.
+/// For calls on an object whose documentation knows no invalid handle: a null handle is an invalid value
+/// there (cuFuncGetName: "if either name or hfunc is NULL"), checked after the context. `call` does the rest.
 template <typename Handle, typename Call>
 CUresult unless_null(Handle handle, const Call& call) noexcept {
   if (handle != nullptr) return call();

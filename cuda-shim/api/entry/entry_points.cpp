@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-// Addresses only: the declarations are the header's affair, which this file therefore does not include.
+// Addresses only. The real declarations are in the header, which this file therefore does not include.
 #define FAIRGV_ENTRY(symbol, name, stream, version, served) extern "C" int symbol();
 #include "cuda-shim/api/entry/entry_points.def"
 #undef FAIRGV_ENTRY

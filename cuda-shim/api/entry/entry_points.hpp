@@ -20,12 +20,12 @@ struct EntryPoint {
 std::span<const EntryPoint> entry_points();
 
 struct EntryPointLookup {
-  void* address = nullptr;  // null: there is none
-  bool known = false;       // the name is, in some version
+  void* address = nullptr;  // null: no such entry point
+  bool known = false;       // some version has the name
 };
-/// The newest one that `version` knows. Of a call that has a variant for the thread's own default stream
-/// nothing else will do when that is asked for (`per_thread`), as NVIDIA's driver 580 has it: the program
-/// would be given another stream's.
+/// The newest entry point that `version` knows. With `per_thread`, a call that has a variant for the thread's
+/// own default stream is found only as that variant, as in NVIDIA's driver 580. Any other variant would use
+/// the wrong stream.
 EntryPointLookup find_entry_point(const char* name, int version, bool per_thread);
 
 }  // namespace fairgv::cuda

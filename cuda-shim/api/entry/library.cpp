@@ -41,7 +41,7 @@ CUresult on_library_module(CUlibrary handle, const Body& body) noexcept {
   });
 }
 
-/// The function that a kernel is in the current context.
+/// A kernel's function in the current context.
 template <typename Body>
 CUresult on_kernel_function(CUkernel handle, const Body& body) noexcept {
   return in_context([&](Driver& driver, Context& context) {
@@ -141,7 +141,7 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CU
   });
 }
 
-// Managed variables are ordinary ones, where the host sees those.
+// Managed variables are ordinary variables if the host sees the engine's variables.
 CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                                      const char* name) {
   const CUresult seen = initialized([](Driver& driver) {

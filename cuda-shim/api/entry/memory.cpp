@@ -8,7 +8,7 @@
 namespace fairgv::cuda {
 namespace {
 
-/// Allocating and freeing are not in any stream's order, so that a graph would not repeat them.
+/// Allocating and freeing are in no stream's order, so a graph would not repeat them.
 CUresult refuse_in_capture(Driver& driver) {
   return driver.captures.any() ? driver.captures.refuse_unsafe() : CUDA_SUCCESS;
 }
@@ -146,7 +146,7 @@ CUresult CUDAAPI cuMemHostAlloc(void** pointer, std::size_t size, unsigned int f
 
 CUresult CUDAAPI cuMemAllocHost(void** pointer, std::size_t size) {
   return in_context([=](Driver& driver, Context& context) {
-    // On a device of unified addressing it is portable and mapped (cuMemAllocHost).
+    // With unified addressing the memory is portable and mapped (cuMemAllocHost).
     return allocate_host(driver, context, pointer, size,
                          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
   });
@@ -214,14 +214,14 @@ CUresult CUDAAPI cuMemHostUnregister(void* pointer) {
   });
 }
 
-// Advice has nothing to move here: there is one memory. What is wrong about it is said all the same.
+// Advice has no effect, because there is one memory. Its errors are reported all the same.
 CUresult CUDAAPI cuMemAdvise(CUdeviceptr address, std::size_t size, CUmem_advise advice,
                              CUmemLocation location) {
   return in_context([=](Driver& driver, Context&) {
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    // Read-mostly is about no place (cuMemAdvise).
+    // Read-mostly names no place (cuMemAdvise).
     CUmemLocation place = location;
     if (advice <= CU_MEM_ADVISE_UNSET_READ_MOSTLY) place = {CU_MEM_LOCATION_TYPE_HOST, 0};
     return check_managed_range(driver, address, size, place);

@@ -1,5 +1,5 @@
-// Entry points: older versions of served calls, which cuda.h declares to the driver alone. They come down to
-// the newest version; this file is compiled by itself.
+// Entry points: older versions of served calls, which cuda.h declares to the driver alone. They call the
+// newest version; this file is compiled by itself.
 #define __CUDA_API_VERSION_INTERNAL
 #include "cuda-shim/api/cuda.hpp"
 

@@ -1,4 +1,4 @@
-// Entry points: what an address is (CUDA Driver API, "Unified Addressing").
+// Entry points: attributes of an address (CUDA Driver API, "Unified Addressing").
 #include <cstring>
 
 #include "cuda-shim/api/entry/entry.hpp"
@@ -27,7 +27,7 @@ CUresult attribute_of(const Driver& driver, const Allocation& allocation, CUdevi
       return code == CUDA_SUCCESS ? store(data, on_device) : CUDA_ERROR_INVALID_VALUE;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      // Device memory has no host address, as far as a program is told.
+      // Device memory has no host address that a program may learn.
       if (!host && allocation.kind != MemoryKind::managed) return CUDA_ERROR_INVALID_VALUE;
       return store(data, reinterpret_cast<void*>(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
@@ -98,7 +98,8 @@ CUresult CUDAAPI cuPointerGetAttribute(void* data, CUpointer_attribute which, CU
   });
 }
 
-// Unlike the single question, this one has an answer for any address: what does not apply is zero.
+// Unlike cuPointerGetAttribute, this call has an answer for any address: attributes that do not apply are
+// zero.
 CUresult CUDAAPI cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
                                         CUdeviceptr address) {
   return in_context([=](Driver& driver, Context&) {

@@ -15,14 +15,14 @@ CUresult on_pool(CUmemoryPool handle, const Body& body) noexcept {
   });
 }
 
-/// Only pinned memory of the device; what is asked for otherwise cannot be had.
+/// Only pinned memory of the device is supported.
 CUresult check_place(const Driver& driver, const CUmemLocation& location, CUmemAllocationType type) {
   if (type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_NOT_SUPPORTED;
   if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
   return driver.has_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/// Its allocations can be used by the device of the pool alone.
+/// Only the pool's device can use its allocations.
 bool is_place_of(const Pool& pool, const CUmemLocation& location) {
   return location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id == pool.properties.location.id;
 }
@@ -117,7 +117,7 @@ CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool handle) {
 
 CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool handle, std::size_t) {
   return on_pool(handle,
-                 [](Driver&, Pool&) { return CUDA_SUCCESS; });  // nothing is kept that could be trimmed
+                 [](Driver&, Pool&) { return CUDA_SUCCESS; });  // no memory is kept that could be trimmed
 }
 
 CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {

@@ -72,14 +72,14 @@ CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int versi
   return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-// The tables behind it are NVIDIA's own agreement between its libraries, and not documented.
+// The tables are an undocumented interface between NVIDIA's own libraries.
 CUresult CUDAAPI cuGetExportTable(const void** table, const CUuuid* id) {
   if (table == nullptr || id == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *table = nullptr;
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-// There is no profiler that could collect anything, which these calls say is allowed ("Profiler Control").
+// There is no profiler here, which the documentation allows ("Profiler Control").
 CUresult CUDAAPI cuProfilerStart() {
   return in_context([](Driver&, Context&) { return CUDA_SUCCESS; });
 }

@@ -1,5 +1,5 @@
 // Entry points: streams and events, made and ended (CUDA Driver API, "Stream Management", "Event
-// Management"); what is done in them is in stream/stream.cpp.
+// Management"). Their commands are in stream/stream.cpp.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +9,7 @@
 namespace fairgv::cuda {
 namespace {
 
-/// The least there is.
+/// The lowest priority.
 constexpr int kNoPriority = std::numeric_limits<int>::max();
 
 CUresult create_stream(CUstream* handle, unsigned flags, int priority) noexcept {

@@ -1,5 +1,5 @@
 // Entry points: texture and surface objects (CUDA Driver API, "Texture Object Management", "Surface Object
-// Management"). What was said at their making is answered from memory.
+// Management"). Queries return the descriptions given at their creation.
 #include "cuda-shim/api/memory/texture.hpp"
 #include "cuda-shim/api/entry/entry.hpp"
 
@@ -12,7 +12,7 @@ const void* key(unsigned long long handle) {
   return reinterpret_cast<const void*>(handle);
 }
 
-/// Answers what `take(object)` makes of a handle in the table.
+/// Returns the result of `take(object)` for a handle in the table.
 template <typename Take>
 CUresult of_object(Table Driver::*table, unsigned long long handle, const Take& take) noexcept {
   return in_context([&](Driver& driver, Context&) {

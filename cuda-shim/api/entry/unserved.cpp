@@ -1,6 +1,5 @@
-// What is not served says so: every such entry point of the table, whatever its arguments are. They are not
-// looked at, which the calling conventions of the 64-bit systems that CUDA runs on allow (the caller cleans
-// up).
+// Entry points of the table that are not served: each returns an error and ignores its arguments. The calling
+// conventions of the 64-bit systems that CUDA runs on allow that (the caller cleans up).
 namespace {
 
 constexpr int kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED

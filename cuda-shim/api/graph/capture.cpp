@@ -23,7 +23,7 @@ bool has_blocking_stream_of(const CaptureSequence& sequence, const StreamGroup& 
   });
 }
 
-/// Every branch's tips are behind those of the first.
+/// Whether every branch's tips are behind the tips of the first branch.
 bool is_joined(const CaptureSequence& sequence) {
   std::unordered_set<const GraphNode*> reached;
   std::vector<const GraphNode*> next;
@@ -65,7 +65,7 @@ Captures::Found Captures::find(const Stream& stream) const {
   return {};
 }
 
-/// The legacy stream would have to wait for what is only being captured.
+/// Whether the legacy stream would have to wait for commands that are only being captured.
 bool Captures::is_implicit(const Stream& stream) const {
   if (stream.kind() != StreamKind::legacy) return false;
   return std::ranges::any_of(sequences_, [&stream](const auto& sequence) {
@@ -273,7 +273,7 @@ CUresult Captures::end(const std::shared_ptr<Stream>& stream, CUgraph& graph) {
   const Found found = find(*stream);
   if (found.sequence == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   CaptureSequence& sequence = *found.sequence;
-  // As NVIDIA's driver has it: the capture is lost then, too.
+  // As in NVIDIA's driver, the capture is then lost, too.
   if (found.branch != &sequence.branches.front())
     return invalidate(sequence, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   if (sequence.mode != CU_STREAM_CAPTURE_MODE_RELAXED && sequence.thread != std::this_thread::get_id())

@@ -1,11 +1,12 @@
 // Captures under way: streams whose commands become nodes of a graph (CUDA Driver API, "Stream Management",
 // cuStreamBeginCapture; CUDA programming guide, "Stream Capture").
 //
-// A capture is begun in one stream. Others join it when they wait for an event that was recorded in it, and
-// are part of it until it ends. Each has tips: the nodes that the next one in it depends on. What must not be
-// done to a capture invalidates it: everything in its streams answers so until cuStreamEndCapture.
+// A capture begins in one stream. Other streams join when they wait for an event that was recorded in the
+// capture, and stay part of it until it ends. Each stream has tips: the nodes that its next node depends on.
+// A forbidden call invalidates the capture: every call on its streams then returns that error until
+// cuStreamEndCapture.
 //
-// A stream that is not being captured pays for all this with one look at a counter.
+// A stream that is not being captured pays only one load of a counter.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,7 @@ struct WaitCommand;
 struct CaptureBranch {
   std::shared_ptr<Stream> stream;
   std::vector<GraphNode*> tips;
-  /// What cuStreamGetCaptureInfo has handed out.
+  /// The tips that cuStreamGetCaptureInfo has handed out.
   std::vector<CUgraphNode> told_tips;
   std::vector<CUgraphEdgeData> told_edges;
 };
@@ -43,7 +44,7 @@ struct CaptureBranch {
 struct CaptureSequence {
   std::uint64_t id = 0;
   std::shared_ptr<Graph> graph;
-  bool is_graph_given = false;  // by the program, whose it stays
+  bool is_graph_given = false;  // by the program, which keeps it
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::thread::id thread;  // that began it
   bool is_invalid = false;
@@ -51,7 +52,7 @@ struct CaptureSequence {
   std::vector<CaptureBranch> branches;  // the first is where it began
 };
 
-/// What an event stands for that was recorded in a capture.
+/// The meaning of an event that was recorded in a capture.
 struct CapturedRecord {
   std::shared_ptr<CaptureSequence> sequence;
   std::vector<GraphNode*> tips;  // of no meaning once the sequence is over
@@ -61,11 +62,11 @@ class Captures {
  public:
   explicit Captures(Graphs& graphs) : graphs_(graphs) {}
 
-  /// There are captures under way. Pairs with begin(): a thread that has been told of one sees it.
+  /// Whether captures are under way. Pairs with begin(): a thread that has been told of a capture sees it.
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }
 
-  /// Makes a command a node, if its stream is being captured (an event: if it has been). False: it is to be
-  /// enqueued. `code` is the answer otherwise.
+  /// Makes the command a node if its stream is being captured (for an event: if its record was captured).
+  /// False: the command is to be enqueued. Otherwise `code` is the answer.
   bool take(Driver& driver, const std::shared_ptr<Stream>& stream, LaunchCommand& command, CUresult& code);
   bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const CopyCommand& command,
             CUresult& code);
@@ -79,15 +80,15 @@ class Captures {
             CUresult& code);
   bool take(Driver& driver, const std::shared_ptr<Stream>& stream, Executable& launched, CUresult& code);
 
-  /// What a call answers that waits for a stream, or puts something there that no graph can hold.
+  /// The answer of a call that waits for a stream, or that puts into it something that no graph can hold.
   CUresult refuse(const std::shared_ptr<Stream>& stream);
-  /// The same of all of a context's streams, and of an event.
+  /// The same for all streams of a context, and for an event.
   CUresult refuse(const StreamGroup& group);
   CUresult refuse(const Event& event);
-  /// What a call answers that is unsafe while something is captured (cuThreadExchangeStreamCaptureMode).
+  /// The answer of a call that is unsafe during a capture (cuThreadExchangeStreamCaptureMode).
   CUresult refuse_unsafe();
 
-  /// `graph`: to add to, behind the tips; null: a new one.
+  /// `graph`: the graph to add to, behind the tips; null: a new graph.
   CUresult begin(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode,
                  const std::shared_ptr<Graph>& graph, std::vector<GraphNode*> tips);
   CUresult end(const std::shared_ptr<Stream>& stream, CUgraph& graph);
@@ -104,7 +105,7 @@ class Captures {
   CUresult update_tips(const std::shared_ptr<Stream>& stream, const CUgraphNode* nodes, std::size_t count,
                        bool replace);
 
-  /// Captures that were begun in the stream, or in one of the context's, are over.
+  /// Ends captures that were begun in the stream, or in a stream of the context.
   void forget(const Stream& stream);
   void forget(const StreamGroup& group);
 
@@ -115,7 +116,7 @@ class Captures {
   };
   using Sequences = std::vector<std::shared_ptr<CaptureSequence>>;
 
-  /// What take() does: acts on the stream's capture if there is a valid one, and `code` is good before. Takes
+  /// The body of take(): acts on the stream's capture if it is valid and `code` is CUDA_SUCCESS so far. Takes
   /// the lock of the graphs.
   template <typename Act>
   bool in_capture(const Stream& stream, CUresult& code, Act act);
@@ -128,7 +129,7 @@ class Captures {
   CUresult wait(const Found& found, const WaitCommand& command);
   template <typename Command>
   void add(const Found& found, Command&& work);
-  /// What a sequence has held, to be let go without the lock.
+  /// The former contents of a sequence, to be released without the lock.
   struct Remains {
     std::shared_ptr<Graph> graph;
     std::vector<CaptureBranch> branches;
@@ -140,7 +141,7 @@ class Captures {
   std::atomic<int> count_{0};
 };
 
-/// The calling thread's (cuThreadExchangeStreamCaptureMode).
+/// The calling thread's mode (cuThreadExchangeStreamCaptureMode).
 CUstreamCaptureMode& thread_capture_mode();
 
 }  // namespace fairgv::cuda

@@ -10,12 +10,12 @@ struct Detour::Memory {
   Memory& operator=(const Memory&) = delete;
   Driver& driver;
   const std::shared_ptr<Allocation> allocation;
-  std::shared_ptr<Memory> smaller;  // that launches under way may still use
+  std::shared_ptr<Memory> smaller;  // launches under way may still use it
 };
 
 namespace {
 
-/// Memory of the program's, of which the device knows nothing.
+/// Whether this is memory of the program that the device does not know.
 bool is_programs(const Place& place) {
   if (place.array) return false;
   return !place.allocation || place.allocation->kind == MemoryKind::registered;
@@ -37,7 +37,7 @@ CUresult Detour::prepare(Driver& driver, Context& context, const Place& to, cons
   std::shared_ptr<Allocation> made;
   const CUresult code = driver.allocate(context, {bytes, MemoryKind::host}, made);
   if (code != CUDA_SUCCESS) return code;
-  // Launches under way may still use the smaller one, which therefore goes with this one.
+  // Launches under way may still use the smaller memory, so it lives as long as the larger one.
   auto larger = std::make_shared<Memory>(driver, std::move(made));
   larger->smaller = std::move(memory_);
   memory_ = std::move(larger);

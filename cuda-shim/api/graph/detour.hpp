@@ -22,10 +22,10 @@ class Detour {
   /// To be called before copy(). CUDA_ERROR_OUT_OF_MEMORY: there is no pinned memory for it.
   CUresult prepare(Driver& driver, Context& context, const Place& to, const Place& from,
                    const Extent& extent);
-  /// Queues a copy, by this way if it has to be.
+  /// Queues a copy, through the pinned memory if need be.
   CUresult copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to, const Place& from,
                 const Extent& extent) const;
-  /// No launch has needed it.
+  /// No launch has needed the detour.
   bool is_empty() const { return memory_ == nullptr; }
 
  private:

@@ -13,20 +13,20 @@ bool is_host(CUmemorytype type) {
   return type == CU_MEMORYTYPE_HOST;
 }
 
-/// A unified address is of any memory but an array.
+/// A unified address may be in any memory but an array.
 bool same_kind(CUmemorytype one, CUmemorytype other) {
   if (one == CU_MEMORYTYPE_ARRAY || other == CU_MEMORYTYPE_ARRAY) return one == other;
   if (one == CU_MEMORYTYPE_UNIFIED || other == CU_MEMORYTYPE_UNIFIED) return true;
   return is_host(one) == is_host(other);
 }
 
-/// Its context has not ended.
+/// Whether the stream's context has not ended.
 bool is_of_a_context(const Driver& driver, const Stream& stream) {
   const auto context = driver.contexts.find(stream.group()->owner());
   return context && context->group() == stream.group();
 }
 
-/// What cuGraphExecUpdate and the calls for single nodes do not allow.
+/// The changes that cuGraphExecUpdate and the calls for single nodes do not allow.
 CUgraphExecUpdateResult check_change(const LaunchCommand& before, const LaunchCommand& after) {
   if (before.function->module().owner() != after.function->module().owner())
     return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
@@ -52,7 +52,7 @@ CUgraphExecUpdateResult check_change(const FillCommand& before, const FillComman
   return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-/// All else may change.
+/// Everything else may change.
 template <typename Same>
 CUgraphExecUpdateResult check_change(const Same&, const Same&) {
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
@@ -94,7 +94,7 @@ std::shared_ptr<Executable> Executable::make(const Graph& graph, unsigned long l
   made->graph_ = graph.copy();
   GraphNode* copy_on_cycle = nullptr;
   if (made->plan(*made->graph_, copy_on_cycle)) return made;
-  // Of a child graph's cycle no node of this graph is told.
+  // For a cycle in a child graph no node of this graph is reported.
   for (const auto& node : graph.nodes()) {
     if (node->id == copy_on_cycle->origin) on_cycle = node.get();
   }
@@ -121,7 +121,7 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
 
 CUresult Executable::launch(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream) {
   const std::lock_guard guard(lock_);
-  // Everything that can be wrong comes first: a launch is whole or not at all.
+  // All checks come first: a launch happens whole or not at all.
   std::vector<FoundPlaces> places(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     if (!steps_[at].is_enabled) continue;
@@ -155,7 +155,7 @@ CUresult Executable::launch(Driver& driver, Context& context, const std::shared_
 
 std::shared_ptr<Graph> Executable::as_graph() {
   const std::lock_guard guard(lock_);
-  // What is disabled is nothing for the length of the copy.
+  // Disabled nodes are made empty while the graph is copied.
   std::vector<std::pair<GraphNode*, NodeWork>> disabled;
   for (const Step& step : steps_) {
     if (!step.is_enabled) disabled.emplace_back(step.node, std::exchange(step.node->work, EmptyNode{}));

@@ -1,9 +1,9 @@
 // An executable graph: a copy of a graph whose nodes have an order, which can be launched again and again
-// (CUDA Driver API, "cuGraphInstantiate", "cuGraphLaunch"). Nodes that depend on none another run one after
-// the other, in the stream that the graph is launched in.
+// (CUDA Driver API, "cuGraphInstantiate", "cuGraphLaunch"). Independent nodes run one after the other, in the
+// stream that the graph is launched in.
 //
-// Any thread may call; a launch holds the graph's own lock and no other, so that one that has to wait holds
-// up nobody else.
+// Any thread may call. A launch holds the graph's own lock and no other, so a launch that has to wait delays
+// no other graph.
 #pragma once
 
 #include <memory>
@@ -24,32 +24,32 @@ class Executable {
     GraphNode* from = nullptr;  // the same
   };
 
-  /// Null: there is a cycle, on which `on_cycle` is.
+  /// Null: there is a cycle, and `on_cycle` is a node of it.
   static std::shared_ptr<Executable> make(const Graph& graph, unsigned long long flags, GraphNode*& on_cycle);
   explicit Executable(unsigned long long flags) : flags_(flags) {}
 
   CUgraphExec handle() { return reinterpret_cast<CUgraphExec>(this); }
   unsigned long long flags() const { return flags_; }
 
-  /// Behind what is in the stream and behind its launches before.
+  /// Runs behind the commands in the stream and behind the graph's earlier launches.
   CUresult launch(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream);
   /// As a graph by itself, for the capture of a launch.
   std::shared_ptr<Graph> as_graph();
 
   /// All nodes at once, or none (cuGraphExecUpdate).
   Update update(const Graph& graph);
-  /// One node, by the node of the graph that this was made of. CUDA_ERROR_INVALID_VALUE: it has none such, or
-  /// its work may not be changed to that.
+  /// Changes one node, named by the node of the original graph. CUDA_ERROR_INVALID_VALUE: there is no such
+  /// node, or its work may not be changed to that.
   CUresult set_work(const GraphNode& original, NodeWork work);
   /// The nodes of a child graph.
   CUresult set_child(const GraphNode& original, const Graph& graph);
 
-  /// Only of nodes that can be disabled (cuGraphNodeSetEnabled). CUDA_ERROR_INVALID_VALUE: it cannot.
+  /// For nodes that can be disabled (cuGraphNodeSetEnabled). CUDA_ERROR_INVALID_VALUE: this node cannot.
   CUresult set_enabled(const GraphNode& original, bool enabled);
   CUresult enabled(const GraphNode& original, bool& enabled);
 
-  /// The stream of the last launch, if that must have ended before this goes: it may use what this holds.
-  /// Null: it may go at once.
+  /// The stream of the last launch, if that launch must end before this object is destroyed, because it may
+  /// use the object's memory. Null: the object may be destroyed at once.
   std::shared_ptr<Stream> needed_until_end_of(const Driver& driver);
 
  private:
@@ -58,23 +58,23 @@ class Executable {
     bool is_enabled = true;
     Detour detour;  // of a copy
   };
-  /// What a copy's addresses mean at this launch.
+  /// The places that a copy's addresses mean at this launch.
   struct FoundPlaces {
     Place to, from;
     Extent extent;
   };
-  using Changes = std::vector<std::pair<GraphNode*, const GraphNode*>>;  // a node, and what it is to be like
+  using Changes = std::vector<std::pair<GraphNode*, const GraphNode*>>;  // a node, and its model
 
   /// Puts a graph's nodes behind the steps. False: there is a cycle.
   bool plan(Graph& graph, GraphNode*& on_cycle);
-  /// What a launch answers that a step makes impossible. `found`: of a copy.
+  /// The error of a launch that this step makes impossible. `found`: the places of a copy.
   static CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found);
   Step* step_of(const GraphNode& original);
   GraphNode* node_of(const GraphNode& original);
   static Update compare(const Graph& old_graph, const Graph& new_graph, Changes& changes);
 
   const unsigned long long flags_;
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   std::shared_ptr<Graph> graph_;
   std::vector<Step> steps_;
   std::unordered_map<std::uint64_t, GraphNode*> nodes_;             // by the id of the original

@@ -69,7 +69,7 @@ std::shared_ptr<Graph> Graph::copy() const {
     twin.origin = node->id;
     copies.emplace(node.get(), &twin);
   }
-  // Afterwards, for an edge may come from a node that was added later.
+  // After all nodes, because an edge may come from a node that was added later.
   const auto twins_of = [&copies](const std::vector<GraphNode*>& nodes) {
     std::vector<GraphNode*> twins;
     for (const GraphNode* const node : nodes) twins.push_back(copies.at(node));

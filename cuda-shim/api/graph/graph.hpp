@@ -1,6 +1,6 @@
-// A graph: nodes with what they do, and edges (CUDA Driver API, "Graph Management"). An object of this
-// process; nothing of it reaches the engine before it is launched. Guarded by the lock of Graphs, but for the
-// copy that an executable graph has (executable.hpp).
+// A graph: nodes with their work, and edges (CUDA Driver API, "Graph Management"). An object of this process;
+// nothing of it reaches the engine before a launch. Guarded by the lock of Graphs, but for the copy that an
+// executable graph has (executable.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class Graph;
 class UserObject;
 
 struct EmptyNode {};
-/// Addresses as the program said them: what is there is looked up at every launch, so that a graph holds no
-/// memory.
+/// Addresses as the program gave them. The memory there is looked up at every launch, so that a graph holds
+/// no memory.
 struct CopyNode {
   CUDA_MEMCPY3D copy{};
 };
@@ -36,12 +36,12 @@ struct GraphNode {
   CUgraphNodeType type() const;
 
   std::uint64_t id = 0;      // unique in this process
-  std::uint64_t origin = 0;  // of the node that it is a copy of; 0: of none
-  Graph* graph = nullptr;    // that owns it
+  std::uint64_t origin = 0;  // id of the node that this copies; 0: no copy
+  Graph* graph = nullptr;    // the owner
   NodeWork work;
   /// In the order in which the edges were made.
   std::vector<GraphNode*> dependencies, dependents;
-  /// What cuGraphKernelNodeGetParams has handed out: pointers into `work`.
+  /// The array that cuGraphKernelNodeGetParams has handed out: pointers into `work`.
   std::vector<void*> parameter_pointers;
 };
 
@@ -62,15 +62,16 @@ class Graph {
   const std::shared_ptr<GraphNode>& add(NodeWork work, std::span<GraphNode* const> dependencies);
   /// With its edges.
   void remove(GraphNode& node);
-  /// False: that edge is there already, or is none. / It is not there.
+  /// Adds an edge; false: it exists already, or the nodes are the same. / Removes it; false: there is no such
+  /// edge.
   static bool connect(GraphNode& from, GraphNode& to);
   static bool disconnect(GraphNode& from, GraphNode& to);
 
-  /// With child graphs. Its nodes name those that they are copies of.
+  /// Copies child graphs, too. Each new node names the node that it copies.
   std::shared_ptr<Graph> copy() const;
   Dependencies dependencies() const;
 
-  /// Set while it belongs to a node of another graph: then it is not the program's to destroy.
+  /// Set while the graph belongs to a node of another graph: then the program cannot destroy it.
   bool is_child = false;
   /// Set while a capture adds to it.
   bool is_captured_into = false;

@@ -1,5 +1,5 @@
-// All graphs of the process by their handles, and the lock that guards them and what captures them
-// (capture.hpp). The lock is held for bookkeeping only, never while something is waited for.
+// All graphs of the process by their handles, and the lock that guards them and their captures (capture.hpp).
+// The lock is held for bookkeeping only, never during a wait.
 #pragma once
 
 #include <cstdint>
@@ -24,36 +24,36 @@ class Graphs {
   Graphs();
   ~Graphs();
 
-  std::mutex lock;  // guards the graphs, not the tables, which guard themselves
+  std::mutex lock;  // guards the graphs; the tables guard themselves
 
   HandleTable<Graph> graphs;
   HandleTable<GraphNode> nodes;
   HandleTable<Executable> executables;
 
-  /// Gives a graph, its nodes and its child graphs handles. / Takes them away; the graph goes with the last
-  /// share of it, which must not be while the lock is held.
+  /// Gives a graph, its nodes and its child graphs handles. / Takes the handles away. The graph is destroyed
+  /// with its last share, which must not be dropped while the lock is held.
   CUgraph enter(const std::shared_ptr<Graph>& graph);
   void leave(Graph& graph);
-  /// Has a handle from now on if its graph has.
+  /// Gives the node a handle if its graph has one.
   void enter_node(const std::shared_ptr<GraphNode>& node);
   void leave_node(GraphNode& node);
-  /// Nodes of that graph, all of them and none twice. False: they are not.
+  /// Finds the nodes of the handles. False: a node is not of that graph, or appears twice.
   bool find_nodes(const Graph& graph, const CUgraphNode* handles, std::size_t count,
                   std::vector<GraphNode*>& found) const;
 
-  // User objects. With the lock; what is handed out is to be let go without it.
+  // User objects. Called with the lock; release the returned objects without it.
 
   CUuserObject add_object(std::shared_ptr<UserObject> object, unsigned references);
   /// Null: no such object, or all its references are gone.
   std::shared_ptr<UserObject> find_object(CUuserObject handle) const;
-  /// References that the program has. False: it has not so many.
+  /// References of the program. False: it does not have so many.
   bool retain_object(CUuserObject handle, unsigned count);
   bool release_object(CUuserObject handle, unsigned count);
 
  private:
   struct ObjectReferences {
-    std::shared_ptr<UserObject> object;  // null: the program has none any more
-    std::weak_ptr<UserObject> kept;      // graphs may
+    std::shared_ptr<UserObject> object;  // null: the program has no reference left
+    std::weak_ptr<UserObject> kept;      // graphs may have some
     std::uint64_t count = 0;
   };
   std::unordered_map<const void*, ObjectReferences> objects_;

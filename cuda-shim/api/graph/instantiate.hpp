@@ -1,11 +1,11 @@
-// What both ways to instantiate a graph come to.
+// The common part of both ways to instantiate a graph.
 #pragma once
 
 #include "cuda-shim/api/cuda.hpp"
 
 namespace fairgv::cuda {
 
-/// Without an error, `result` says so, too.
+/// `result` is filled in on success, too.
 CUresult instantiate(CUgraphExec* handle, CUgraph graph, unsigned long long flags,
                      CUDA_GRAPH_INSTANTIATE_PARAMS& result);
 

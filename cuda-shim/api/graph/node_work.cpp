@@ -27,7 +27,7 @@ CUresult child_work(Driver& driver, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, NodeW
 
 CUresult kernel_work(Driver& driver, const CUDA_KERNEL_NODE_PARAMS& p, NodeWork& work) {
   CUresult code = CUDA_SUCCESS;
-  // A function is of a context already.
+  // A function already belongs to a context.
   const auto context = named_or_current(driver, p.func != nullptr ? nullptr : p.ctx, code);
   if (!context) return code;
   const auto handle = p.func != nullptr ? p.func : reinterpret_cast<CUfunction>(p.kern);

@@ -1,12 +1,12 @@
-// What nodes do, made of the API's structures, and those again. What can be wrong about it is said when the
-// node is made.
+// The work of nodes, made from the API's structures, and back. Errors in it are reported when the node is
+// made.
 #pragma once
 
 #include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
 
-/// Without the lock of the graphs: a function may have to be asked for first. A null context is the current
+/// Call without the lock of the graphs: a function may have to be loaded first. A null context is the current
 /// one.
 CUresult kernel_work(Driver& driver, const CUDA_KERNEL_NODE_PARAMS& p, NodeWork& work);
 CUresult copy_work(Driver& driver, const CUDA_MEMCPY3D& p, CUcontext context, NodeWork& work);
@@ -22,10 +22,10 @@ CUresult event_work(Driver& driver, CUevent handle, NodeWork& work) {
 /// A child graph is copied. CUDA_ERROR_NOT_SUPPORTED: no node can do that here.
 CUresult any_work(Driver& driver, const CUgraphNodeParams& p, NodeWork& work);
 
-/// What a node's attributes were stays what it is when its parameters are set.
+/// Keeps a node's attributes when its parameters are set.
 void keep_attributes(const NodeWork& before, NodeWork& after);
 
-/// The arguments are the node's, and stay until they are set.
+/// The node owns the arguments; they stay valid until they are set.
 CUDA_KERNEL_NODE_PARAMS describe(GraphNode& node, LaunchCommand& launch);
 CUDA_MEMSET_NODE_PARAMS describe(const FillCommand& command);
 

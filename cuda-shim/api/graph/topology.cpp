@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kUnpaired = static_cast<std::size_t>(-1);
 
-/// Nodes on which none depends, in order.
+/// Nodes on which no other node depends, in order.
 std::vector<std::size_t> exit_nodes(const Dependencies& graph) {
   std::vector<bool> needed(graph.size(), false);
   for (const auto& dependencies : graph) {
@@ -22,7 +22,7 @@ std::vector<std::size_t> exit_nodes(const Dependencies& graph) {
   return exits;
 }
 
-/// Each of the nodes with something left to wait for waits for another such: going back comes round.
+/// Each node that still waits depends on another such node, so following the dependencies leads into a cycle.
 std::size_t find_cycle(const Dependencies& graph, const std::vector<std::size_t>& left) {
   std::size_t node = 0;
   while (left[node] == 0) ++node;
@@ -79,7 +79,7 @@ Pairing pair_nodes(const Dependencies& old_graph, const Dependencies& new_graph)
   if (new_exits.size() < old_exits.size()) return result;
   result.old_of_new.assign(new_graph.size(), kUnpaired);
   std::vector<bool> old_is_paired(old_graph.size(), false);
-  std::queue<std::size_t> next;  // of the new graph, paired
+  std::queue<std::size_t> next;  // paired nodes of the new graph
   const auto pair = [&](std::size_t old_node, std::size_t new_node) {
     if (result.old_of_new[new_node] == old_node) return true;
     if (result.old_of_new[new_node] != kUnpaired || old_is_paired[old_node]) return false;

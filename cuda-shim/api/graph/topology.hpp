@@ -8,13 +8,13 @@
 
 namespace fairgv::cuda {
 
-/// For each node, in the order in which nodes were added, those that it depends on, in the order in which
-/// that was said. No node is named twice in one list.
+/// For each node, in the order of adding: its dependencies, in the order in which they were declared. No node
+/// appears twice in one list.
 using Dependencies = std::vector<std::vector<std::size_t>>;
 
 struct TopologicalOrder {
-  /// All nodes, each behind those that it depends on; among those that may come next, the first that was
-  /// added does. Empty if there is a cycle.
+  /// All nodes, each behind its dependencies. Among possible next nodes the earliest added comes first. Empty
+  /// if there is a cycle.
   std::vector<std::size_t> nodes;
   /// One of the nodes of a cycle, if there is one.
   std::optional<std::size_t> on_cycle;
@@ -22,10 +22,11 @@ struct TopologicalOrder {
 TopologicalOrder topological_order(const Dependencies& graph);
 
 struct Pairing {
-  /// For each node of the new graph, the one of the old graph. Empty: they do not correspond.
+  /// For each node of the new graph, its node of the old graph. Empty: the graphs do not correspond.
   std::vector<std::size_t> old_of_new;
   bool corresponds = false;
-  /// Where they differ, in the new graph: a node, and the dependency of it. Nothing: in the number of nodes.
+  /// Where the graphs differ, in the new graph: a node, and a dependency of it. Nothing: the number of nodes
+  /// differs.
   std::optional<std::size_t> node, from;
 };
 /// Pairs exit nodes in the order of their adding, then dependencies in theirs. Both graphs are free of

@@ -6,7 +6,7 @@
 namespace fairgv::cuda {
 
 inline constexpr std::uint64_t kLargestPitch = 0x7fffffff;  // bytes (CU_DEVICE_ATTRIBUTE_MAX_PITCH)
-/// Bytes: what rows are at least a multiple of where an engine chooses the pitch.
+/// Bytes: a pitch that an engine chooses is a multiple of this.
 inline constexpr std::uint64_t kPitchAlignment = 512;
 
 }  // namespace fairgv::cuda

@@ -1,5 +1,5 @@
-// Copies and fills: what they are made of, and how they run in a stream. Every kind of copy of the API
-// becomes one box of bytes (CUDA Driver API, "Memory Management", "API synchronization behavior").
+// Copies and fills: their descriptions, and how they run in a stream. Every kind of copy of the API becomes
+// one box of bytes (CUDA Driver API, "Memory Management", "API synchronization behavior").
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace fairgv::cuda {
 
-/// What a side of a copy is to the rules of synchronisation.
+/// The kind of a copy's side in the rules of synchronisation.
 enum class Side { pageable, pinned, device };
 
 struct Extent {
@@ -28,7 +28,7 @@ struct Place {
   std::size_t pitch = 0;
   std::size_t slice = 0;
   Side side = Side::pageable;
-  std::shared_ptr<Allocation> allocation;  // that it lies in; null: pageable memory, or an array
+  std::shared_ptr<Allocation> allocation;  // around it; null: pageable memory, or an array
   std::shared_ptr<Array> array;            // kept while the copy may run
   std::size_t x = 0, y = 0, z = 0;         // where in the array, in bytes, rows and slices
 
@@ -44,12 +44,12 @@ constexpr std::size_t bytes_of(const Extent& extent) {
 constexpr bool is_empty(const Extent& extent) {
   return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
-/// Bytes from the first of a box to behind the last. Nothing: more than there can be.
+/// Bytes from the first of a box to behind the last. Nothing: the number overflows.
 std::optional<std::size_t> span_of(const Extent& extent, std::size_t pitch, std::size_t slice);
 
 /// A linear range of device memory. CUDA_ERROR_INVALID_VALUE: it is not within one allocation.
 CUresult device_place(const Driver& driver, CUdeviceptr address, std::size_t size, Place& place);
-/// A linear range of host memory, or of whatever the address turns out to be.
+/// A linear range of host memory, or of the memory that the address turns out to be in.
 CUresult host_place(const Driver& driver, const void* pointer, std::size_t size, Place& place);
 CUresult any_place(const Driver& driver, CUdeviceptr address, std::size_t size, Place& place);
 /// Bytes [offset, offset + size) of a one-row array.
@@ -76,7 +76,7 @@ struct Fill {
   std::size_t rows = 1;
 };
 CUresult check_fill(const Driver& driver, const Fill& fill);
-/// Checks it, and queues it unless it is empty.
+/// Checks the fill, and queues it unless it is empty.
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
 
 }  // namespace fairgv::cuda

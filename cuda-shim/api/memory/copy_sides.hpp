@@ -1,11 +1,11 @@
-// The sides of the structures by which programs describe copies, and back.
+// Converts between the structures by which programs describe copies and the sides of a copy.
 #pragma once
 
 #include "cuda-shim/api/memory/copy.hpp"
 
 namespace fairgv::cuda {
 
-/// The fields have the same names in all three structures; only the third dimension is not in the first.
+/// The fields have the same names in all three structures; only the first lacks the third dimension.
 template <typename Parameters>
 PitchedSide source_of(const Parameters& p) {
   PitchedSide side{p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, p.srcPitch, 0, p.srcXInBytes,

@@ -1,9 +1,9 @@
-// Every range of memory that the driver knows: what was allocated, registered, or belongs to a module's
-// variables. It answers what an address is, and whether a range lies within one allocation, which copies and
-// memsets ask before they touch anything. Any thread may call.
+// Every range of memory that the driver knows: allocated, registered, or of a module's variables. The table
+// tells the kind of an address, and whether a range lies within one allocation; copies and memsets check this
+// before they touch memory. Any thread may call.
 //
-// Tried: oneTBB's concurrent_map. It is read 1.4 times as fast, but nothing can be erased while it is read,
-// and every free erases.
+// Tried: oneTBB's concurrent_map. Reads are 1.4 times as fast, but no entry can be erased during a read, and
+// every free erases.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace fairgv::cuda {
 
 enum class MemoryKind { device, managed, pooled, host, registered, variable };
 
-/// What is asked for.
+/// A request for memory.
 struct MemoryWish {
   std::uint64_t size = 0;
   MemoryKind kind = MemoryKind::device;
@@ -31,7 +31,7 @@ struct MemoryWish {
   unsigned element_bytes = 0;
 };
 
-/// Immutable once it is in the table, but for what is said to change.
+/// Immutable once it is in the table, but for the atomics.
 struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;   // bytes, as asked for
@@ -39,16 +39,16 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   unsigned flags = 0;           // of the call that made it
   std::uint64_t buffer_id = 0;  // unique in this process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
-  /// Where the device sees the begin. 0: of registered memory, which only the engine knows.
+  /// The device's address of the begin. 0: registered memory, whose address only the engine knows.
   std::uint64_t begin_on_device = 0;
   CUdevice device = 0;
   CUcontext context = nullptr;       // a name only, never followed
-  CUmemoryPool pool = nullptr;       // pooled: the same
+  CUmemoryPool pool = nullptr;       // of pooled memory: the same
   std::unique_ptr<Storage> storage;  // null: not ours: registered memory, variables
   std::uint64_t charged = 0;         // bytes in the table's books
-  /// Set by the first cuMemFreeAsync: exchanged with acq_rel, so that a second one sees it.
+  /// Set by the first cuMemFreeAsync: exchanged with acq_rel, so that a second call sees it.
   std::atomic<bool> freed{false};
-  /// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; relaxed, for it is only told.
+  /// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; relaxed, because it is only reported.
   std::atomic<bool> sync_memops{false};
 
   bool is_host() const { return kind == MemoryKind::host || kind == MemoryKind::registered; }
@@ -56,25 +56,25 @@ struct Allocation {
 
 class MemoryTable {
  public:
-  /// Counts memory that is about to be made, so that threads together cannot take more than there is.
-  /// False: more than `most`, and nothing is counted.
+  /// Counts memory that is about to be allocated, so that threads together cannot take more than the device
+  /// has. False: the sum would exceed `most`, and nothing is counted.
   bool charge(std::uint64_t bytes, std::uint64_t most);
   void discharge(std::uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  /// Enters what was charged and made.
+  /// Enters an allocation that was charged and made.
   void add(const std::shared_ptr<Allocation>& allocation);
-  /// Enters a range that is not ours (registered memory, a variable). Null: it overlaps what is known.
+  /// Enters a range that is not ours (registered memory, a variable). Null: it overlaps a known range.
   std::shared_ptr<Allocation> enter(std::uint64_t begin, std::uint64_t size, MemoryKind kind,
                                     CUcontext context, CUdevice device, unsigned flags);
 
-  /// The allocation that holds the address. Null: none does.
+  /// The allocation that holds the address. Null: there is none.
   std::shared_ptr<Allocation> find(std::uint64_t address) const;
-  /// The allocation that begins there. Null: none does.
+  /// The allocation that begins at the address. Null: there is none.
   std::shared_ptr<Allocation> find_begin(std::uint64_t address) const;
-  /// True: [address, address + size) lies in one allocation. No size lies anywhere.
+  /// True: [address, address + size) lies in one allocation. An empty range lies anywhere.
   bool covers(std::uint64_t address, std::uint64_t size) const;
 
-  /// Its memory goes when the last share of it does.
+  /// The memory is freed with the allocation's last share.
   void remove(const Allocation& allocation);
   void remove_all_of(CUcontext context);
 
@@ -87,7 +87,7 @@ class MemoryTable {
   mutable std::shared_mutex lock_;
   std::map<std::uint64_t, std::shared_ptr<Allocation>> ranges_;
   std::uint64_t next_id_ = 1;
-  /// A counter of its own: relaxed, for it orders nothing.
+  /// A counter: relaxed, because it orders nothing.
   std::atomic<std::uint64_t> used_{0};
 };
 

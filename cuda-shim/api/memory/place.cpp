@@ -70,7 +70,7 @@ CUresult any_place(const Driver& driver, CUdeviceptr address, std::size_t size, 
   if (address == 0) return CUDA_ERROR_INVALID_VALUE;
   const auto allocation = driver.memory.find(address);
   if (allocation && size > allocation->size - (address - allocation->begin)) {
-    // A registered range ends where it was said to, the program's memory may go on.
+    // A registered range has its given end; the program's memory may extend beyond it.
     if (allocation->kind != MemoryKind::registered) return CUDA_ERROR_INVALID_VALUE;
   }
   place.address = address;
@@ -170,7 +170,7 @@ bool is_empty(const Fill& fill) {
   return fill.count == 0 || fill.rows == 0;
 }
 
-/// The allocation that a fill, which is not empty, lies in.
+/// The allocation around a fill, which is not empty.
 CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<Allocation>& allocation) {
   std::size_t width = 0;
   if (__builtin_mul_overflow(fill.count, fill.element, &width)) return CUDA_ERROR_INVALID_VALUE;

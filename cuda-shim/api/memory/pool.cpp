@@ -31,7 +31,7 @@ CUresult Pool::attribute(CUmemPool_attribute which, void* value) const {
       return tell(reuse_internal_);
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
       return tell(release_threshold_);
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:  // nothing is kept that is not used
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:  // no unused memory is kept
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
       return tell(used_);
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:

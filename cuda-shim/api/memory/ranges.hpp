@@ -5,11 +5,11 @@
 
 namespace fairgv::cuda {
 
-/// For advice and prefetches: CUDA_ERROR_INVALID_VALUE unless it is one range of managed memory.
+/// For advice and prefetches: CUDA_ERROR_INVALID_VALUE unless the range lies in one managed allocation.
 CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
                              const CUmemLocation& location);
 
-/// The device's address of what is at `address` in an allocation.
+/// The device's address of the byte at `address` in an allocation.
 inline CUresult device_address(const Driver& driver, const Allocation& allocation, std::uint64_t address,
                                CUdeviceptr& on_device) {
   if (allocation.begin_on_device == 0) return driver.engine.registered_address(address, on_device);

@@ -1,9 +1,9 @@
-// What an engine keeps of memory, of an array or of a texture object.
+// An engine's hold on memory, on an array or on a texture object.
 #pragma once
 
 namespace fairgv::cuda {
 
-/// Owns it: its end gives it back, when no command uses it any more.
+/// Owns the memory: its destructor gives the memory back once no command uses it any more.
 class Storage {
  public:
   Storage() = default;

@@ -12,7 +12,7 @@
 namespace fairgv::cuda {
 namespace {
 
-/// Of an enumeration into which a program may have put any number.
+/// The number in an enumeration, into which a program may have put any value.
 template <typename Enumeration>
 unsigned number_of(const Enumeration& value) {
   unsigned number = 0;
@@ -128,7 +128,7 @@ CUresult check_sampling(const TextureObject& object) {
   if (!known) return CUDA_ERROR_INVALID_VALUE;
   const bool cubemap = object.array && (object.array->description.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
   if ((sampling.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !cubemap) return CUDA_ERROR_INVALID_VALUE;
-  // Of linear memory nothing is filtered, whatever is asked for.
+  // Linear memory is never filtered.
   const bool filtered =
       sampling.filterMode == CU_TR_FILTER_MODE_LINEAR && object.resource.resType != CU_RESOURCE_TYPE_LINEAR;
   return filtered && !reads_float(object) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;

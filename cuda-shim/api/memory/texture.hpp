@@ -1,5 +1,5 @@
-// What texture and surface objects may be made of (CUDA Driver API, "Texture Object Management", "Surface
-// Object Management").
+// The parts of which texture and surface objects may be made (CUDA Driver API, "Texture Object Management",
+// "Surface Object Management").
 #pragma once
 
 #include "cuda-shim/api/cuda.hpp"
@@ -15,19 +15,19 @@ struct TexelFormat {
 
   std::size_t channel_bytes() const;
   std::size_t bytes() const { return channel_bytes() * channels; }
-  /// Formats that are told as numbers in [0, 1] or [-1, 1], whatever the texture's flags are.
+  /// Formats that are read as numbers in [0, 1] or [-1, 1], whatever the texture's flags are.
   bool is_normalized() const;
   bool is_float() const { return format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF; }
 };
 
-/// False: no format that is stored channel by channel, or another number of channels than it has.
+/// False: the format is not stored channel by channel, or has another number of channels.
 bool is_stored(const TexelFormat& format);
 /// Of a checked object.
 TexelFormat format_of(const TextureObject& object);
-/// Whether a fetch gives single precision: what linear filters need.
+/// Whether a fetch gives single precision, which linear filters need.
 bool reads_float(const TextureObject& object);
 
-/// Checks what the program said, and fills in `array` or `address`.
+/// Checks the program's descriptions, and fills in `array` or `address`.
 CUresult check_texture(const Driver& driver, const Context& context, TextureObject& object);
 CUresult check_surface(const Driver& driver, TextureObject& object);
 

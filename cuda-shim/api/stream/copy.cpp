@@ -24,7 +24,7 @@ CUdeviceptr address(const void* pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
 }
 
-/// Between an array's first row and memory.
+/// A copy between an array's first row and memory.
 template <typename FindPlaces>
 CUresult row_copy(std::size_t size, CUstream handle, bool async, const FindPlaces& find) noexcept {
   return on_stream(handle, [&](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
@@ -52,7 +52,7 @@ CUresult array_to_host(void* to, CUarray from, std::size_t offset, std::size_t s
   });
 }
 
-/// Contexts share the device and its addresses: a copy between them is a copy.
+/// Contexts share the device and its addresses, so a copy between them is an ordinary copy.
 CUresult peer_copy(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                    std::size_t size, CUstream handle, bool async) noexcept {
   const CUresult known = initialized([=](Driver& driver) {

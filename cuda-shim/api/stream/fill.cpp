@@ -1,5 +1,5 @@
-// Entry points: memsets (CUDA Driver API, "cuMemsetD8" and its kin). Compiled twice: stream_entry.hpp. None
-// waits: on device memory the synchronous ones do not either ("API synchronization behavior").
+// Entry points: memsets (CUDA Driver API, "cuMemsetD8" and its kin). Compiled twice: stream_entry.hpp. No
+// memset waits: on device memory not even the synchronous ones do ("API synchronization behavior").
 #include "cuda-shim/api/command.hpp"
 #include "cuda-shim/api/stream/stream_entry.hpp"
 

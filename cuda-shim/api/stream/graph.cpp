@@ -29,7 +29,7 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
                    });
 }
 
-// There is nothing on the device that it could be made ready with.
+// There is nothing to prepare on the device.
 CUresult CUDAAPI cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
   return on_stream(stream_handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {
     return driver.graphs.executables.find(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

@@ -75,7 +75,7 @@ CUresult CUDAAPI cuStreamAddCallback(CUstream handle, CUstreamCallback callback,
                                      unsigned int flags) {
   return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
     if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    // It is called after a fault too, and told of it (cuStreamAddCallback).
+    // The callback runs after a fault, too, and gets the fault (cuStreamAddCallback).
     return driver.scheduler.run_on_host(
         stream,
         [=](CUresult fault) {

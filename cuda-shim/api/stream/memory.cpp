@@ -7,7 +7,7 @@
 namespace fairgv::cuda {
 namespace {
 
-/// The memory is there at once, which is sooner than the stream's order asks for.
+/// The memory is available at once, which is earlier than the stream's order requires.
 CUresult allocate(CUdeviceptr* address, std::size_t size, CUmemoryPool* wanted, CUstream handle) noexcept {
   return on_uncaptured_stream(handle, [=](Driver& driver, Context& context, const std::shared_ptr<Stream>&) {
     if (address == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
@@ -56,7 +56,7 @@ CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
   });
 }
 
-// Prefetching has nowhere to go: there is one memory. What is wrong about it is said all the same.
+// Prefetching has no effect, because there is one memory. Its errors are reported all the same.
 CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr address, std::size_t size, CUmemLocation location,
                                     unsigned int flags, CUstream handle) {
   return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {

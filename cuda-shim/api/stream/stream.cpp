@@ -76,7 +76,7 @@ CUresult CUDAAPI cuStreamGetDevice(CUstream handle, CUdevice* device) {
   });
 }
 
-// The newest one tells a green context too, of which there are none.
+// The newest version also returns a green context; there are none.
 CUresult CUDAAPI cuStreamGetCtx(CUstream handle, CUcontext* context) {
   return tell(handle, context, [](const Stream& stream) { return stream.group()->owner(); });
 }
@@ -107,7 +107,7 @@ CUresult CUDAAPI cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
                                       const CUstreamAttrValue* value) {
   return on_stream(handle, [=](Driver&, Context&, const std::shared_ptr<Stream>&) {
     if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    // How a thread waits is a wish.
+    // How a thread waits is only a hint.
     return attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   });
 }

@@ -8,8 +8,8 @@
 
 namespace fairgv::cudart {
 
-// What programs of CUDA 12 give to cudaGetDeviceProperties_v2 (driver_types.h of CUDA 12): the field order of
-// CUDA 13 with the fields that CUDA 13 dropped in their places.
+// The structure that programs of CUDA 12 pass to cudaGetDeviceProperties_v2 (driver_types.h of CUDA 12): the
+// field order of CUDA 13, with the fields that CUDA 13 dropped in their places.
 struct DeviceProperties12 {
   char name[256];
   cudaUUID_t uuid;
@@ -115,28 +115,28 @@ Status fill_properties(const Driver& driver, Properties* properties, int device)
   if (properties == nullptr) return cudaErrorInvalidValue;
   Properties filled;
   std::memset(static_cast<void*>(&filled), 0, sizeof filled);
-  FGV_RETURN_IF_FAILED(driver.cuDeviceGetName(filled.name, sizeof filled.name, device));
-  FGV_RETURN_IF_FAILED(driver.cuDeviceTotalMem(&filled.totalGlobalMem, device));
-  FGV_RETURN_IF_FAILED(driver.cuDeviceGetUuid(&filled.uuid, device));
+  FAIRGV_RETURN_IF_FAILED(driver.cuDeviceGetName(filled.name, sizeof filled.name, device));
+  FAIRGV_RETURN_IF_FAILED(driver.cuDeviceTotalMem(&filled.totalGlobalMem, device));
+  FAIRGV_RETURN_IF_FAILED(driver.cuDeviceGetUuid(&filled.uuid, device));
   (void)driver.cuDeviceGetLuid(filled.luid, &filled.luidDeviceNodeMask, device);  // Windows only
 
-  // What an older driver does not know, the device does not have.
+  // A device lacks every attribute that an older driver does not know.
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
     const CUresult result =
         driver.cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(which), device);
     return result == CUDA_SUCCESS ? value : 0;
   };
-#define FGV_PROPERTY(field, name) \
+#define FAIRGV_PROPERTY(field, name) \
   filled.field = static_cast<std::remove_reference_t<decltype(filled.field)>>(attribute(cudaDevAttr##name));
-#define FGV_PROPERTY_12(field, name) \
-  if constexpr (std::is_same_v<Properties, DeviceProperties12>) FGV_PROPERTY(field, name)
-#define FGV_PROPERTY_13(field, name) \
-  if constexpr (std::is_same_v<Properties, cudaDeviceProp>) FGV_PROPERTY(field, name)
+#define FAIRGV_PROPERTY_12(field, name) \
+  if constexpr (std::is_same_v<Properties, DeviceProperties12>) FAIRGV_PROPERTY(field, name)
+#define FAIRGV_PROPERTY_13(field, name) \
+  if constexpr (std::is_same_v<Properties, cudaDeviceProp>) FAIRGV_PROPERTY(field, name)
 #include "cuda-shim/cudart/abi/device_properties.def"
-#undef FGV_PROPERTY
-#undef FGV_PROPERTY_12
-#undef FGV_PROPERTY_13
+#undef FAIRGV_PROPERTY
+#undef FAIRGV_PROPERTY_12
+#undef FAIRGV_PROPERTY_13
   filled.unifiedFunctionPointers =
       attribute(static_cast<cudaDeviceAttr>(CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS));
   *properties = filled;

@@ -3,18 +3,18 @@
 
 namespace fairgv::cudart {
 
-#define FGV_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
-#define FGV_PASS(subject, needs, name, function, parameters, arguments) \
-  FGV_CALL(needs, name, parameters, arguments) {                        \
-    return pass(driver.function FGV_ARGUMENTS arguments);               \
+#define FAIRGV_ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
+#define FAIRGV_PASS(subject, needs, name, function, parameters, arguments) \
+  FAIRGV_CALL(needs, name, parameters, arguments) {                        \
+    return pass(driver.function FAIRGV_ARGUMENTS arguments);               \
   }
-#define FGV_PASS_STREAM(subject, needs, name, suffix, function, parameters, arguments) \
-  FGV_STREAM_CALL(needs, name, suffix, parameters, arguments) {                        \
-    return pass(driver.function FGV_ARGUMENTS arguments);                              \
+#define FAIRGV_PASS_STREAM(subject, needs, name, suffix, function, parameters, arguments) \
+  FAIRGV_STREAM_CALL(needs, name, suffix, parameters, arguments) {                        \
+    return pass(driver.function FAIRGV_ARGUMENTS arguments);                              \
   }
-#define FGV_HAND(...)
-#define FGV_REFUSE(...)
-#define FGV_REFUSE_12(...)
+#define FAIRGV_HAND(...)
+#define FAIRGV_REFUSE(...)
+#define FAIRGV_REFUSE_12(...)
 #include "cuda-shim/cudart/abi/calls.def"
 
 }  // namespace fairgv::cudart

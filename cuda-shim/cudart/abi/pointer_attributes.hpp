@@ -1,5 +1,5 @@
-// What is known of an address (CUDA Runtime API, "Unified Addressing"); both releases' structures are made of
-// it.
+// The attributes of an address (CUDA Runtime API, "Unified Addressing"); both releases' structures are made
+// from them.
 #ifndef FAIRGV_CUDA_SHIM_CUDART_POINTER_ATTRIBUTES_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_POINTER_ATTRIBUTES_HPP
 

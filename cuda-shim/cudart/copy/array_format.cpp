@@ -23,7 +23,7 @@ constexpr PlainFormat kPlain[] = {
     {cudaChannelFormatKindFloat, 32, CU_AD_FORMAT_FLOAT},
 };
 
-// Formats whose kind says everything: the bits of the channels are those of one normalised element.
+// Formats that the kind alone determines: the bits of the channels are those of one normalised element.
 struct KindFormat {
   cudaChannelFormatKind kind;
   int bits;

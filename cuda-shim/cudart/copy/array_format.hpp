@@ -7,7 +7,7 @@
 
 namespace fairgv::cudart {
 
-// cudaErrorInvalidChannelDescriptor for what is not an array's format.
+// cudaErrorInvalidChannelDescriptor if `channels` is not a format of arrays.
 Status driver_format(const cudaChannelFormatDesc& channels, CUarray_format& format, unsigned int& count);
 // cudaErrorNotSupported for a format that the runtime API has no description of.
 Status runtime_format(CUarray_format format, unsigned int count, cudaChannelFormatDesc& channels);

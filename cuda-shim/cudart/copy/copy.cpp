@@ -15,7 +15,7 @@ Status to_symbol(const Driver& driver, const void* symbol, const void* source, s
                  std::size_t offset, cudaMemcpyKind kind, Order order) {
   if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost) return cudaErrorInvalidMemcpyDirection;
   void* memory = nullptr;
-  FGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
+  FAIRGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
   return copy_linear(driver, memory, source, count, kind, order);
 }
 
@@ -23,7 +23,7 @@ Status from_symbol(const Driver& driver, void* destination, const void* symbol, 
                    std::size_t offset, cudaMemcpyKind kind, Order order) {
   if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice) return cudaErrorInvalidMemcpyDirection;
   void* memory = nullptr;
-  FGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
+  FAIRGV_RETURN_IF_FAILED(symbol_range(driver, symbol, count, offset, memory));
   return copy_linear(driver, destination, memory, count, kind, order);
 }
 
@@ -54,7 +54,7 @@ Status direction_of(cudaMemcpyKind kind, Direction& direction) {
 Status copy_linear(const Driver& driver, void* destination, const void* source, std::size_t count,
                    cudaMemcpyKind kind, Order order) {
   Direction direction{};
-  FGV_RETURN_IF_FAILED(direction_of(kind, direction));
+  FAIRGV_RETURN_IF_FAILED(direction_of(kind, direction));
   if (count == 0) return cudaSuccess;  // whatever the addresses
   const CUstream stream = order.stream;
   switch (kind) {
@@ -76,62 +76,62 @@ Status copy_linear(const Driver& driver, void* destination, const void* source, 
   }
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpy, _ptds,
-                (void* destination, const void* source, std::size_t count, cudaMemcpyKind kind),
-                (destination, source, count, kind)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpy, _ptds,
+                   (void* destination, const void* source, std::size_t count, cudaMemcpyKind kind),
+                   (destination, source, count, kind)) {
   return copy_linear(driver, destination, source, count, kind, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpyAsync, _ptsz,
-                (void* destination, const void* source, std::size_t count, cudaMemcpyKind kind,
-                 cudaStream_t stream),
-                (destination, source, count, kind, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpyAsync, _ptsz,
+                   (void* destination, const void* source, std::size_t count, cudaMemcpyKind kind,
+                    cudaStream_t stream),
+                   (destination, source, count, kind, stream)) {
   return copy_linear(driver, destination, source, count, kind, in_stream(stream));
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpyToSymbol, _ptds,
-                (const void* symbol, const void* source, std::size_t count, std::size_t offset,
-                 cudaMemcpyKind kind),
-                (symbol, source, count, offset, kind)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpyToSymbol, _ptds,
+                   (const void* symbol, const void* source, std::size_t count, std::size_t offset,
+                    cudaMemcpyKind kind),
+                   (symbol, source, count, offset, kind)) {
   return to_symbol(driver, symbol, source, count, offset, kind, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpyToSymbolAsync, _ptsz,
-                (const void* symbol, const void* source, std::size_t count, std::size_t offset,
-                 cudaMemcpyKind kind, cudaStream_t stream),
-                (symbol, source, count, offset, kind, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpyToSymbolAsync, _ptsz,
+                   (const void* symbol, const void* source, std::size_t count, std::size_t offset,
+                    cudaMemcpyKind kind, cudaStream_t stream),
+                   (symbol, source, count, offset, kind, stream)) {
   return to_symbol(driver, symbol, source, count, offset, kind, in_stream(stream));
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpyFromSymbol, _ptds,
-                (void* destination, const void* symbol, std::size_t count, std::size_t offset,
-                 cudaMemcpyKind kind),
-                (destination, symbol, count, offset, kind)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpyFromSymbol, _ptds,
+                   (void* destination, const void* symbol, std::size_t count, std::size_t offset,
+                    cudaMemcpyKind kind),
+                   (destination, symbol, count, offset, kind)) {
   return from_symbol(driver, destination, symbol, count, offset, kind, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpyFromSymbolAsync, _ptsz,
-                (void* destination, const void* symbol, std::size_t count, std::size_t offset,
-                 cudaMemcpyKind kind, cudaStream_t stream),
-                (destination, symbol, count, offset, kind, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpyFromSymbolAsync, _ptsz,
+                   (void* destination, const void* symbol, std::size_t count, std::size_t offset,
+                    cudaMemcpyKind kind, cudaStream_t stream),
+                   (destination, symbol, count, offset, kind, stream)) {
   return from_symbol(driver, destination, symbol, count, offset, kind, in_stream(stream));
 }
 
-FGV_CALL(kContext, cudaMemcpyPeer,
-         (void* destination, int to, const void* source, int from, std::size_t count),
-         (destination, to, source, from, count)) {
+FAIRGV_CALL(kContext, cudaMemcpyPeer,
+            (void* destination, int to, const void* source, int from, std::size_t count),
+            (destination, to, source, from, count)) {
   CUcontext contexts[2] = {};
-  FGV_RETURN_IF_FAILED(hold_device(driver, to, &contexts[0]));
-  FGV_RETURN_IF_FAILED(hold_device(driver, from, &contexts[1]));
+  FAIRGV_RETURN_IF_FAILED(hold_device(driver, to, &contexts[0]));
+  FAIRGV_RETURN_IF_FAILED(hold_device(driver, from, &contexts[1]));
   return driver.cuMemcpyPeer(on_device(destination), contexts[0], on_device(source), contexts[1], count);
 }
 
-FGV_CALL(kContext, cudaMemcpyPeerAsync,
-         (void* destination, int to, const void* source, int from, std::size_t count, cudaStream_t stream),
-         (destination, to, source, from, count, stream)) {
+FAIRGV_CALL(kContext, cudaMemcpyPeerAsync,
+            (void* destination, int to, const void* source, int from, std::size_t count, cudaStream_t stream),
+            (destination, to, source, from, count, stream)) {
   CUcontext contexts[2] = {};
-  FGV_RETURN_IF_FAILED(hold_device(driver, to, &contexts[0]));
-  FGV_RETURN_IF_FAILED(hold_device(driver, from, &contexts[1]));
+  FAIRGV_RETURN_IF_FAILED(hold_device(driver, to, &contexts[0]));
+  FAIRGV_RETURN_IF_FAILED(hold_device(driver, from, &contexts[1]));
   return driver.cuMemcpyPeerAsync(on_device(destination), contexts[0], on_device(source), contexts[1], count,
                                   stream);
 }

@@ -1,5 +1,5 @@
-// Copies (CUDA Runtime API, "Memory Management"): what the entry points of copy*.cpp and the graph nodes
-// share.
+// Copies (CUDA Runtime API, "Memory Management"): shared by the entry points of copy*.cpp and the graph
+// nodes.
 #ifndef FAIRGV_CUDA_SHIM_CUDART_COPY_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_COPY_HPP
 
@@ -18,7 +18,8 @@ constexpr Order in_stream(cudaStream_t stream) {
   return {true, stream};
 }
 
-// Where the two sides lie by the program's word. cudaMemcpyDefault lets the driver find out by the addresses.
+// Where the two sides lie, as the program says. With cudaMemcpyDefault the driver finds out from the
+// addresses.
 struct Direction {
   CUmemorytype source;
   CUmemorytype destination;

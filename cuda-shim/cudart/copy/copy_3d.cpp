@@ -14,9 +14,9 @@ Status describe_sides(const Driver& driver, const Copy& copy, Direction directio
   std::size_t source_element = 1;
   std::size_t destination_element = 1;
   if (copy.srcArray != nullptr)
-    FGV_RETURN_IF_FAILED(array_element_bytes(driver, copy.srcArray, source_element));
+    FAIRGV_RETURN_IF_FAILED(array_element_bytes(driver, copy.srcArray, source_element));
   if (copy.dstArray != nullptr)
-    FGV_RETURN_IF_FAILED(array_element_bytes(driver, copy.dstArray, destination_element));
+    FAIRGV_RETURN_IF_FAILED(array_element_bytes(driver, copy.dstArray, destination_element));
   if (copy.srcArray != nullptr && copy.dstArray != nullptr && source_element != destination_element)
     return cudaErrorInvalidValue;
   const std::size_t element = copy.srcArray != nullptr ? source_element : destination_element;
@@ -57,7 +57,7 @@ bool is_empty(cudaExtent extent) {
 Status copy_box(const Driver& driver, const cudaMemcpy3DParms* copy, Order order) {
   if (copy == nullptr) return cudaErrorInvalidValue;
   CUDA_MEMCPY3D described;
-  FGV_RETURN_IF_FAILED(describe_copy(driver, *copy, described));
+  FAIRGV_RETURN_IF_FAILED(describe_copy(driver, *copy, described));
   if (is_empty(copy->extent)) return cudaSuccess;
   return order.async ? driver.cuMemcpy3DAsync(&described, order.stream) : driver.cuMemcpy3D(&described);
 }
@@ -65,10 +65,10 @@ Status copy_box(const Driver& driver, const cudaMemcpy3DParms* copy, Order order
 Status copy_box_to_peer(const Driver& driver, const cudaMemcpy3DPeerParms* copy, Order order) {
   if (copy == nullptr) return cudaErrorInvalidValue;
   CUDA_MEMCPY3D_PEER described;
-  FGV_RETURN_IF_FAILED(
+  FAIRGV_RETURN_IF_FAILED(
       describe_sides(driver, *copy, {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE}, described));
-  FGV_RETURN_IF_FAILED(hold_device(driver, copy->srcDevice, &described.srcContext));
-  FGV_RETURN_IF_FAILED(hold_device(driver, copy->dstDevice, &described.dstContext));
+  FAIRGV_RETURN_IF_FAILED(hold_device(driver, copy->srcDevice, &described.srcContext));
+  FAIRGV_RETURN_IF_FAILED(hold_device(driver, copy->dstDevice, &described.dstContext));
   if (is_empty(copy->extent)) return cudaSuccess;
   return order.async ? driver.cuMemcpy3DPeerAsync(&described, order.stream)
                      : driver.cuMemcpy3DPeer(&described);
@@ -78,14 +78,14 @@ Status copy_box_to_peer(const Driver& driver, const cudaMemcpy3DPeerParms* copy,
 
 Status array_element_bytes(const Driver& driver, cudaArray_const_t array, std::size_t& bytes) {
   CUDA_ARRAY3D_DESCRIPTOR descriptor;
-  FGV_RETURN_IF_FAILED(driver.cuArray3DGetDescriptor(&descriptor, driver_array(array)));
+  FAIRGV_RETURN_IF_FAILED(driver.cuArray3DGetDescriptor(&descriptor, driver_array(array)));
   bytes = element_bytes(descriptor.Format, descriptor.NumChannels);
   return bytes != 0 ? cudaSuccess : cudaErrorNotSupported;
 }
 
 Status describe_copy(const Driver& driver, const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D& described) {
   Direction direction{};
-  FGV_RETURN_IF_FAILED(direction_of(copy.kind, direction));
+  FAIRGV_RETURN_IF_FAILED(direction_of(copy.kind, direction));
   return describe_sides(driver, copy, direction, described);
 }
 
@@ -95,7 +95,7 @@ Status describe_copy(const Driver& driver, const CUDA_MEMCPY3D& copy, cudaMemcpy
   described = {};
   if (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY) {
     described.srcArray = std::bit_cast<cudaArray_t>(copy.srcArray);
-    FGV_RETURN_IF_FAILED(array_element_bytes(driver, described.srcArray, source_element));
+    FAIRGV_RETURN_IF_FAILED(array_element_bytes(driver, described.srcArray, source_element));
   } else {
     const bool host = copy.srcMemoryType == CU_MEMORYTYPE_HOST;
     described.srcPtr = {host ? std::bit_cast<void*>(copy.srcHost) : std::bit_cast<void*>(copy.srcDevice),
@@ -103,7 +103,7 @@ Status describe_copy(const Driver& driver, const CUDA_MEMCPY3D& copy, cudaMemcpy
   }
   if (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
     described.dstArray = std::bit_cast<cudaArray_t>(copy.dstArray);
-    FGV_RETURN_IF_FAILED(array_element_bytes(driver, described.dstArray, destination_element));
+    FAIRGV_RETURN_IF_FAILED(array_element_bytes(driver, described.dstArray, destination_element));
   } else {
     const bool host = copy.dstMemoryType == CU_MEMORYTYPE_HOST;
     described.dstPtr = {host ? copy.dstHost : std::bit_cast<void*>(copy.dstDevice), copy.dstPitch,
@@ -123,21 +123,21 @@ Status describe_copy(const Driver& driver, const CUDA_MEMCPY3D& copy, cudaMemcpy
   return cudaSuccess;
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpy3D, _ptds, (const cudaMemcpy3DParms* copy), (copy)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpy3D, _ptds, (const cudaMemcpy3DParms* copy), (copy)) {
   return copy_box(driver, copy, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpy3DAsync, _ptsz, (const cudaMemcpy3DParms* copy, cudaStream_t stream),
-                (copy, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpy3DAsync, _ptsz, (const cudaMemcpy3DParms* copy, cudaStream_t stream),
+                   (copy, stream)) {
   return copy_box(driver, copy, in_stream(stream));
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpy3DPeer, _ptds, (const cudaMemcpy3DPeerParms* copy), (copy)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpy3DPeer, _ptds, (const cudaMemcpy3DPeerParms* copy), (copy)) {
   return copy_box_to_peer(driver, copy, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemcpy3DPeerAsync, _ptsz,
-                (const cudaMemcpy3DPeerParms* copy, cudaStream_t stream), (copy, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemcpy3DPeerAsync, _ptsz,
+                   (const cudaMemcpy3DPeerParms* copy, cudaStream_t stream), (copy, stream)) {
   return copy_box_to_peer(driver, copy, in_stream(stream));
 }
 

@@ -35,45 +35,46 @@ Status fill_box(const Driver& driver, cudaPitchedPtr memory, int value, cudaExte
   if (extent.height > memory.ysize) return cudaErrorInvalidValue;
   for (std::size_t z = 0; z < extent.depth; ++z) {
     void* const slice = static_cast<char*>(memory.ptr) + z * memory.pitch * memory.ysize;
-    FGV_RETURN_IF_FAILED(fill_rows(driver, slice, memory.pitch, value, extent.width, extent.height, order));
+    FAIRGV_RETURN_IF_FAILED(
+        fill_rows(driver, slice, memory.pitch, value, extent.width, extent.height, order));
   }
   return cudaSuccess;
 }
 
 }  // namespace
 
-FGV_STREAM_CALL(kContext, cudaMemset, _ptds, (void* memory, int value, std::size_t count),
-                (memory, value, count)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemset, _ptds, (void* memory, int value, std::size_t count),
+                   (memory, value, count)) {
   return fill(driver, memory, value, count, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemsetAsync, _ptsz,
-                (void* memory, int value, std::size_t count, cudaStream_t stream),
-                (memory, value, count, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemsetAsync, _ptsz,
+                   (void* memory, int value, std::size_t count, cudaStream_t stream),
+                   (memory, value, count, stream)) {
   return fill(driver, memory, value, count, in_stream(stream));
 }
 
-FGV_STREAM_CALL(kContext, cudaMemset2D, _ptds,
-                (void* memory, std::size_t pitch, int value, std::size_t width, std::size_t height),
-                (memory, pitch, value, width, height)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemset2D, _ptds,
+                   (void* memory, std::size_t pitch, int value, std::size_t width, std::size_t height),
+                   (memory, pitch, value, width, height)) {
   return fill_rows(driver, memory, pitch, value, width, height, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemset2DAsync, _ptsz,
-                (void* memory, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                 cudaStream_t stream),
-                (memory, pitch, value, width, height, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemset2DAsync, _ptsz,
+                   (void* memory, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                    cudaStream_t stream),
+                   (memory, pitch, value, width, height, stream)) {
   return fill_rows(driver, memory, pitch, value, width, height, in_stream(stream));
 }
 
-FGV_STREAM_CALL(kContext, cudaMemset3D, _ptds, (cudaPitchedPtr memory, int value, cudaExtent extent),
-                (memory, value, extent)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemset3D, _ptds, (cudaPitchedPtr memory, int value, cudaExtent extent),
+                   (memory, value, extent)) {
   return fill_box(driver, memory, value, extent, kSynchronous);
 }
 
-FGV_STREAM_CALL(kContext, cudaMemset3DAsync, _ptsz,
-                (cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream),
-                (memory, value, extent, stream)) {
+FAIRGV_STREAM_CALL(kContext, cudaMemset3DAsync, _ptsz,
+                   (cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream),
+                   (memory, value, extent, stream)) {
   return fill_box(driver, memory, value, extent, in_stream(stream));
 }
 

@@ -15,9 +15,9 @@
 
 namespace fairgv::cudart {
 
-// find() from any thread at any time. The objects are the caller's: one must outlive its entry, and an entry
-// must not be erased while its own address is being looked up (the program closes a library whose kernel it
-// launches).
+// Any thread may call find() at any time. The caller owns the objects. An object must outlive its entry, and
+// an entry must not be erased while its own address is being looked up (that is, while the program launches a
+// kernel of a library that it closes).
 template <class Object>
 class AddressTable {
  public:
@@ -28,14 +28,14 @@ class AddressTable {
     const Array& array = *current_.load(std::memory_order_acquire);  // pairs with grow
     for (std::size_t i = slot_of(address, array);; i = (i + 1) & array.mask) {
       const Slot& slot = array.slots[i];
-      // Pairs with the release in put: who sees the address sees the object.
+      // Pairs with the release in put: a thread that sees the address sees the object.
       const void* const key = slot.address.load(std::memory_order_acquire);
       if (key == nullptr) return nullptr;
       if (key == address) return slot.object.load(std::memory_order_acquire);  // pairs with put and erase
     }
   }
 
-  // Replaces what was there.
+  // Replaces an existing entry.
   void insert(const void* address, Object* object) {
     const std::lock_guard lock(mutex_);
     Array& array = *arrays_.back();

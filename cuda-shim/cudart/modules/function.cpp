@@ -30,18 +30,18 @@ Status active_blocks(const Driver& driver, int* blocks, const void* function, in
                      std::size_t shared, unsigned int flags) {
   if (blocks == nullptr) return cudaErrorInvalidValue;
   CUfunction found = nullptr;
-  FGV_RETURN_IF_FAILED(find_function(driver, function, found));
+  FAIRGV_RETURN_IF_FAILED(find_function(driver, function, found));
   return driver.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, found, block_size, shared,
                                                                      flags);
 }
 
 }  // namespace
 
-FGV_CALL(kContext, cudaFuncGetAttributes, (cudaFuncAttributes * attributes, const void* function),
-         (attributes, function)) {
+FAIRGV_CALL(kContext, cudaFuncGetAttributes, (cudaFuncAttributes * attributes, const void* function),
+            (attributes, function)) {
   if (attributes == nullptr) return cudaErrorInvalidValue;
   CUfunction found = nullptr;
-  FGV_RETURN_IF_FAILED(find_function(driver, function, found));
+  FAIRGV_RETURN_IF_FAILED(find_function(driver, function, found));
   const auto get = [&](CUfunction_attribute which, auto& field) -> CUresult {
     int value = 0;
     const CUresult result = driver.cuFuncGetAttribute(&value, which, found);
@@ -49,9 +49,9 @@ FGV_CALL(kContext, cudaFuncGetAttributes, (cudaFuncAttributes * attributes, cons
     return result;
   };
   cudaFuncAttributes filled = {};
-  FGV_RETURN_IF_FAILED(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, filled.sharedSizeBytes));
-  FGV_RETURN_IF_FAILED(get(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, filled.constSizeBytes));
-  FGV_RETURN_IF_FAILED(get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, filled.localSizeBytes));
+  FAIRGV_RETURN_IF_FAILED(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, filled.sharedSizeBytes));
+  FAIRGV_RETURN_IF_FAILED(get(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, filled.constSizeBytes));
+  FAIRGV_RETURN_IF_FAILED(get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, filled.localSizeBytes));
   for (const AttributeField& entry : kAttributeFields) {
     const CUresult result = get(entry.attribute, filled.*entry.field);
     // An older driver or a simpler device knows nothing of clusters: zero.
@@ -62,91 +62,92 @@ FGV_CALL(kContext, cudaFuncGetAttributes, (cudaFuncAttributes * attributes, cons
   return cudaSuccess;
 }
 
-FGV_CALL(kContext, cudaFuncSetAttribute, (const void* function, cudaFuncAttribute attribute, int value),
-         (function, attribute, value)) {
+FAIRGV_CALL(kContext, cudaFuncSetAttribute, (const void* function, cudaFuncAttribute attribute, int value),
+            (function, attribute, value)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   int device = 0;
-  FGV_RETURN_IF_FAILED(current_device(driver, device));
+  FAIRGV_RETURN_IF_FAILED(current_device(driver, device));
   return pass(driver.cuKernelSetAttribute, attribute, value, kernel, device);
 }
 
-FGV_CALL(kContext, cudaKernelSetAttributeForDevice,
-         (cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device),
-         (kernel, attribute, value, device)) {
+FAIRGV_CALL(kContext, cudaKernelSetAttributeForDevice,
+            (cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device),
+            (kernel, attribute, value, device)) {
   CUkernel found = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, kernel, found));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, kernel, found));
   return pass(driver.cuKernelSetAttribute, attribute, value, found, device);
 }
 
-FGV_CALL(kContext, cudaFuncSetCacheConfig, (const void* function, cudaFuncCache config), (function, config)) {
+FAIRGV_CALL(kContext, cudaFuncSetCacheConfig, (const void* function, cudaFuncCache config),
+            (function, config)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   int device = 0;
-  FGV_RETURN_IF_FAILED(current_device(driver, device));
+  FAIRGV_RETURN_IF_FAILED(current_device(driver, device));
   return pass(driver.cuKernelSetCacheConfig, kernel, config, device);
 }
 
 // Without effect since Kepler, like cudaDeviceSetSharedMemConfig (deprecated).
-FGV_CALL(kContext, cudaFuncSetSharedMemConfig, (const void* function, cudaSharedMemConfig config),
-         (function, config)) {
+FAIRGV_CALL(kContext, cudaFuncSetSharedMemConfig, (const void* function, cudaSharedMemConfig config),
+            (function, config)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   return config <= cudaSharedMemBankSizeEightByte ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-FGV_CALL(kContext, cudaFuncGetName, (const char** name, const void* function), (name, function)) {
+FAIRGV_CALL(kContext, cudaFuncGetName, (const char** name, const void* function), (name, function)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   return driver.cuKernelGetName(name, kernel);
 }
 
-FGV_CALL(kContext, cudaFuncGetParamInfo,
-         (const void* function, std::size_t index, std::size_t* offset, std::size_t* size),
-         (function, index, offset, size)) {
+FAIRGV_CALL(kContext, cudaFuncGetParamInfo,
+            (const void* function, std::size_t index, std::size_t* offset, std::size_t* size),
+            (function, index, offset, size)) {
   CUkernel kernel = nullptr;
-  FGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
+  FAIRGV_RETURN_IF_FAILED(find_kernel(driver, function, kernel));
   return driver.cuKernelGetParamInfo(kernel, index, offset, size);
 }
 
-FGV_CALL(kContext, cudaOccupancyMaxActiveBlocksPerMultiprocessor,
-         (int* blocks, const void* function, int block_size, std::size_t shared),
-         (blocks, function, block_size, shared)) {
+FAIRGV_CALL(kContext, cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+            (int* blocks, const void* function, int block_size, std::size_t shared),
+            (blocks, function, block_size, shared)) {
   return active_blocks(driver, blocks, function, block_size, shared, CU_OCCUPANCY_DEFAULT);
 }
 
-FGV_CALL(kContext, cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-         (int* blocks, const void* function, int block_size, std::size_t shared, unsigned int flags),
-         (blocks, function, block_size, shared, flags)) {
+FAIRGV_CALL(kContext, cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+            (int* blocks, const void* function, int block_size, std::size_t shared, unsigned int flags),
+            (blocks, function, block_size, shared, flags)) {
   return active_blocks(driver, blocks, function, block_size, shared, flags);
 }
 
-FGV_CALL(kContext, cudaOccupancyAvailableDynamicSMemPerBlock,
-         (std::size_t * shared, const void* function, int blocks, int block_size),
-         (shared, function, blocks, block_size)) {
+FAIRGV_CALL(kContext, cudaOccupancyAvailableDynamicSMemPerBlock,
+            (std::size_t * shared, const void* function, int blocks, int block_size),
+            (shared, function, blocks, block_size)) {
   CUfunction found = nullptr;
-  FGV_RETURN_IF_FAILED(find_function(driver, function, found));
+  FAIRGV_RETURN_IF_FAILED(find_function(driver, function, found));
   return driver.cuOccupancyAvailableDynamicSMemPerBlock(shared, found, blocks, block_size);
 }
 
-FGV_CALL(kContext, cudaOccupancyMaxPotentialClusterSize,
-         (int* size, const void* function, const cudaLaunchConfig_t* config), (size, function, config)) {
+FAIRGV_CALL(kContext, cudaOccupancyMaxPotentialClusterSize,
+            (int* size, const void* function, const cudaLaunchConfig_t* config), (size, function, config)) {
   if (config == nullptr) return cudaErrorInvalidValue;
   CUfunction found = nullptr;
-  FGV_RETURN_IF_FAILED(find_function(driver, function, found));
+  FAIRGV_RETURN_IF_FAILED(find_function(driver, function, found));
   CUlaunchConfig described;
-  FGV_RETURN_IF_FAILED(describe_launch(*config, described));
+  FAIRGV_RETURN_IF_FAILED(describe_launch(*config, described));
   return driver.cuOccupancyMaxPotentialClusterSize(size, found, &described);
 }
 
-FGV_CALL(kContext, cudaOccupancyMaxActiveClusters,
-         (int* clusters, const void* function, const cudaLaunchConfig_t* config),
-         (clusters, function, config)) {
+FAIRGV_CALL(kContext, cudaOccupancyMaxActiveClusters,
+            (int* clusters, const void* function, const cudaLaunchConfig_t* config),
+            (clusters, function, config)) {
   if (config == nullptr) return cudaErrorInvalidValue;
   CUfunction found = nullptr;
-  FGV_RETURN_IF_FAILED(find_function(driver, function, found));
+  FAIRGV_RETURN_IF_FAILED(find_function(driver, function, found));
   CUlaunchConfig described;
-  FGV_RETURN_IF_FAILED(describe_launch(*config, described));
+  FAIRGV_RETURN_IF_FAILED(describe_launch(*config, described));
   return driver.cuOccupancyMaxActiveClusters(clusters, found, &described);
 }
 

@@ -69,44 +69,44 @@ Status driver_option(cudaJitOption option, CUjit_option& named) {
 Status driver_options(const cudaJitOption* options, unsigned int count, std::vector<CUjit_option>& named) {
   if (options == nullptr && count > 0) return cudaErrorInvalidValue;
   named.resize(count);
-  for (unsigned int i = 0; i < count; ++i) FGV_RETURN_IF_FAILED(driver_option(options[i], named[i]));
+  for (unsigned int i = 0; i < count; ++i) FAIRGV_RETURN_IF_FAILED(driver_option(options[i], named[i]));
   return cudaSuccess;
 }
 
 }  // namespace
 
-FGV_CALL(kContext, cudaLibraryLoadData,
-         (cudaLibrary_t * library, const void* code, cudaJitOption* jit_options, void** jit_values,
-          unsigned int jit_count, cudaLibraryOption* options, void** values, unsigned int count),
-         (library, code, jit_options, jit_values, jit_count, options, values, count)) {
+FAIRGV_CALL(kContext, cudaLibraryLoadData,
+            (cudaLibrary_t * library, const void* code, cudaJitOption* jit_options, void** jit_values,
+             unsigned int jit_count, cudaLibraryOption* options, void** values, unsigned int count),
+            (library, code, jit_options, jit_values, jit_count, options, values, count)) {
   std::vector<CUjit_option> named;
-  FGV_RETURN_IF_FAILED(driver_options(jit_options, jit_count, named));
+  FAIRGV_RETURN_IF_FAILED(driver_options(jit_options, jit_count, named));
   return pass(driver.cuLibraryLoadData, library, code, named.data(), jit_values, jit_count, options, values,
               count);
 }
 
-FGV_CALL(kContext, cudaLibraryLoadFromFile,
-         (cudaLibrary_t * library, const char* file, cudaJitOption* jit_options, void** jit_values,
-          unsigned int jit_count, cudaLibraryOption* options, void** values, unsigned int count),
-         (library, file, jit_options, jit_values, jit_count, options, values, count)) {
+FAIRGV_CALL(kContext, cudaLibraryLoadFromFile,
+            (cudaLibrary_t * library, const char* file, cudaJitOption* jit_options, void** jit_values,
+             unsigned int jit_count, cudaLibraryOption* options, void** values, unsigned int count),
+            (library, file, jit_options, jit_values, jit_count, options, values, count)) {
   std::vector<CUjit_option> named;
-  FGV_RETURN_IF_FAILED(driver_options(jit_options, jit_count, named));
+  FAIRGV_RETURN_IF_FAILED(driver_options(jit_options, jit_count, named));
   return pass(driver.cuLibraryLoadFromFile, library, file, named.data(), jit_values, jit_count, options,
               values, count);
 }
 
-FGV_CALL(kContext, cudaLibraryGetKernel, (cudaKernel_t * kernel, cudaLibrary_t library, const char* name),
-         (kernel, library, name)) {
-  FGV_RETURN_IF_FAILED(pass(driver.cuLibraryGetKernel, kernel, library, name));
+FAIRGV_CALL(kContext, cudaLibraryGetKernel, (cudaKernel_t * kernel, cudaLibrary_t library, const char* name),
+            (kernel, library, name)) {
+  FAIRGV_RETURN_IF_FAILED(pass(driver.cuLibraryGetKernel, kernel, library, name));
   Registry::instance().add_handle(*kernel);
   return cudaSuccess;
 }
 
-FGV_CALL(kContext, cudaLibraryEnumerateKernels,
-         (cudaKernel_t * kernels, unsigned int count, cudaLibrary_t library), (kernels, count, library)) {
+FAIRGV_CALL(kContext, cudaLibraryEnumerateKernels,
+            (cudaKernel_t * kernels, unsigned int count, cudaLibrary_t library), (kernels, count, library)) {
   if (kernels == nullptr) return cudaErrorInvalidValue;
   std::vector<cudaKernel_t> found(count, nullptr);
-  FGV_RETURN_IF_FAILED(pass(driver.cuLibraryEnumerateKernels, found.data(), count, library));
+  FAIRGV_RETURN_IF_FAILED(pass(driver.cuLibraryEnumerateKernels, found.data(), count, library));
   for (unsigned int i = 0; i < count; ++i) {
     kernels[i] = found[i];
     if (found[i] != nullptr) Registry::instance().add_handle(found[i]);
@@ -114,20 +114,20 @@ FGV_CALL(kContext, cudaLibraryEnumerateKernels,
   return cudaSuccess;
 }
 
-FGV_CALL(kContext, cudaLibraryGetGlobal,
-         (void** address, std::size_t* size, cudaLibrary_t library, const char* name),
-         (address, size, library, name)) {
+FAIRGV_CALL(kContext, cudaLibraryGetGlobal,
+            (void** address, std::size_t* size, cudaLibrary_t library, const char* name),
+            (address, size, library, name)) {
   return pass(driver.cuLibraryGetGlobal, address, size, library, name);
 }
 
-FGV_CALL(kContext, cudaLibraryGetManaged,
-         (void** address, std::size_t* size, cudaLibrary_t library, const char* name),
-         (address, size, library, name)) {
+FAIRGV_CALL(kContext, cudaLibraryGetManaged,
+            (void** address, std::size_t* size, cudaLibrary_t library, const char* name),
+            (address, size, library, name)) {
   return pass(driver.cuLibraryGetManaged, address, size, library, name);
 }
 
-FGV_CALL(kContext, cudaLibraryGetUnifiedFunction,
-         (void** function, cudaLibrary_t library, const char* symbol), (function, library, symbol)) {
+FAIRGV_CALL(kContext, cudaLibraryGetUnifiedFunction,
+            (void** function, cudaLibrary_t library, const char* symbol), (function, library, symbol)) {
   return driver.cuLibraryGetUnifiedFunction(function, library, symbol);
 }
 

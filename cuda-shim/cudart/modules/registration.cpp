@@ -1,6 +1,6 @@
-// What nvcc's code calls before main and at exit to register its fat binaries (crt/host_runtime.h of the
-// toolkit), and around a launch <<<...>>>. None of these may fail, because nobody asks: errors show at first
-// use.
+// The functions that nvcc's code calls before main and at exit to register its fat binaries
+// (crt/host_runtime.h of the toolkit), and around a launch <<<...>>>. Nobody checks their results, so errors
+// show at first use.
 #include <cstdint>
 
 #include "cuda-shim/cudart/launch.hpp"
@@ -23,7 +23,7 @@ FatBinary* binary_of(void** handle) {
   return std::bit_cast<FatBinary*>(handle);
 }
 
-// Runs a registration; out of memory leaves the thing unregistered, which its first use reports.
+// Runs a registration. If memory runs out, the object stays unregistered, which its first use reports.
 template <class Body>
 void quietly(const Body& body) noexcept {
   try {
@@ -35,7 +35,7 @@ void quietly(const Body& body) noexcept {
 
 }  // namespace
 
-FGV_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
+FAIRGV_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
   FatBinary* binary = nullptr;
   quietly([&] {
     const auto* const wrapped = static_cast<const FatBinaryWrapper*>(wrapper);
@@ -46,43 +46,43 @@ FGV_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
   return std::bit_cast<void**>(binary);
 }
 
-FGV_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
+FAIRGV_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 
-FGV_EXPORT void __cudaUnregisterFatBinary(void** handle) {
+FAIRGV_EXPORT void __cudaUnregisterFatBinary(void** handle) {
   if (handle != nullptr) quietly([&] { Registry::instance().remove(binary_of(handle)); });
 }
 
-FGV_EXPORT void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, uint3*,
-                                       uint3*, dim3*, dim3*, int*) {
+FAIRGV_EXPORT void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int,
+                                          uint3*, uint3*, dim3*, dim3*, int*) {
   if (handle != nullptr) quietly([&] { Registry::instance().add_kernel(binary_of(handle), stub, name); });
 }
 
-FGV_EXPORT void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t size,
-                                  int, int) {
+FAIRGV_EXPORT void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int,
+                                     std::size_t size, int, int) {
   if (handle == nullptr) return;
   quietly([&] { Registry::instance().add_variable(binary_of(handle), shadow, name, size, nullptr); });
 }
 
-FGV_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
-                                         std::size_t size, int, int) {
+FAIRGV_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
+                                            std::size_t size, int, int) {
   if (handle == nullptr) return;
   quietly([&] { Registry::instance().add_variable(binary_of(handle), pointer, name, size, pointer); });
 }
 
 // Host variables that device code names (unified memory with address translation): only NVIDIA's own runtime
 // can bind them, so that kernels of such an image are refused when they are used.
-FGV_EXPORT void __cudaRegisterHostVar(void** handle, const char*, char*, std::size_t) {
+FAIRGV_EXPORT void __cudaRegisterHostVar(void** handle, const char*, char*, std::size_t) {
   if (handle != nullptr) binary_of(handle)->refuse();
 }
 
 // Function pointers that host and device share; likewise.
-FGV_EXPORT void __cudaRegisterUnifiedTable(void** handle, void*) {
+FAIRGV_EXPORT void __cudaRegisterUnifiedTable(void** handle, void*) {
   if (handle != nullptr) binary_of(handle)->refuse();
 }
 
 // Called before the host first touches a managed variable. The result is the value of nvcc's own flag: 0
 // means that the next access asks again.
-FGV_EXPORT char __cudaInitModule(void** handle) {
+FAIRGV_EXPORT char __cudaInitModule(void** handle) {
   if (handle == nullptr) return 0;
   const cudaError_t error = enter<Needs::kContext, DefaultStream::kLegacy>(
       [&](const Driver& driver) { return binary_of(handle)->load(driver); });

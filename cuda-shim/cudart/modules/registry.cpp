@@ -24,7 +24,8 @@ Status FatBinary::load_locked(const Driver& driver) {
   if (library_ != nullptr) return cudaSuccess;
   if (refused_) return cudaErrorNotSupported;
   CUlibrary library = nullptr;
-  FGV_RETURN_IF_FAILED(driver.cuLibraryLoadData(&library, image_, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  FAIRGV_RETURN_IF_FAILED(
+      driver.cuLibraryLoadData(&library, image_, nullptr, nullptr, 0, nullptr, nullptr, 0));
   for (const auto& variable : variables_) {
     if (variable->managed == nullptr) continue;
     CUdeviceptr address = 0;
@@ -51,10 +52,10 @@ Status FatBinary::kernel(const Driver& driver, RegisteredKernel& kernel, CUkerne
   if (handle != nullptr) [[likely]]
     return cudaSuccess;
   const std::lock_guard lock(mutex_);
-  FGV_RETURN_IF_FAILED(load_locked(driver));
+  FAIRGV_RETURN_IF_FAILED(load_locked(driver));
   const CUresult result = driver.cuLibraryGetKernel(&handle, library_, kernel.name.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) return cudaErrorInvalidDeviceFunction;
-  FGV_RETURN_IF_FAILED(result);
+  FAIRGV_RETURN_IF_FAILED(result);
   kernel.handle.store(handle, std::memory_order_release);
   return cudaSuccess;
 }
@@ -62,7 +63,7 @@ Status FatBinary::kernel(const Driver& driver, RegisteredKernel& kernel, CUkerne
 Status FatBinary::variable(const Driver& driver, const RegisteredVariable& variable, void*& address,
                            std::size_t& size) {
   const std::lock_guard lock(mutex_);
-  FGV_RETURN_IF_FAILED(load_locked(driver));
+  FAIRGV_RETURN_IF_FAILED(load_locked(driver));
   if (variable.managed != nullptr) {
     address = *variable.managed;
     size = variable.size;

@@ -1,8 +1,8 @@
-// What compiled code has registered: fat binaries with the kernels and variables in them, found by the
-// address of their host stand-ins (the stub of a kernel, the shadow of a variable).
+// The registrations of compiled code: fat binaries with their kernels and variables, found by the address of
+// their host stand-ins (the stub of a kernel, the shadow of a variable).
 //
 // nvcc emits a constructor per source file that registers everything before main, and an exit handler that
-// takes it back; a shared library does the same when it is opened and closed. Nothing of this touches the
+// undoes it; a shared library does the same when it is opened and closed. Registering does not touch the
 // driver: a fat binary is loaded when one of its kernels or variables is first used ("lazy loading"), as a
 // context-independent library, so that one kernel handle serves all contexts (CUDA Driver API, "Library
 // Management").
@@ -39,7 +39,7 @@ struct RegisteredVariable {
   const void* shadow;
   std::string name;
   std::size_t size;
-  void** managed;  // where the address of a managed variable goes; null for the others
+  void** managed;  // receives the address of a managed variable; null for others
 };
 
 // One registered image. Owned by the registry.
@@ -52,7 +52,7 @@ class FatBinary {
   // The image refers to host variables in a way that no documented driver function serves.
   void refuse() { refused_ = true; }
 
-  // The kernel's handle, which is good in every context; loads the image if that has not happened.
+  // The kernel's handle, which is valid in every context; loads the image if need be.
   Status kernel(const Driver& driver, RegisteredKernel& kernel, CUkernel& handle);
   // Address and size of a variable in the current context.
   Status variable(const Driver& driver, const RegisteredVariable& variable, void*& address,
@@ -98,7 +98,7 @@ class Registry {
   // stubs.
   void add_handle(CUkernel handle) { handles_.insert(handle, handle); }
   bool is_handle(const void* handle) const { return handles_.find(handle) != nullptr; }
-  // What the program calls the kernel: its stub, or for one that has none a handle as above.
+  // The program's name for the kernel: its stub, or, for a kernel without a stub, a handle as above.
   const void* name_of(CUkernel handle);
 
  private:

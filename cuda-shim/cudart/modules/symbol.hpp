@@ -1,4 +1,4 @@
-// Variables of device code by what the program calls them.
+// Variables of device code by the program's names for them.
 #ifndef FAIRGV_CUDA_SHIM_CUDART_SYMBOL_HPP
 #define FAIRGV_CUDA_SHIM_CUDART_SYMBOL_HPP
 
@@ -6,10 +6,11 @@
 
 namespace fairgv::cudart {
 
-// Address and size of the variable in the current context; cudaErrorInvalidSymbol if nothing of that address
-// was registered. Loads the image of the variable if need be.
+// Address and size of the variable in the current context; cudaErrorInvalidSymbol if no variable of that
+// address was registered. Loads the image of the variable if need be.
 Status symbol_address(const Driver& driver, const void* symbol, void*& address, std::size_t& size);
-// The same for `count` bytes of it from an offset on; cudaErrorInvalidValue if they are not all within.
+// The same for `count` bytes of the variable from an offset on; cudaErrorInvalidValue if they do not all lie
+// within it.
 Status symbol_range(const Driver& driver, const void* symbol, std::size_t count, std::size_t offset,
                     void*& memory);
 

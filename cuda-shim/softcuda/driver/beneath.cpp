@@ -1,4 +1,4 @@
-// FairGV's worker asks this of this driver and of no other: which OpenCL device its device is, so that
+// Functions that only this driver has, for FairGV's worker: they tell the OpenCL device beneath, so that
 // programs of both APIs share one device's turns, and when launches have ended and have code.
 #include <memory>
 #include <utility>
@@ -29,9 +29,9 @@ extern "C" {
   return beneath;
 }
 
-/// As cuStreamAddCallback, but the function is called by the thread that ends what is before it, or by this
-/// one: it must be short, and call nothing of CUDA. Saves a switch of threads for each end that is waited
-/// for.
+/// As cuStreamAddCallback, but the function is called by the thread that ends the last command before it, or
+/// by the calling thread. It must be short, and call no CUDA function. Saves a switch of threads for each
+/// awaited end.
 [[gnu::visibility("default")]] CUresult cuFairgvAddPromptCallback(CUstream handle, CUstreamCallback callback,
                                                                   void* data) noexcept {
   return in_any_context([&](Driver& driver, Context& context) {
@@ -43,9 +43,9 @@ extern "C" {
   });
 }
 
-/// Has the next launch of this thread stop when its machine code is made: `reached` is called then, or when
-/// it has ended without coming so far. `*launch` is for cuFairgvLetLaunchGo(), which is to be called once,
-/// also for a launch that was refused. CUDA_ERROR_NOT_SUPPORTED: the device's driver cannot be stopped.
+/// Makes the next launch of this thread stop when its machine code is made. `reached` is called then, or when
+/// the launch has ended before that point. `*launch` is for cuFairgvLetLaunchGo(), which must be called once,
+/// also for a refused launch. CUDA_ERROR_NOT_SUPPORTED: launches cannot be stopped on the device's driver.
 [[gnu::visibility("default")]] CUresult cuFairgvHoldNextLaunch(void (*reached)(void* data), void* data,
                                                                void** launch) noexcept {
   return initialized([&](Driver& driver) {
@@ -61,7 +61,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] void cuFairgvLetLaunchGo(void* launch) noexcept {
   const std::unique_ptr<std::shared_ptr<HeldLaunch>> held(static_cast<std::shared_ptr<HeldLaunch>*>(launch));
-  HeldLaunch::hold_next(nullptr);  // if it was refused
+  HeldLaunch::hold_next(nullptr);  // in case the launch was refused
   (*held)->let_go();
 }
 

@@ -13,7 +13,8 @@
 namespace fairgv::cuda::soft {
 namespace {
 
-/// What NVIDIA's driver answers at first. They bound nothing here but the printf ring, so they are only kept.
+/// The initial limits of NVIDIA's driver. Here only the printf ring is bounded; the other limits are only
+/// stored.
 const std::map<CUlimit, std::size_t>& first_limits() {
   static const std::map<CUlimit, std::size_t> kLimits{{CU_LIMIT_STACK_SIZE, 1024},
                                                       {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 20U},
@@ -41,7 +42,7 @@ CUresult Engine::open(Opened& opened) {
 Engine::Engine(Opened opened) : opencl(std::move(opened)), descriptions_{describe(opencl->facts())} {}
 
 void Engine::stop() {
-  // Kernels under way use OpenCL's threads and tables, which exit() is about to take apart.
+  // Kernels under way use OpenCL's threads and tables, which exit() is about to destroy.
   constexpr std::chrono::milliseconds kPatience{2000};
   OpenClDevice::abandon_queues();
   operations.shutdown(kPatience);

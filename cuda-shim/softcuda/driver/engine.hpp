@@ -1,5 +1,5 @@
-// The engine of the software driver: an OpenCL device, threads that run what is in its streams, and what
-// launches need (cuda-shim/api/engine.hpp has the contract).
+// The engine of the software driver: an OpenCL device, threads that run the commands of its streams, and the
+// frames of launches (cuda-shim/api/engine.hpp has the contract).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Engine final : public cuda::Engine {
   const char* name() const override { return kEngineName; }
   int version() const override;
   CUresult start() override { return operations.start(); }
-  /// Executor threads are told to stop and are waited for a short while.
+  /// Tells executor threads to stop, and waits for them for a short while.
   void stop() override;
   void disown_in_child() override {}
 
@@ -51,7 +51,7 @@ class Engine final : public cuda::Engine {
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
-  /// All memory is the device's, where it is.
+  /// The device sees all memory at the host's addresses.
   CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override {
     address = host;
     return CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-// What this engine keeps of memory, arrays and texture objects: memory of the OpenCL device.
+// This engine's hold on memory, arrays and texture objects: memory of the OpenCL device.
 #pragma once
 
 #include <utility>
@@ -10,8 +10,7 @@
 
 namespace fairgv::cuda::soft {
 
-/// Of an array: rows without gaps. Of a texture or surface object: the block that it is to kernels
-/// (image_block.hpp).
+/// For an array: rows without gaps. For a texture or surface object: its block for kernels (image_block.hpp).
 class OwnedMemory final : public Storage {
  public:
   explicit OwnedMemory(DeviceMemory memory) : memory_(std::move(memory)) {}
@@ -21,7 +20,7 @@ class OwnedMemory final : public Storage {
   const DeviceMemory memory_;
 };
 
-/// Of what this engine has made: no registered memory.
+/// The memory of an object that this engine has made: not registered memory.
 template <typename Object>
 const DeviceMemory& memory_of(const Object& object) {
   return static_cast<const OwnedMemory&>(*object.storage).memory();

@@ -1,4 +1,4 @@
-// What kernels read of texture and surface objects.
+// The blocks that kernels read of texture and surface objects.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -89,7 +89,7 @@ void describe_sampling(const TextureObject& object, ImageBlock& block) {
   const bool normalized = (sampling.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
   if (normalized) block.flags |= ImageBlock::kNormalizedCoordinates;
   if (object.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
-    // There nothing is filtered, and what lies outside is 0.
+    // Linear memory is not filtered, and texels outside are 0.
     std::fill(std::begin(block.modes), std::end(block.modes),
               static_cast<std::uint32_t>(AddressMode::kBorder));
     return;

@@ -1,5 +1,5 @@
-// A kernel with all that it calls put in its place: one list of instructions with every name resolved. It is
-// what the analyses look at and what is written as OpenCL C.
+// A kernel with all called functions inlined: one list of instructions with every name resolved. The analyses
+// read it, and it is written as OpenCL C.
 //
 // Why calls are inlined: a barrier or a warp operation in a called function belongs to the flow of the
 // kernel, OpenCL implementations on CPUs inline everything anyway, and PTX without recursion always can be.
@@ -59,7 +59,7 @@ struct FlatInstruction {
   int label = -1;  // of a label statement
   int guard = -1;  // register
   bool guard_negated = false;
-  std::string name;  // "ld"; "call.vprintf" and "call.__assertfail" for what the device provides
+  std::string name;                // "ld"; "call.vprintf" and "call.__assertfail": the device's own
   std::vector<std::string> words;  // the rest of the opcode
   std::vector<Argument> arguments;
 

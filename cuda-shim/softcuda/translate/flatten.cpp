@@ -22,9 +22,9 @@ using slicing::ptx::Variable;
 constexpr std::size_t kMostInstructions = 400'000;  // after inlining
 constexpr std::size_t kDeepestCall = 64;
 constexpr std::uint64_t kMostParameterBytes = 32764;
-constexpr std::uint64_t kMostLocalBytes = 512 * 1024;  // what CUDA allows per thread
+constexpr std::uint64_t kMostLocalBytes = 512 * 1024;  // CUDA's limit per thread
 
-// What the names of one block stand for.
+// The meaning of the names in one block.
 struct Scope {
   std::map<std::string, Argument> names;
   std::map<std::string, std::pair<std::uint32_t, unsigned>> families;  // "%r" of %r<5>: count and bits

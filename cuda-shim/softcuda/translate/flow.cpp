@@ -65,7 +65,7 @@ class Bits {
   explicit Bits(std::size_t size) : words_((size + 63) / 64) {}
   void set(int index) { words_[word(index)] |= mask(index); }
   void clear(int index) { words_[word(index)] &= ~mask(index); }
-  // True when something is new.
+  // True if a bit is new.
   bool add(const Bits& other) {
     std::uint64_t changed = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -90,7 +90,7 @@ class Bits {
   std::vector<std::uint64_t> words_;
 };
 
-// Backwards over one instruction. A guarded one may leave its results as they were.
+// Steps backwards over one instruction. A guarded instruction may leave its results unchanged.
 void step_back(const FlatInstruction& instruction, Bits& live) {
   const RegisterUse use = registers_of(instruction);
   if (instruction.guard < 0) {
@@ -216,7 +216,7 @@ std::vector<std::size_t> Flow::immediate_postdominators() const {
   return parent;
 }
 
-// For every block: the blocks that are executed or not depending on which way its last instruction takes.
+// For every block: the blocks whose execution depends on the way that its last instruction takes.
 std::vector<std::vector<std::size_t>> Flow::control_dependents() const {
   const std::vector<std::size_t> parent = immediate_postdominators();
   std::vector<std::vector<std::size_t>> dependents(exit_);
@@ -232,8 +232,8 @@ std::vector<std::vector<std::size_t>> Flow::control_dependents() const {
   return dependents;
 }
 
-// Whether what the instruction writes can differ among the threads of a block. A plain load from one address
-// gives all threads the same: a program without data races cannot write there meanwhile.
+// Whether the instruction's result can differ among the threads of a block. A plain load from one address
+// gives all threads the same value: a program without data races cannot write there meanwhile.
 bool Flow::makes_divergent(const FlatInstruction& i, const std::vector<bool>& divergent) const {
   if (i.name == "atom" || i.has("volatile") || i.has("relaxed") || i.has("acquire")) return true;
   const RegisterUse use = registers_of(i);
@@ -245,7 +245,8 @@ bool Flow::makes_divergent(const FlatInstruction& i, const std::vector<bool>& di
     if (names_thread(argument)) return true;
     const int own = own_memory(kernel_, argument);
     if (own < 0) continue;
-    // The address of a thread's own memory is its own; what is in it is as divergent as what was put there.
+    // The address of a thread's own memory differs among threads; its contents are as divergent as the stored
+    // values.
     if (names || divergent[kernel_.registers.size() + static_cast<std::size_t>(own)]) return true;
   }
   return false;
@@ -255,7 +256,7 @@ bool Flow::barriers_are_uniform() const {
   const auto parent = immediate_postdominators();
   if (std::find(parent.begin(), parent.end(), kNowhere) != parent.end()) return false;
   const auto dependents = control_dependents();
-  // Registers, and after them the variables of a thread's own.
+  // Registers, and after them each thread's own variables.
   std::vector<bool> divergent(kernel_.registers.size() + kernel_.memories.size());
   std::vector<bool> divergent_block(exit_);
   for (bool changed = true; changed;) {

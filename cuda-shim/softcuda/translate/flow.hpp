@@ -1,5 +1,5 @@
-// What a kernel's flow of control says: which registers an instruction reads and writes, whether threads of a
-// block may take different ways to a barrier, and which registers must be kept where a thread stops.
+// The analysis of a kernel's control flow: which registers an instruction reads and writes, whether threads
+// of a block may take different ways to a barrier, and which registers must be kept where a thread stops.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace fairgv::softcuda {
 
 /// Where a thread may have to wait for others: barriers and warp operations.
 bool is_synchronisation(const FlatInstruction& instruction);
-/// Of those, the barrier that all threads of the block reach: bar.sync with a constant id and no count.
+/// A barrier that all threads of the block reach: bar.sync with a constant id and no count.
 bool is_block_barrier(const FlatInstruction& instruction);
 
 struct RegisterUse {
@@ -29,10 +29,11 @@ class Flow {
   /// it depends on the thread, and no thread can have left before. Conservative.
   bool barriers_are_uniform() const;
 
-  /// Bytes that live_after() needs: more than a kernel that anybody wrote, if it was made to use up memory.
+  /// Bytes that live_after() needs. A kernel that was crafted to use up memory needs far more than any real
+  /// kernel.
   std::uint64_t liveness_bytes() const { return (exit_ + 1) * (kernel_.registers.size() / 8 + 1); }
-  /// For every instruction index in `points`: the registers whose values are needed after it, without those
-  /// it writes.
+  /// For every instruction index in `points`: the registers whose values are needed after the instruction,
+  /// without the registers that it writes.
   std::vector<std::vector<int>> live_after(const std::vector<std::size_t>& points) const;
 
  private:

@@ -1,5 +1,5 @@
-// What a texture or surface object is to a kernel: its 64-bit handle is the address of this block. The driver
-// writes it when the object is made; prelude/image.cl declares the same struct in OpenCL C.
+// A texture or surface object as a kernel sees it: the object's 64-bit handle is the address of this block.
+// The driver writes the block when the object is made; prelude/image.cl declares the same struct in OpenCL C.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ enum class ChannelFormat : std::uint32_t {
   kSrgb8,  // to linear [0, 1]; the fourth channel as kNormalized8
 };
 
-/// What happens to a texel's index outside its dimension. The numbers are CUaddress_mode's.
+/// The treatment of a texel's index outside its dimension. The numbers are CUaddress_mode's.
 enum class AddressMode : std::uint32_t { kWrap = 0, kClamp = 1, kMirror = 2, kBorder = 3 };
 
 struct ImageBlock {

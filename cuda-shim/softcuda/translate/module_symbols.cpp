@@ -90,7 +90,7 @@ void ModuleSymbols::declare(const Variable& variable, int line) {
     return fail(line, what, "no alignment");
   }
   const bool external = is_in(variable.linkage, "extern");
-  // PTX ISA, "Initializers". Nothing is laid out here for any other, so there is nowhere to put its values.
+  // PTX ISA, "Initializers". Other variables are not laid out here, so there is no place for their values.
   if (variable.initial && (external || (variable.space != "global" && variable.space != "const"))) {
     return fail(line, what, "only variables of .global and .const that are defined here have initial values");
   }
@@ -138,7 +138,8 @@ Memory ModuleSymbols::place(const Variable& variable, int line) {
   return memory;
 }
 
-// Elements in the order of memory. Each brace below the outermost is a row: what it leaves out is zero.
+// Elements in the order of memory. Each brace below the outermost is a row: elements that it leaves out are
+// zero.
 void ModuleSymbols::fill(const Operand& initial, ScalarType type, std::uint64_t& offset, std::uint64_t end,
                          int line) {
   const std::uint64_t size = (type.bits + 7) / 8;

@@ -14,7 +14,7 @@ namespace fairgv::softcuda {
 
 class ModuleSymbols {
  public:
-  /// `module` must live as long as this. Check error() before anything else.
+  /// `module` must outlive this object. Check error() before anything else.
   explicit ModuleSymbols(const slicing::ptx::Module& module);
 
   const TranslationError* error() const { return failed_ ? &error_ : nullptr; }
@@ -48,7 +48,7 @@ class ModuleSymbols {
   TranslationError error_;
 };
 
-/// Bytes of a variable or parameter; a size that is not said counts as nothing.
+/// Bytes of a variable or parameter; a size that is not given counts as 0.
 std::uint64_t size_of(const slicing::ptx::Variable& variable);
 std::uint64_t alignment_of(const slicing::ptx::Variable& variable);
 inline std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {

@@ -1,6 +1,6 @@
-// What a translated kernel and the host share at run time: the driver fills it before a launch and reads it
-// after. One per device is enough while launches do not overlap; prelude/base.cl declares the same struct in
-// OpenCL C.
+// The block that a translated kernel and the host share at run time: the driver fills it before a launch and
+// reads it after. One block per device is enough while launches do not overlap; prelude/base.cl declares the
+// same struct in OpenCL C.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ std::optional<ScalarType> scalar_type(std::string_view word);
 /// "uint" for 32 bits; "ulong2" for 128.
 std::string unsigned_name(unsigned bits);
 std::string signed_name(unsigned bits);
-/// The C type of a value of `type`: float and double for those, words for all others.
+/// The C type of a value of `type`: float and double as they are, words for all others.
 std::string value_name(ScalarType type);
 /// The same with may_alias, for memory accesses.
 std::string memory_name(ScalarType type);

@@ -1,19 +1,17 @@
-// PTX to OpenCL C: what the software CUDA device runs. Pure: text in, text and tables out; no driver, no
-// files, safe to call from any thread.
+// PTX to OpenCL C, for the software CUDA device. Pure: text in, text and tables out; no driver, no files,
+// safe to call from any thread.
 //
 // Every kernel of the source has exactly these arguments:
-//   0  a struct by value, `struct { ulong w[N]; }` with N = max(1, ceil(parameter_bytes / 8)): the bytes of
-//   the
-//      parameter block as CUDA lays them out
-//   1  `__local ulong*`: the block's shared memory, static_shared_bytes rounded up to 16 and then the dynamic
-//   part;
-//      at least 16 bytes
+//   0  a struct by value, `struct { ulong w[N]; }` with N = max(1, ceil(parameter_bytes / 8)):
+//      the bytes of the parameter block as CUDA lays them out
+//   1  `__local ulong*`: the block's shared memory, at least 16 bytes:
+//      static_shared_bytes rounded up to 16, and then the dynamic part
 //   2  `ulong`: host address of the module's data segment
 //   3  `ulong`: host address of the RuntimeBlock (runtime_block.hpp)
 // Grid and block are those of the enqueue: three dimensions, global size = grid * block, local size = block.
 // Kernels with `stepped` set need scratch memory: see KernelInfo and RuntimeBlock.
 //
-// It follows the PTX ISA; docs/SOFTCUDA.md says what is translated and what is refused.
+// The translation follows the PTX ISA; docs/SOFTCUDA.md says what is translated and what is refused.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +79,7 @@ struct TranslatedModule {
   std::vector<VariableInfo> variables;
   std::vector<std::byte> data;  // initial image of the data segment; relocations are not applied
   std::vector<Relocation> relocations;
-  std::uint32_t architecture = 0;  // that it was compiled for: 75 of "sm_75"; 0: not said
+  std::uint32_t architecture = 0;  // of the target: 75 of "sm_75"; 0: not said
 };
 
 struct TranslationError {

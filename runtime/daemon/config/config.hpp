@@ -90,13 +90,6 @@ struct DeviceRules {
   const DeviceRule& of(std::uint32_t device) const;
 };
 
-/// How launches that outlast a slice are cut (docs/SLICING.md).
-struct SlicingRule {
-  std::string mode = session::WorkerTuning{}.slicing;           // one of kSlicingModes
-  std::uint64_t floor = session::WorkerTuning{}.slicing_floor;  // work-groups of the smallest part
-  std::vector<std::string> never;                               // functions that run whole
-};
-
 /// How workers are confined (docs/SECURITY.md).
 struct WorkerRule {
   bool private_view = true;  // of the file system
@@ -110,10 +103,8 @@ struct WorkerRule {
 /// Address space is set aside for no more.
 inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
 
-/// The bounds of one session.
+/// What the daemon itself gives each session.
 struct SessionRule {
-  std::uint32_t objects = session::WorkerTuning{}.objects;
-  std::uint32_t commands = session::WorkerTuning{}.commands;  // pending, while only the program can end that
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
   bool driver_messages = true;                      // the program gets what its driver says
 };
@@ -146,13 +137,10 @@ struct Config {
   std::optional<gid_t> admin_group;  // its members may use `fairgv` as root may
   // [device]
   DeviceRules devices;
-  std::uint32_t samples = session::WorkerTuning{}.samples;  // commands measured one by one after a switch
-  std::string device_cores;     // where a CPU device's threads run, and workers' own do not; empty: anywhere
-  bool core_per_thread = session::WorkerTuning{}.core_per_thread;  // each CPU device thread on its own core
-  bool coscheduling = session::WorkerTuning{}.coscheduling;  // wake interactive programs with their turns
-  SlicingRule slicing;
   // [session]
   SessionRule session;
+  // of [device] and [session], as every worker is told it
+  session::WorkerTuning tuning{};
   // [worker]
   WorkerRule worker;
   // [metrics], [usage]

@@ -128,6 +128,12 @@ OptionAccess<DeviceRule> slice_field() {
           }};
 }
 
+/// A field of what workers are told: a row with it needs no other line for its way there.
+template <class T>
+OptionAccess<Config> tuning(T session::WorkerTuning::*member) {
+  return within(&Config::tuning, field(member));
+}
+
 /// Some of the cores that the daemon may use, and not all of them.
 std::string set_cores(Config& config, const OptionValue& value) {
   const auto& text = std::get<std::string>(value);
@@ -139,7 +145,7 @@ std::string set_cores(Config& config, const OptionValue& value) {
   const cpu_set_t left = other_cores(allowed.value(), cores.value());
   if (CPU_COUNT(&beyond) != 0) return "the daemon may not use all of '" + text + "'";
   if (CPU_COUNT(&left) == 0) return "'" + text + "' leaves no core for anything else";
-  config.device_cores = text;
+  config.tuning.device_cores = text;
   return "";
 }
 
@@ -230,28 +236,28 @@ ConfigOptions<Config> all_device_options() {
   const ConfigOptions<Config> more{
       {{"samples", IntegerType{1, kMostSamples}, "", Applies::new_programs, "",
         "How often a kernel is measured by itself until its time is known."},
-       field(&Config::samples)},
+       tuning(&session::WorkerTuning::samples)},
       {{"cores", TextType{}, "", Applies::new_programs, "every core that the daemon may use",
         "Where the threads of a CPU device run, as in `taskset -c`: \"0-3,8\"; everything else of FairGV's "
         "runs "
         "elsewhere (see Cores)."},
-       {set_cores, field(&Config::device_cores).get}},
+       {set_cores, tuning(&session::WorkerTuning::device_cores).get}},
       {{"core_per_thread", TruthType{}, "", Applies::new_programs, "",
         "Keep each thread of a CPU device on a core of its own (see Cores)."},
-       field(&Config::core_per_thread)},
+       tuning(&session::WorkerTuning::core_per_thread)},
       {{"coscheduling", TruthType{}, "", Applies::new_programs, "",
         "Wake interactive programs with their turns, on a device with cores of its own (see Interactive "
         "programs)."},
-       field(&Config::coscheduling)},
+       tuning(&session::WorkerTuning::coscheduling)},
       {{"slicing", ChoiceType{modes}, "", Applies::new_programs, "",
         "How launches that outlast a slice are cut (see Slicing)."},
-       within(&Config::slicing, field(&SlicingRule::mode))},
+       tuning(&session::WorkerTuning::slicing)},
       {{"slicing_floor", IntegerType{1, kLargestFloor}, "work-groups", Applies::at_once, "",
         "The smallest part of a launch that is cut."},
-       within(&Config::slicing, field(&SlicingRule::floor))},
+       tuning(&session::WorkerTuning::slicing_floor)},
       {{"never_slice", ListType{kMostNeverSliced, is_kernel_name, "names of kernels"}, "",
         Applies::new_programs, "none", "Kernels that always run whole (see Slicing)."},
-       within(&Config::slicing, field(&SlicingRule::never))},
+       tuning(&session::WorkerTuning::never_slice)},
   };
   rows.insert(rows.end(), more.begin(), more.end());
   return rows;
@@ -261,10 +267,10 @@ ConfigOptions<Config> session_options() {
   const auto in = [](auto member) { return within(&Config::session, field(member)); };
   return {
       {{"objects", IntegerType{1, kMostObjects}, "", Applies::new_programs, "", "OpenCL objects."},
-       in(&SessionRule::objects)},
+       tuning(&session::WorkerTuning::objects)},
       {{"commands", IntegerType{1, kMostCommands}, "", Applies::new_programs, "",
         "Commands that wait for something only the program itself can do."},
-       in(&SessionRule::commands)},
+       tuning(&session::WorkerTuning::commands)},
       {{"shared_memory", BytesType{kLeastSharedMemory, kMostSharedMemory}, "", Applies::new_programs,
         "the machine's memory, at most 64 GiB", "The memory that the program and its worker share."},
        in(&SessionRule::shared_memory)},

@@ -2,18 +2,20 @@
 
 #include <unordered_map>
 
+#include "runtime/daemon/sessions/suspensions.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
 /// A tenant that has not been let in yet, or not since the devices changed, has none.
-std::vector<DeviceBooks> device_books(const Host& host, const std::string& tenant, const TenantUsage* usage,
-                                      Books::Time now) {
-  const memquota::Ledger& ledger = host.memory.ledger();
-  const auto totals = host.memory.totals(tenant, now);
-  std::vector<DeviceBooks> list(host.devices.size());
+std::vector<DeviceBooks> device_books(const Sources& from, const std::string& tenant,
+                                      const TenantUsage* usage, Books::Time now) {
+  const memquota::Ledger& ledger = from.tenancies.memory().ledger();
+  const auto totals = from.tenancies.memory().totals(tenant, now);
+  std::vector<DeviceBooks> list(from.devices.size());
   for (std::uint32_t device = 0; device < list.size(); ++device) {
     DeviceBooks& books = list[device];
-    books.elsewhere = host.hardware[device] != device;
+    books.elsewhere = from.devices.is_elsewhere(device);
     if (usage != nullptr && device < usage->devices.size()) books.use = usage->devices[device];
     if (device >= ledger.devices()) continue;
     books.memory_used = ledger.charged(tenant, device);
@@ -40,18 +42,18 @@ void fill_shares(Books& books, std::size_t devices) {
 
 }  // namespace
 
-Books read_books(Host& host, const SessionTable& sessions) {
+Books read_books(const Sources& from) {
   Books books{std::chrono::steady_clock::now(), {}};
-  const std::vector<Tenant> tenants = host.tenants.all();
+  const std::vector<Tenant> tenants = from.tenancies.registry().all();
   std::vector<TenantId> ids;
   ids.reserve(tenants.size());
   for (const Tenant& tenant : tenants) ids.push_back(tenant.id);
-  const auto usage = host.dispatch.usage(ids);
+  const auto usage = from.dispatch.usage(ids);
   std::unordered_map<TenantId, std::uint32_t> running, paused;
-  for (const auto& [id, session] : sessions.all()) {
+  for (const auto& [id, session] : from.sessions.all()) {
     if (session->stage != Session::Stage::running) continue;
     ++running[session->tenant];
-    if (sessions.is_suspended(*session)) ++paused[session->tenant];
+    if (is_suspended(*session, from.tenancies.registry())) ++paused[session->tenant];
   }
   for (const Tenant& tenant : tenants) {
     const auto found = usage.find(tenant.id);
@@ -61,9 +63,9 @@ Books read_books(Host& host, const SessionTable& sessions) {
                              .paused = paused[tenant.id],
                              .entitled_share = used == nullptr ? 0 : used->share,
                              .entitled = used == nullptr ? std::chrono::nanoseconds(0) : used->entitled,
-                             .devices = device_books(host, tenant.name, used, books.at)});
+                             .devices = device_books(from, tenant.name, used, books.at)});
   }
-  fill_shares(books, host.devices.size());
+  fill_shares(books, from.devices.size());
   return books;
 }
 

@@ -2,14 +2,14 @@
 // store.
 //
 // Totals are of a tenant's life, sessions that have ended included, since the daemon came to know it: a
-// restart (succession.hpp) takes them along; a tenant that is forgotten (SessionTable) begins anew.
+// restart (succession.hpp) takes them along; a tenant that is forgotten (Tenancies) begins anew.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <vector>
 
-#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/reports/sources.hpp"
 
 namespace fairgv::daemon {
 
@@ -39,6 +39,6 @@ struct Books {
 };
 
 /// Charges running turns up to now.
-Books read_books(Host& host, const SessionTable& sessions);
+Books read_books(const Sources& from);
 
 }  // namespace fairgv::daemon

@@ -97,39 +97,39 @@ void of_uses(Families& families, const Books& books, const char* name, const cha
   }
 }
 
-void add_daemon(Families& families, const Host& host, Books::Time now) {
+void add_daemon(Families& families, const DaemonLife& life, Books::Time now) {
   families.begin("fairgv_build_info", "The daemon's version; always 1", MetricType::Gauge);
   families.add({{"version", FAIRGV_VERSION}}, 1.0);
   families.begin("fairgv_uptime_seconds", "For how long this daemon has served, restarts included",
                  MetricType::Gauge);
-  families.add({}, in_seconds(now - host.serving_since));
+  families.add({}, in_seconds(now - life.serving_since));
   families.begin("fairgv_restarts_total", "How often the daemon was replaced while it served",
                  MetricType::Counter);
-  families.add({}, host.restarts);
+  families.add({}, life.restarts);
 }
 
-void add_devices(Families& families, Host& host) {
-  const auto rules = host.dispatch.rules();
-  const auto slices = host.dispatch.slices();
-  const memquota::Ledger& ledger = host.memory.ledger();
+void add_devices(Families& families, const Sources& from) {
+  const auto sharing = from.dispatch.devices();
+  const memquota::Ledger& ledger = from.tenancies.memory().ledger();
   const auto each = [&](auto value) {
-    for (std::uint32_t device = 0; device < host.devices.size(); ++device) {
-      if (host.hardware[device] != device) continue;
+    for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
+      if (from.devices.is_elsewhere(device)) continue;
       families.add({{"device", std::to_string(device)}}, value(device));
     }
   };
   families.begin("fairgv_device_info", "A device's name and how it is shared; always 1", MetricType::Gauge);
-  for (std::uint32_t device = 0; device < host.devices.size(); ++device) {
+  for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
     Labels labels{{"device", std::to_string(device)},
-                  {"name", host.devices[device].name},
-                  {"platform", host.devices[device].platform},
-                  {"policy", rules[device].policy}};
-    if (host.hardware[device] != device) labels.push_back({"same_as", std::to_string(host.hardware[device])});
+                  {"name", from.devices.devices[device].name},
+                  {"platform", from.devices.devices[device].platform},
+                  {"policy", sharing[device].policy}};
+    if (from.devices.is_elsewhere(device))
+      labels.push_back({"same_as", std::to_string(from.devices.hardware[device])});
     families.add(labels, 1.0);
   }
   families.begin("fairgv_device_slice_seconds", "Length of a turn while as many want the device as now",
                  MetricType::Gauge);
-  each([&](std::uint32_t device) { return in_seconds(slices[device]); });
+  each([&](std::uint32_t device) { return in_seconds(sharing[device].slice); });
   families.begin("fairgv_device_memory_bytes", "Memory that the device shares out", MetricType::Gauge);
   each([&](std::uint32_t device) { return limit_of(ledger.capacity(device)); });
   families.begin("fairgv_device_memory_used_bytes", "Memory of the device that all tenants hold",
@@ -243,10 +243,11 @@ void add_usage(Families& families, const UsageWriter::State& usage) {
 
 }  // namespace
 
-std::string metrics_text(Host& host, const Books& books, const std::optional<UsageWriter::State>& usage) {
+std::string metrics_text(const Sources& from, const DaemonLife& life, const Books& books,
+                         const std::optional<UsageWriter::State>& usage) {
   Families families;
-  add_daemon(families, host, books.at);
-  add_devices(families, host);
+  add_daemon(families, life, books.at);
+  add_devices(families, from);
   add_tenants(families, books);
   add_time(families, books);
   add_work(families, books);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/daemon/reports/books.hpp"
+#include "runtime/daemon/reports/daemon_life.hpp"
 #include "runtime/daemon/reports/usage_writer.hpp"
 
 namespace fairgv::daemon {
@@ -14,6 +15,7 @@ namespace fairgv::daemon {
 inline constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 /// `usage`: how the usage store fares, if there is one.
-std::string metrics_text(Host& host, const Books& books, const std::optional<UsageWriter::State>& usage);
+std::string metrics_text(const Sources& from, const DaemonLife& life, const Books& books,
+                         const std::optional<UsageWriter::State>& usage);
 
 }  // namespace fairgv::daemon

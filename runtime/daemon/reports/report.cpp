@@ -1,8 +1,8 @@
 #include "runtime/daemon/reports/report.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "runtime/daemon/reports/books.hpp"
 
@@ -34,21 +34,24 @@ double in_ms(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-std::vector<Report::Device> device_reports(Host& host, const SessionTable& sessions) {
-  const auto holders = host.dispatch.holders();
-  const auto rules = host.dispatch.rules();
-  const auto slices = host.dispatch.slices();
+std::vector<Report::Device> device_reports(const Sources& from) {
+  const auto sharing = from.dispatch.devices();
   std::vector<Report::Device> list;
-  for (std::uint32_t index = 0; index < host.devices.size(); ++index) {
-    Report::Device device{index,        host.devices[index].platform, host.devices[index].name,
-                          std::nullopt, rules[index].policy,          in_ms(slices[index])};
-    const memquota::Ledger& ledger = host.memory.ledger();
+  for (std::uint32_t index = 0; index < from.devices.size(); ++index) {
+    Report::Device device{index,
+                          from.devices.devices[index].platform,
+                          from.devices.devices[index].name,
+                          std::nullopt,
+                          sharing[index].policy,
+                          in_ms(sharing[index].slice)};
+    const memquota::Ledger& ledger = from.tenancies.memory().ledger();
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
-    const auto& holder = holders[index];
-    if (host.hardware[index] != index) device.same_as = host.hardware[index];
-    if (holder && sessions.all().contains(*holder)) device.holder = sessions.all().at(*holder)->tenant_name;
+    const auto& holder = sharing[index].holder;
+    if (from.devices.is_elsewhere(index)) device.same_as = from.devices.hardware[index];
+    const Session* const holding = holder ? from.sessions.find(*holder) : nullptr;
+    if (holding != nullptr) device.holder = holding->tenant_name;
     list.push_back(std::move(device));
   }
   return list;
@@ -64,15 +67,16 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
-std::vector<Report::Session> session_reports(Host& host, const SessionTable& sessions, TenantId tenant) {
+std::vector<Report::Session> session_reports(const Sources& from, TenantId tenant) {
   std::vector<Report::Session> list;
-  for (const auto& [id, session] : sessions.all()) {
+  for (const auto& [id, session] : from.sessions.all()) {
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
+    SessionLook look = from.dispatch.session(id);
     list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
-                    state_name(host.dispatch.state(id)), host.dispatch.interactive(id),
-                    session->long_commands.all(), session->paused, held_back_s(*session), session->peer.uid,
-                    seconds_since(session->started), host.dispatch.used_ns(id), host.memory.granted(id),
-                    host.dispatch.compiles(id), host.dispatch.waits_for(id)});
+                    state_name(look.state), look.interactive, session->long_commands.all(), session->paused,
+                    held_back_s(*session), session->peer.uid, seconds_since(session->started),
+                    std::move(look.used_ns), from.tenancies.memory().granted(id), look.compiles,
+                    std::move(look.waits_for)});
   }
   return list;
 }
@@ -130,9 +134,9 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   return report;
 }
 
-std::vector<Report::Kill> kill_reports(const SessionTable& sessions) {
+std::vector<Report::Kill> kill_reports(const Sources& from) {
   std::vector<Report::Kill> list;
-  for (const Kill& kill : sessions.kills().all()) {
+  for (const Kill& kill : from.sessions.kills().all()) {
     list.push_back({kill.session.value, kill.tenant, kill.uid, kill.pid, kill.program, kill.reason,
                     seconds_since(kill.at)});
   }
@@ -146,27 +150,19 @@ bool is_worth_showing(const Report::Tenant& tenant) {
 
 }  // namespace
 
-Report make_report(Host& host, const SessionTable& sessions, const std::string& socket,
-                   std::chrono::steady_clock::time_point started) {
+Report make_report(const Sources& from, Report::Daemon daemon) {
   using Seconds = std::chrono::duration<double>;
   Report report;
-  const auto now = std::chrono::steady_clock::now();
-  report.daemon = {.pid = ::getpid(),
-                   .version = FAIRGV_VERSION,
-                   .socket = socket,
-                   .uptime_s = Seconds(now - started).count(),
-                   .slice_ms = in_ms(host.config.devices.common.slices.most),
-                   .restarts = host.restarts,
-                   .serving_s = Seconds(now - host.serving_since).count(),
-                   .share_window_s = Seconds(UsageWindow::kBucket * UsageWindow::kBuckets).count(),
-                   .wait_window_s = Seconds(2 * Waits::kWindow).count()};
-  report.devices = device_reports(host, sessions);
-  for (const TenantEntry& entry : read_books(host, sessions).tenants) {
+  report.daemon = std::move(daemon);
+  report.daemon.share_window_s = Seconds(UsageWindow::kBucket * UsageWindow::kBuckets).count();
+  report.daemon.wait_window_s = Seconds(2 * Waits::kWindow).count();
+  report.devices = device_reports(from);
+  for (const TenantEntry& entry : read_books(from).tenants) {
     Report::Tenant each = tenant_report(entry);
-    each.sessions = session_reports(host, sessions, entry.tenant.id);
+    each.sessions = session_reports(from, entry.tenant.id);
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
   }
-  report.kills = kill_reports(sessions);
+  report.kills = kill_reports(from);
   return report;
 }
 

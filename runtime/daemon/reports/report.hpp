@@ -1,17 +1,13 @@
 // The report for `fairgv ps`: one look at tenants, sessions and devices.
 #pragma once
 
-#include <chrono>
-#include <string>
-
 #include "runtime/control/protocol.hpp"
-#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/reports/sources.hpp"
 
 namespace fairgv::daemon {
 
-/// Lists tenants that have sessions, and those that used a device of late. Charges running
-/// turns up to now, so that times are current.
-control::Report make_report(Host& host, const SessionTable& sessions, const std::string& socket,
-                            std::chrono::steady_clock::time_point started);
+/// Lists tenants that have sessions, and those that used a device of late. Charges running turns up to now,
+/// so that times are current. `daemon`: what there is to say of it but for the windows of time.
+control::Report make_report(const Sources& from, control::Report::Daemon daemon);
 
 }  // namespace fairgv::daemon

@@ -16,18 +16,17 @@ std::int64_t wall_clock_ms() {
 
 }  // namespace
 
-UsageKeeper::UsageKeeper(Host& host, const SessionTable& sessions, Reply reply)
-    : host_(host), sessions_(sessions), reply_(std::move(reply)), sampler_(wall_clock_ms()) {}
+UsageKeeper::UsageKeeper(const UsageRule& rule, EventLoop& events, const Sources& from, Reply reply)
+    : rule_(rule), events_(events), from_(from), reply_(std::move(reply)), sampler_(wall_clock_ms()) {}
 
 void UsageKeeper::configure() {
-  const UsageRule& rule = host_.config.usage;
-  const UsageWriter::Settings wanted{rule.store, rule.retention_days};
+  const UsageWriter::Settings wanted{rule_.store, rule_.retention_days};
   if (writer_ && writer_->settings() == wanted) return;
   close();
-  if (rule.store.empty()) return;
+  if (rule_.store.empty()) return;
   auto writer = UsageWriter::start(wanted);
   if (!writer) return spdlog::error("{}: nothing is stored", writer.error().message);
-  auto watch = host_.events.watch(writer.value()->answers_fd(), [this] { reply_all(); });
+  auto watch = events_.watch(writer.value()->answers_fd(), [this] { reply_all(); });
   if (!watch) return spdlog::error("{}: nothing is stored", watch.error().message);
   writer_ = std::move(writer).value();
   watch_ = std::move(watch).value();
@@ -38,8 +37,8 @@ std::optional<UsageWriter::State> UsageKeeper::state() const {
 }
 
 std::optional<UsageKeeper::Time> UsageKeeper::deadline() {
-  if (writer_ && !next_ && !sessions_.empty()) {
-    next_ = std::chrono::steady_clock::now() + host_.config.usage.flush;
+  if (writer_ && !next_ && !from_.sessions.empty()) {
+    next_ = std::chrono::steady_clock::now() + rule_.flush;
   }
   return next_;
 }
@@ -50,7 +49,7 @@ void UsageKeeper::expire(Time now) {
   if (writer_ && writer_->idle()) {
     flush();
   } else if (writer_) {
-    next_ = now + host_.config.usage.flush;  // also when nobody has a session any more
+    next_ = now + rule_.flush;  // also when nobody has a session any more
   }
 }
 
@@ -76,24 +75,12 @@ void UsageKeeper::ask(std::uint64_t token, const control::UsageQuery& query,
   asked_.insert(token);
 }
 
-void UsageKeeper::hand_over(Handover& handover) const {
-  if (host_.config.usage.store.empty()) return;
-  for (const Tenant& tenant : host_.tenants.all()) {
-    for (HandedTenant& handed : handover.tenants) {
-      if (tenant.name == handed.name) handed.sampled = sampler_.sampled(tenant.id);
-    }
-  }
+std::vector<usage::UsageAmounts> UsageKeeper::sampled(TenantId id) const {
+  return rule_.store.empty() ? std::vector<usage::UsageAmounts>{} : sampler_.sampled(id);
 }
 
-void UsageKeeper::resume(const Handover& handover) {
-  skip();
-  const std::vector<Tenant> tenants = host_.tenants.all();
-  for (const HandedTenant& handed : handover.tenants) {
-    if (handed.sampled.empty()) continue;  // its daemon kept no store
-    for (const Tenant& tenant : tenants) {
-      if (tenant.name == handed.name) sampler_.restore(tenant.id, handed.sampled);
-    }
-  }
+void UsageKeeper::restore(TenantId id, std::vector<usage::UsageAmounts> sampled) {
+  if (!sampled.empty()) sampler_.restore(id, std::move(sampled));  // empty: its daemon kept no store
 }
 
 void UsageKeeper::reply_all() {
@@ -106,8 +93,8 @@ void UsageKeeper::reply_all() {
 
 std::vector<usage::Row> UsageKeeper::sample() {
   std::vector<std::string> names;
-  for (const auto& device : host_.devices) names.push_back(device.name);
-  return sampler_.sample(read_books(host_, sessions_), names, wall_clock_ms());
+  for (const auto& device : from_.devices.devices) names.push_back(device.name);
+  return sampler_.sample(read_books(from_), names, wall_clock_ms());
 }
 
 }  // namespace fairgv::daemon

@@ -10,12 +10,14 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
-#include "runtime/daemon/handover/handover.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/reports/sources.hpp"
 #include "runtime/daemon/reports/usage_sampler.hpp"
 #include "runtime/daemon/reports/usage_writer.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
-#include "runtime/daemon/session_table.hpp"
 
 namespace fairgv::daemon {
 
@@ -25,8 +27,8 @@ class UsageKeeper {
   /// Called with the answer to a question: its token and the answer's text.
   using Reply = std::function<void(std::uint64_t, const std::string&)>;
 
-  /// All outlive it.
-  UsageKeeper(Host& host, const SessionTable& sessions, Reply reply);
+  /// `rule` and `events` outlive it.
+  UsageKeeper(const UsageRule& rule, EventLoop& events, const Sources& from, Reply reply);
 
   /// As the configuration says: opens, closes or changes the store. Failures are in the log.
   void configure();
@@ -49,17 +51,18 @@ class UsageKeeper {
   /// user's use.
   void ask(std::uint64_t token, const control::UsageQuery& query, std::optional<std::uint32_t> uid);
 
-  /// The totals that the next daemon must not count again; resume() takes those of the previous daemon,
-  /// once its sessions go on.
-  void hand_over(Handover& handover) const;
-  void resume(const Handover& handover);
+  /// What a daemon after this one must not count again, by device; empty: the store is off. And of the one
+  /// before, once its sessions go on, after skip().
+  std::vector<usage::UsageAmounts> sampled(TenantId id) const;
+  void restore(TenantId id, std::vector<usage::UsageAmounts> sampled);
 
  private:
   void reply_all();
   std::vector<usage::Row> sample();
 
-  Host& host_;
-  const SessionTable& sessions_;
+  const UsageRule& rule_;
+  EventLoop& events_;
+  const Sources from_;
   const Reply reply_;
   UsageSampler sampler_;
   std::unique_ptr<UsageWriter> writer_;

@@ -2,12 +2,11 @@
 
 #include <pthread.h>
 #include <spdlog/spdlog.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <iterator>
+
+#include "runtime/base/signals_blocked.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -21,15 +20,11 @@ std::int64_t milliseconds(std::chrono::nanoseconds time) {
 }  // namespace
 
 Result<std::unique_ptr<UsageWriter>> UsageWriter::start(Settings settings) {
-  UniqueFd answers(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!answers) return system_error("cannot make the usage store's event descriptor");
-  std::unique_ptr<UsageWriter> writer(new UsageWriter(std::move(settings), std::move(answers)));
-  // Signals are for the server's thread.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  auto answers = EventSignal::make("the usage store's");
+  if (!answers) return answers.error();
+  std::unique_ptr<UsageWriter> writer(new UsageWriter(std::move(settings), std::move(answers).value()));
+  const SignalsBlocked quiet;  // signals are for the server's thread
   writer->thread_ = std::thread([raw = writer.get()] { raw->run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_setname_np(writer->thread_.native_handle(), "usage");
   return writer;
 }
@@ -69,9 +64,7 @@ void UsageWriter::ask(std::uint64_t token, const usage::UsageQuery& query, std::
 
 std::vector<UsageWriter::Answer> UsageWriter::take_answers() {
   const std::lock_guard lock(mutex_);
-  std::uint64_t count = 0;
-  // Non-blocking: nothing to read is fine.
-  [[maybe_unused]] const ssize_t length = ::read(answers_event_.get(), &count, sizeof(count));
+  answers_event_.clear();
   return std::exchange(answers_, {});
 }
 
@@ -154,9 +147,7 @@ void UsageWriter::answer(const Question& question) {
   if (store_) sums = store_->sum(question.query, question.uid);
   const std::lock_guard lock(mutex_);
   answers_.push_back({question.token, question.query, std::move(sums)});
-  const std::uint64_t one = 1;
-  // Fails only when the counter is full: then it is readable anyway.
-  [[maybe_unused]] const ssize_t written = ::write(answers_event_.get(), &one, sizeof(one));
+  answers_event_.raise();
 }
 
 }  // namespace fairgv::daemon

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/daemon/service/event_signal.hpp"
 #include "runtime/usage/store.hpp"
 
 namespace fairgv::daemon {
@@ -64,7 +64,7 @@ class UsageWriter {
   /// The answer comes to take_answers(); `uid`: only that user's rows; none: an administrator asks.
   void ask(std::uint64_t token, const usage::UsageQuery& query, std::optional<std::uint32_t> uid);
   /// Readable when there are answers to take.
-  int answers_fd() const { return answers_event_.get(); }
+  int answers_fd() const { return answers_event_.fd(); }
   std::vector<Answer> take_answers();
   State state() const;
 
@@ -75,7 +75,7 @@ class UsageWriter {
     std::optional<std::uint32_t> uid;
   };
 
-  UsageWriter(Settings settings, UniqueFd answers)
+  UsageWriter(Settings settings, EventSignal answers)
       : settings_(std::move(settings)), answers_event_(std::move(answers)) {}
   void run();
   Result<void> write(const std::vector<usage::Row>& rows);
@@ -96,7 +96,7 @@ class UsageWriter {
   std::optional<usage::Store> store_;
   std::int64_t retired_ms_ = 0;
 
-  UniqueFd answers_event_;  // eventfd
+  EventSignal answers_event_;
   std::thread thread_;
 };
 

@@ -39,6 +39,12 @@ class TraceSlot {
     reader_.asked = now;
     return trace_.get();
   }
+  /// Null: nobody traces.
+  const Trace* current() const { return trace_.get(); }
+  /// The session's worker is dead, and its memory is about to go.
+  void take_last(Session& session) {
+    if (trace_ != nullptr) trace_->take_last(session);
+  }
   /// The connection is gone, and with it its trace.
   void leave(std::uint64_t connection);
 

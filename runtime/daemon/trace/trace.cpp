@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/daemon/sessions/recording.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
@@ -20,36 +22,19 @@ std::uint64_t now_ns() {
   return ns_of(std::chrono::steady_clock::now());
 }
 
-/// `device`: as the session's worker counts; none: all.
-void set_recording(session::TurnPage& page, ring::SegmentHeader& header, std::optional<std::uint32_t> device,
-                   std::uint32_t number) {
-  for (std::uint32_t index = 0; index < session::kMaxDevices; ++index) {
-    const bool wanted = !device || *device == index;
-    page.devices[index].tracing.store(wanted ? number : 0, std::memory_order_relaxed);
-  }
-  header.recording.on.store(number, std::memory_order_relaxed);
-}
-
 }  // namespace
 
-void stop_recording(session::TurnPage& page, ring::SegmentHeader& header) {
-  set_recording(page, header, std::nullopt, 0);
-}
-
 /// Numbers differ from those of a daemon before this one, which may have traced the same workers.
-Trace::Trace(Host& host, const SessionTable& sessions, Choice choice)
-    : host_(host),
-      sessions_(sessions),
+Trace::Trace(const Subject& subject, Choice choice)
+    : subject_(subject),
       choice_(std::move(choice)),
       number_(static_cast<std::uint32_t>(now_ns() >> 10U) | 1U) {
-  host_.trace = this;
-  host_.dispatch.trace(true);
+  subject_.dispatch.trace(true);
 }
 
 Trace::~Trace() {
-  host_.dispatch.trace(false);
-  host_.trace = nullptr;
-  for (const auto& [id, session] : sessions_.all()) {
+  subject_.dispatch.trace(false);
+  for (const auto& [id, session] : subject_.sessions.all()) {
     stop_recording(session->turns.page(), session->header.header());
   }
 }
@@ -67,11 +52,11 @@ void Trace::begin(Session& session) {
   readers_.emplace(session.id, TraceReader(session.id, *memory, session.devices, now_ns()));
   const auto device = choice_.device ? session.devices.worker(*choice_.device) : std::nullopt;
   if (choice_.device && !device) return;  // it does not see the device
-  set_recording(session.turns.page(), session.header.header(), device, number_);
+  start_recording(session.turns.page(), session.header.header(), device, number_);
 }
 
 TraceReport Trace::take() {
-  for (const auto& [id, session] : sessions_.all()) {
+  for (const auto& [id, session] : subject_.sessions.all()) {
     if (session->stage == Session::Stage::running && !known_.contains(id) && chosen(*session))
       begin(*session);
   }
@@ -79,7 +64,8 @@ TraceReport Trace::take() {
   take_turns();
   take_memory();
   next_.now_ns = now_ns();
-  for (const session::DeviceDescription& device : host_.devices) next_.devices.push_back(device.name);
+  for (const session::DeviceDescription& device : subject_.devices.devices)
+    next_.devices.push_back(device.name);
   next_.lost_commands = lost_of_gone_;
   for (const auto& [id, reader] : readers_) next_.lost_commands += reader.lost();
   const std::uint64_t lost_turns = next_.lost_turns;
@@ -98,7 +84,7 @@ void Trace::take_last(Session& session) {
 }
 
 void Trace::take_turns() {
-  const auto by_device = host_.dispatch.take_traced(next_.lost_turns);
+  const auto by_device = subject_.dispatch.take_traced(next_.lost_turns);
   for (std::uint32_t device = 0; device < by_device.size(); ++device) {
     if (choice_.device && *choice_.device != device) continue;
     for (const TracedTurn& turn : by_device[device]) {
@@ -112,13 +98,13 @@ void Trace::take_turns() {
 
 void Trace::take_memory() {
   std::set<std::string> tenants;
-  for (const auto& [id, session] : sessions_.all()) {
+  for (const auto& [id, session] : subject_.sessions.all()) {
     if (known_.contains(id)) tenants.insert(session->tenant_name);
   }
   for (const std::string& tenant : tenants) {
-    for (std::uint32_t device = 0; device < host_.memory.ledger().devices(); ++device) {
+    for (std::uint32_t device = 0; device < subject_.memory.devices(); ++device) {
       if (choice_.device && *choice_.device != device) continue;
-      next_.memory.push_back({tenant, device, host_.memory.ledger().charged(tenant, device)});
+      next_.memory.push_back({tenant, device, subject_.memory.charged(tenant, device)});
     }
   }
 }

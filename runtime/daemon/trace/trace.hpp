@@ -1,8 +1,8 @@
 // A trace that is being recorded: turns from the dispatchers, commands from the workers' rings
 // (session/trace.hpp), memory from the ledger, for one control connection (`fairgv trace`).
 //
-// Recording begins with the object and ends with it. One at a time (Host::trace). The server's thread owns
-// it, so that dispatching does not wait for it.
+// Recording begins with the object and ends with it. One at a time (TraceSlot). The server's thread owns it,
+// so that dispatching does not wait for it.
 #pragma once
 
 #include <map>
@@ -10,8 +10,11 @@
 #include <set>
 #include <string>
 
+#include "memquota/ledger.hpp"
 #include "runtime/control/trace_report.hpp"
-#include "runtime/daemon/session_table.hpp"
+#include "runtime/daemon/devices/table.hpp"
+#include "runtime/daemon/dispatch/dispatch_looks.hpp"
+#include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/trace/reader.hpp"
 
 namespace fairgv::daemon {
@@ -24,8 +27,14 @@ class Trace {
     std::optional<uid_t> only_of;         // sessions on this user's account; none: everybody's
   };
 
-  /// Both outlive it; host.trace is this one meanwhile.
-  Trace(Host& host, const SessionTable& sessions, Choice choice);
+  /// What is recorded. All of it outlives the trace.
+  struct Subject {
+    DispatchLooks& dispatch;
+    const memquota::Ledger& memory;
+    const DeviceTable& devices;
+    const Sessions& sessions;
+  };
+  Trace(const Subject& subject, Choice choice);
   ~Trace();
   Trace(const Trace&) = delete;
 
@@ -40,8 +49,7 @@ class Trace {
   void take_turns();
   void take_memory();
 
-  Host& host_;
-  const SessionTable& sessions_;
+  const Subject subject_;
   const Choice choice_;
   const std::uint32_t number_;
   std::map<SessionId, TraceReader> readers_;
@@ -49,8 +57,5 @@ class Trace {
   std::uint64_t lost_of_gone_ = 0;
   control::TraceReport next_;  // take() returns it next
 };
-
-/// Stops the session's worker and client from recording.
-void stop_recording(session::TurnPage& page, ring::SegmentHeader& header);
 
 }  // namespace fairgv::daemon

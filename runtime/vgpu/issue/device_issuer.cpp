@@ -61,22 +61,14 @@ Next DeviceIssuer::offer(DeviceCommand& first, bool in_parts) {
   return Offer(first.kind(), true, slicer_.ahead_from(shared_.settings.turn.slice));
 }
 
-Permit DeviceIssuer::may_issue(const Next& next, TimePoint now) {
-  const Permit permit = turn_.may_issue(next, now);
-  if (next && permit.count != 0) return permit;
-  TurnWait why = next ? permit.why : TurnWait::nothing;
-  if (compiling_ || prepares()) {
-    why = TurnWait::compiler;
-  } else if (!next && ready_.empty() && turn_.in_flight() == 0 && shared_.graph.pending() != 0) {
-    why = TurnWait::program;
-  }
-  if (next) first_waits_ = why;
-  turn_.tell_wait(why);
-  return permit;
+TurnWait DeviceIssuer::why_nothing_is_next() const {
+  if (compiling_ || prepares()) return TurnWait::compiler;
+  const bool program = shared_.graph.pending() != 0 && !busy();
+  return program ? TurnWait::program : TurnWait::nothing;
 }
 
 std::shared_ptr<DeviceCommand> DeviceIssuer::begin_compiling() {
-  if (!std::exchange(compile_next_, false)) return nullptr;
+  compile_next_ = false;
   const std::shared_ptr<DeviceCommand> command = ready_.front();
   command->cut = compile_in_parts_;
   if (command->cut) {

@@ -67,16 +67,25 @@ class DeviceIssuer {
   void add(std::shared_ptr<DeviceCommand> ready) { ready_.push_back(std::move(ready)); }
   /// The command to issue next, or nothing; also whether something is to be prepared first (prepares()).
   Next next();
-  /// How many commands may be issued now, by TurnClient.
-  Permit may_issue(const Next& next, TimePoint now);
-  /// By the latest next(): a launch is to be prepared for running in parts, or to be compiled, before
-  /// anything else.
+  /// How much of it may be issued now, as TurnClient says.
+  Permit may_issue(const Next& next, TimePoint now) {
+    const Permit permit = turn_.may_issue(next, now);
+    if (!next) {
+      turn_.tell_wait(why_nothing_is_next());
+    } else if (permit.count == 0) {
+      first_waits_ = permit.why;
+      turn_.tell_wait(permit.why);
+    }
+    return permit;
+  }
+  /// By the latest next(): a launch is to be prepared for running in parts, or to be compiled, before anything else.
   bool prepares() const { return slicer_.has_to_prepare() || compile_next_; }
   /// The launch that is to be prepared, if any; asking takes it.
   SliceableLaunch* take_to_prepare() { return slicer_.take_to_prepare(); }
-  /// The command that is to be compiled, if any: hand it to the driver by DeviceCommand::compile() now, then
-  /// call compiled() or compile_refused(). Nothing is in flight on the device, so all that it depends on has
-  /// ended.
+  /// Whether the first command is to be compiled.
+  bool compiles_next() const { return compile_next_; }
+  /// Only then. The command: hand it to the driver by DeviceCommand::compile() now, then call compiled() or
+  /// compile_refused(). Nothing is in flight on the device, so all that it depends on has ended.
   std::shared_ptr<DeviceCommand> begin_compiling();
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
@@ -124,6 +133,7 @@ class DeviceIssuer {
   Deadline deadline(TimePoint now) const;
 
  private:
+  session::TurnWait why_nothing_is_next() const;
   Next offer(DeviceCommand& first, bool in_parts);
   void pick_part(Batch& batch, const Offer& offer, std::uint32_t cpu, TimePoint now);
   void choose_observed(const Batch& batch) const;

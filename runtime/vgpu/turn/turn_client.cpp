@@ -18,6 +18,24 @@ TurnClient::TurnClient(session::DeviceTurn& turn, const TurnSettings& settings, 
       meter_(turn, settings_),
       interactive_(turn, settings.coscheduling) {}
 
+inline Permit TurnClient::of_busy_turn(const Next& next, TimePoint now) {
+  const bool work = next.has_value();
+  if (!meter_.contended()) {
+    const std::uint64_t in_flight = meter_.in_flight();
+    if (work && next->part) {
+      const bool in_time = in_flight == 0 || now >= *next->ahead_from;
+      return {meter_.admits(*next) && in_time ? 1U : 0U, TurnWait::in_flight};
+    }
+    const std::uint64_t limit = meter_.in_flight_limit();
+    return {limit - std::min(limit, in_flight), TurnWait::in_flight};
+  }
+  if (meter_.in_flight() == 0) settle(next, now);  // may end the turn
+  if (!work) return {};
+  if (!meter_.contended()) return {0, TurnWait::slice};
+  if (meter_.admits(*next)) return {TurnMeter::kMostInFlight};
+  return {0, meter_.why_not(*next)};
+}
+
 Permit TurnClient::may_issue(const Next& next, TimePoint now) {
   const bool work = next.has_value();
   if (work) linger_.comes_back(now);
@@ -45,24 +63,6 @@ Permit TurnClient::may_issue(const Next& next, TimePoint now) {
     }
     return {};
   }
-}
-
-Permit TurnClient::of_busy_turn(const Next& next, TimePoint now) {
-  const bool work = next.has_value();
-  if (!meter_.contended()) {
-    const std::uint64_t in_flight = meter_.in_flight();
-    if (work && next->part) {
-      const bool in_time = in_flight == 0 || now >= *next->ahead_from;
-      return {meter_.admits(*next) && in_time ? 1U : 0U, TurnWait::in_flight};
-    }
-    const std::uint64_t limit = meter_.in_flight_limit();
-    return {limit - std::min(limit, in_flight), TurnWait::in_flight};
-  }
-  if (meter_.in_flight() == 0) settle(next, now);  // may end the turn
-  if (!work) return {};
-  if (!meter_.contended()) return {0, TurnWait::slice};
-  if (meter_.admits(*next)) return {TurnMeter::kMostInFlight};
-  return {0, meter_.why_not(*next)};
 }
 
 void TurnClient::notice_due(TurnState state, TimePoint now) {
@@ -136,11 +136,6 @@ std::optional<std::uint64_t> TurnClient::slicing_floor() const {
 std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) const {
   if (meter_.in_flight() != 1) return std::nullopt;
   return meter_.overrun_by_one(turn_.look() == TurnState::busy_asked, now);
-}
-
-void TurnClient::tell_wait(TurnWait why) {
-  if (std::exchange(told_, why) == why) return;
-  page_.waits_for.store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
 }
 
 void TurnClient::want() {

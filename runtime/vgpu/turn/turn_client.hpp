@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/turn/interactive.hpp"
@@ -79,7 +80,9 @@ class TurnClient {
   std::uint64_t observe_every() const { return meter_.observe_every(); }
 
   /// Says in the page why the next command waits. For people.
-  void tell_wait(session::TurnWait why);
+  void tell_wait(session::TurnWait why) {
+    if (std::exchange(told_, why) != why) page_.waits_for.store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
+  }
 
   TurnMeter& meter() { return meter_; }
   const TurnMeter& meter() const { return meter_; }
@@ -98,7 +101,7 @@ class TurnClient {
     seen_.store(static_cast<std::uint32_t>(state), std::memory_order_relaxed);
     return state;
   }
-  Permit of_busy_turn(const Next& next, TimePoint now);
+  [[gnu::always_inline]] Permit of_busy_turn(const Next& next, TimePoint now);
   void notice_due(session::TurnState state, TimePoint now);
   void want();
   void give_back(bool work, TimePoint now);

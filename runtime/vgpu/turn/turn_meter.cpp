@@ -26,10 +26,9 @@ bool TurnMeter::admits(const Offer& next) const {
 }
 
 TurnWait TurnMeter::why_not(const Offer& next) const {
-  if (!contended()) return TurnWait::in_flight;
-  if (plan_->sampling()) return TurnWait::sample;
-  if (!next.part && plan_->admits(next.kind)) return TurnWait::in_flight;
-  return plan_->idle() || history_.expected(next.kind) ? TurnWait::slice : TurnWait::sample;
+  if (!contended() || (!next.part && in_flight_ >= in_flight_limit())) return TurnWait::in_flight;
+  // A command of an unknown kind waits likewise until what is under way has been measured.
+  return plan_->idle() || (!plan_->sampling() && history_.expected(next.kind)) ? TurnWait::slice : TurnWait::sample;
 }
 
 void TurnMeter::issued(const Offer& next, TimePoint now) {

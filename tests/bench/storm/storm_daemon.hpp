@@ -33,14 +33,14 @@ class StormDaemon {
   /// Tenants that are charged memory, with the amounts, as sentences.
   Result<std::vector<std::string>> memory_that_is_charged() const;
 
-  /// The charges of the steady tenants so far, and what these tenants were entitled to, in seconds.
+  /// The steady tenants' charges so far, and their entitlement, in seconds.
   struct Charged {
     double light = 0, heavy = 0;
     double entitled = 0;
   };
   Result<Charged> charged_to_steady() const;
 
-  /// The charges of all tenants by the usage store, which also has tenants that the daemon has forgotten.
+  /// The charges of all tenants, by the usage store, which also has tenants that the daemon has forgotten.
   struct Books {
     double charged = 0, passed = 0;  // in seconds
     double part = 0;                 // of the time of all devices that has passed

@@ -29,19 +29,19 @@ struct TableRow {
 inline const std::vector<TableRow>& table() {
   using Kind = TableRow::Kind;
   static const std::vector<TableRow> rows = {
-#define FGV_PASS(subject, needs, name, function, parameters, arguments) \
+#define FAIRGV_PASS(subject, needs, name, function, parameters, arguments) \
   {Kind::kPass, #subject, #name, "", #function, "both"},
-#define FGV_PASS_STREAM(subject, needs, name, suffix, function, parameters, arguments) \
+#define FAIRGV_PASS_STREAM(subject, needs, name, suffix, function, parameters, arguments) \
   {Kind::kPass, #subject, #name, #suffix, #function, "both"},
-#define FGV_HAND(subject, name, suffix, releases) {Kind::kHand, #subject, #name, #suffix, "", #releases},
-#define FGV_REFUSE(subject, name) {Kind::kRefused, #subject, #name, "", "", "both"},
-#define FGV_REFUSE_12(subject, name) {Kind::kRefused, #subject, #name, "", "", "cuda12"},
+#define FAIRGV_HAND(subject, name, suffix, releases) {Kind::kHand, #subject, #name, #suffix, "", #releases},
+#define FAIRGV_REFUSE(subject, name) {Kind::kRefused, #subject, #name, "", "", "both"},
+#define FAIRGV_REFUSE_12(subject, name) {Kind::kRefused, #subject, #name, "", "", "cuda12"},
 #include "cuda-shim/cudart/abi/calls.def"
-#undef FGV_PASS
-#undef FGV_PASS_STREAM
-#undef FGV_HAND
-#undef FGV_REFUSE
-#undef FGV_REFUSE_12
+#undef FAIRGV_PASS
+#undef FAIRGV_PASS_STREAM
+#undef FAIRGV_HAND
+#undef FAIRGV_REFUSE
+#undef FAIRGV_REFUSE_12
   };
   return rows;
 }

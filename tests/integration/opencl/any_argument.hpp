@@ -125,7 +125,7 @@ kernel void double_it(global uint* a) { a[get_global_id(0)] *= 2; }
   std::array<std::size_t, 3> any_sizes() { return {any_size(), any_size(), any_size()}; }
   std::array<std::size_t, 3> few() { return {pick(70), pick(9), pick(5)}; }
 
-  /// What most commands end with.
+  /// The arguments with which most commands end.
   struct Tail {
     std::array<cl_event, 3> events{};
     cl_uint count = 0;

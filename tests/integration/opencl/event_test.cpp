@@ -141,7 +141,7 @@ TEST_F(Events, OfTheUserSetByAnotherThreadReleaseABlockingCall) {
   EXPECT_EQ(data, back);
 }
 
-TEST_F(Events, OfTheUserThatFailFailWhatWaits) {
+TEST_F(Events, AFailureOfAUserEventFailsEveryCommandThatWaitsForIt) {
   const Buffer buffer = make_buffer(100);
   const EventHandle gate = make_user_event();
   const QueueHandle loose = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);

@@ -1,4 +1,4 @@
-// What the threads of torture_test.cpp share: queues, events of each other, and counts of callbacks.
+// The state that the threads of torture_test.cpp share: queues, events of each other, counts of callbacks.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ TEST_F(CudaWorker, RefusesMemoryBeyondTheQuota) {
   EXPECT_NE(allocate(32 * kMiB), 0U);
 }
 
-/// Whoever has waited may tell another process of the tenant that there is memory now.
+/// A process that has waited may tell another one of the tenant that there is memory now.
 TEST_F(CudaWorker, MemoryThatAStreamHasFreedIsThereForOtherProcessesOnceItHasSettled) {
   ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
   auto first = std::move(client);
@@ -97,7 +97,7 @@ TEST_F(CudaWorker, PinsPagesOfTheArenaOnce) {
   ASSERT_EQ(pinned->code, 0);
   load(kPtx);
   ASSERT_EQ(find("scale").code, 0);
-  auto* const values = reinterpret_cast<std::uint32_t*>(client->arena().data() + offset);
+  auto* const values = reinterpret_cast<std::uint32_t*>(client->segment().arena().data() + offset);
   for (std::uint32_t i = 0; i < 1000; ++i) values[i] = i;
   scale(legacy, pinned->address, 1000, 4);
   ASSERT_EQ(finish(legacy), session::kComplete);

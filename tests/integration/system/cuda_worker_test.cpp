@@ -85,11 +85,11 @@ TEST_F(CudaWorker, WorkOfTheProgramHoldsUpOnlyItsOwnStream) {
   client->send(wire::EnqueueMarker{{legacy, behind, {}}});
   EXPECT_EQ(finish(other), session::kComplete);
   EXPECT_EQ(client->wait_for_grant(work), session::kRunning);
-  EXPECT_EQ(client->status(behind), session::kQueued);
+  EXPECT_EQ(client->events().status(behind), session::kQueued);
   client->send(wire::EndAccess{work});
   EXPECT_EQ(client->wait(behind), session::kComplete);
-  EXPECT_GE(client->times(behind).ended, client->times(work).ended);
-  EXPECT_NE(client->times(behind).ended, 0U) << "records of events have a time";
+  EXPECT_GE(client->events().times(behind).ended, client->events().times(work).ended);
+  EXPECT_NE(client->events().times(behind).ended, 0U) << "records of events have a time";
 }
 
 TEST_F(CudaWorker, AReleasedDefaultStreamMayBeFollowedByAnotherWhileItsWorkIsUnderWay) {
@@ -106,7 +106,7 @@ TEST_F(CudaWorker, AReleasedDefaultStreamMayBeFollowedByAnotherWhileItsWorkIsUnd
     client->send(wire::EnqueueMarker{{stream, later.back(), {}}});
   }
   ASSERT_TRUE(client->call(wire::Ping{})) << "the session is lost";
-  for (const wire::EventId event : later) EXPECT_EQ(client->status(event), session::kQueued);
+  for (const wire::EventId event : later) EXPECT_EQ(client->events().status(event), session::kQueued);
   client->send(wire::EndAccess{work});
   for (const wire::EventId event : later) EXPECT_EQ(client->wait(event), session::kComplete);
 }

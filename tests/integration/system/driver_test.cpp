@@ -105,7 +105,7 @@ TEST_F(Drivers, ThatLackALibraryAreLeftOutBesideOthers) {
 }
 
 /// PoCL says on standard error what it does not like in a call, if it is asked to.
-TEST_F(Drivers, WhatTheySayReachesTheProgram) {
+TEST_F(Drivers, TheirMessagesReachTheProgram) {
   const auto standard_error = [&](const harness::Environment& more) {
     auto command = tenancy->tenant(
         "alice", 1,

@@ -35,7 +35,7 @@ bool has(const nlohmann::json& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-TEST_F(Reload, WhatChangesHoldsForRunningPrograms) {
+TEST_F(Reload, AppliesChangesToRunningPrograms) {
   auto alice = start_long_program("alice");
   auto bob = start_long_program("bob");
   ASSERT_TRUE(progresses(alice) && progresses(bob));
@@ -79,7 +79,7 @@ TEST_F(Reload, ABadFileChangesNothingAndAllMistakesAreTold) {
   EXPECT_TRUE(progresses(program));
 }
 
-TEST_F(Reload, WhatCannotChangeAtRunTimeIsNamed) {
+TEST_F(Reload, NamesTheKeysThatNeedARestart) {
   write("[daemon]\nsocket = \"/tmp/elsewhere\"\n[worker]\ncore_dumps = true\n");
   const auto answer = reload();
   EXPECT_EQ(answer["restart"], nlohmann::json::array({"[daemon] socket"}));
@@ -145,7 +145,7 @@ struct Identity : Reload {
   std::string user() { return std::to_string(::geteuid()); }
 };
 
-TEST_F(Identity, RulesDecideWhoseAProgramIsAndWhatItHas) {
+TEST_F(Identity, RulesDecideTheTenantOfAProgramAndItsLimits) {
   const auto before = whoami();
   EXPECT_EQ(status, 0);
   EXPECT_EQ(before["rule"], nullptr);

@@ -1,4 +1,4 @@
-// What one daemon leaves to the next: as text, and as turns that go on.
+// The state that one daemon leaves to the next: as text, and as turns that go on.
 #include "runtime/daemon/handover/handover.hpp"
 
 #include <fcntl.h>
@@ -244,16 +244,16 @@ struct Successor : Turns {
   /// What the dispatcher knew goes to a new one; workers may move in between.
   void hand_over() {
     for (std::uint32_t id = 1; id <= workers.size(); ++id) {
-      books.push_back(dispatcher.books(TenantId{id}));
+      books.push_back(dispatcher.charges().accounts().at(TenantId{id}).books());
       work.push_back(dispatcher.work(SessionId{id}, now));
-      charged.push_back(dispatcher.charged_ns(SessionId{id}));
+      charged.push_back(dispatcher.device().places.at(SessionId{id}).used_ns);
     }
   }
   void take_over() {
     dispatcher = Dispatcher(sched::make_policy(sched::kDefaultPolicy, 6ms));
     for (std::uint32_t id = 1; id <= workers.size(); ++id) {
       dispatcher.add_tenant(TenantId{id}, 1, now);
-      dispatcher.restore_books(TenantId{id}, books[id - 1]);
+      dispatcher.charges().accounts().at(TenantId{id}).restore(books[id - 1]);
       FakeWorker& worker = workers[id - 1];
       dispatcher.adopt_session(SessionId{id}, TenantId{id}, worker.turn, worker.header, charged[id - 1], now,
                                work[id - 1]);
@@ -283,10 +283,10 @@ TEST_F(Successor, KnowsWhatWasCounted) {
   a.turn.bytes = 4096;
   hand_over();
   take_over();
-  const DeviceUse use = dispatcher.use(TenantId{1}, now);
+  const DeviceUse use = use_of(dispatcher, TenantId{1}, now);
   EXPECT_EQ(use.work.bytes, 4096u);
   EXPECT_EQ(use.work.commands, 1u);
-  EXPECT_EQ(dispatcher.use(TenantId{2}, now).waits.sum(), 5ms);
+  EXPECT_EQ(use_of(dispatcher, TenantId{2}, now).waits.sum(), 5ms);
 }
 
 TEST_F(Successor, GoesOnWithATurnInUseAndChargesItOnce) {

@@ -16,20 +16,14 @@ namespace {
 constexpr uid_t kOwner = 12'345;
 constexpr uid_t kOther = 12'346;
 
-struct Interventions : SessionTableTest {
+struct InterventionsTest : SessionTableTest {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root serves other users";
     start({kReady});  // bob's, by root
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
     std::filesystem::permissions(folder / "worker", std::filesystem::perms(0755));
     // Two of the owner's, with the same worker.
-    for (Socket* const mine : {&first, &second}) {
-      auto ends = std::move(Socket::pair()).value();
-      *mine = std::move(ends.first);
-      session::Hello hello;
-      hello.tenant = "owner";
-      ASSERT_TRUE(table.start(hello, {::getpid(), kOwner, kOwner}, ends.second));
-    }
+    for (Socket* const mine : {&first, &second}) ASSERT_TRUE(begin("owner", kOwner, *mine));
     run_until([&] {
       return std::all_of(table.all().begin(), table.all().end(),
                          [](const auto& entry) { return entry.second->stage == Session::Stage::running; });
@@ -41,28 +35,29 @@ struct Interventions : SessionTableTest {
     control::ControlRequest request;
     request.command = command;
     request.session = session;
-    const auto done = intervene(host, table, request, {by, administrator});
+    const auto done = interventions.carry_out(request, {by, administrator});
     return done ? "" : done.error().message;
   }
   std::string on(const std::string& tenant, Command command, uid_t by, bool administrator = false) {
     control::ControlRequest request;
     request.command = command;
     request.tenant = tenant;
-    const auto done = intervene(host, table, request, {by, administrator});
+    const auto done = interventions.carry_out(request, {by, administrator});
     return done ? "" : done.error().message;
   }
   bool suspended(std::uint32_t session) { return table.is_suspended(*table.all().at(SessionId{session})); }
   std::optional<control::Pause> pause_of(const std::string& tenant) {
-    for (const auto& each : make_report(host, table, "socket", {}).tenants) {
+    for (const auto& each : house.report().tenants) {
       if (each.tenant == tenant) return each.paused;
     }
     return std::nullopt;
   }
 
-  Socket first, second;
+  Interventions interventions{house.tenancies.registry(), table, house.log};
+  Socket first, second, later;
 };
 
-TEST_F(Interventions, EndASessionWithTheReasonInTheLog) {
+TEST_F(InterventionsTest, EndASessionWithTheReasonInTheLog) {
   EXPECT_EQ(on(2, Command::kill, kOwner), "");
   EXPECT_EQ(log.count("session 2 of tenant owner ends: ended by user 12345"), 1u);
   run_until([&] { return table.all().size() == 2; });
@@ -70,7 +65,7 @@ TEST_F(Interventions, EndASessionWithTheReasonInTheLog) {
   EXPECT_EQ(counts().crashes, 0u);
 }
 
-TEST_F(Interventions, EndAllSessionsOfATenant) {
+TEST_F(InterventionsTest, EndAllSessionsOfATenant) {
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
   EXPECT_EQ(on("owner", Command::kill, 0, true),
@@ -78,7 +73,7 @@ TEST_F(Interventions, EndAllSessionsOfATenant) {
   EXPECT_EQ(on("nobody", Command::kill, 0, true), "there is no tenant 'nobody': see 'fairgv ps'");
 }
 
-TEST_F(Interventions, ArePermittedToTheOwnerAndToAdministrators) {
+TEST_F(InterventionsTest, ArePermittedToTheOwnerAndToAdministrators) {
   for (const Command command : {Command::kill, Command::pause, Command::resume}) {
     EXPECT_NE(on(2, command, kOther)
                   .find("session 2 belongs to user 12345: only that user or the administrator may"),
@@ -91,7 +86,7 @@ TEST_F(Interventions, ArePermittedToTheOwnerAndToAdministrators) {
   EXPECT_EQ(on("owner", Command::pause, 0, true), "");
 }
 
-TEST_F(Interventions, PauseAndResumeOneSession) {
+TEST_F(InterventionsTest, PauseAndResumeOneSession) {
   EXPECT_EQ(on(2, Command::pause, kOwner), "");
   EXPECT_EQ(on(2, Command::pause, kOwner), "") << "again is no error";
   EXPECT_TRUE(suspended(2));
@@ -101,15 +96,12 @@ TEST_F(Interventions, PauseAndResumeOneSession) {
   EXPECT_FALSE(suspended(2));
 }
 
-TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
+TEST_F(InterventionsTest, PauseATenantWithSessionsThatStartLater) {
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false}));
   EXPECT_TRUE(suspended(2) && suspended(3));
   EXPECT_FALSE(suspended(1));
-  auto ends = std::move(Socket::pair()).value();
-  session::Hello hello;
-  hello.tenant = "owner";
-  ASSERT_TRUE(table.start(hello, {::getpid(), kOwner, kOwner}, ends.second));
+  ASSERT_TRUE(begin("owner", kOwner, later));
   EXPECT_TRUE(suspended(4));
   EXPECT_NE(on(2, Command::resume, kOwner).find("session 2 is paused with its tenant 'owner': resume that"),
             std::string::npos);
@@ -117,7 +109,7 @@ TEST_F(Interventions, PauseATenantWithSessionsThatStartLater) {
   EXPECT_FALSE(suspended(2) || suspended(3) || suspended(4));
 }
 
-TEST_F(Interventions, LeaveASessionPausedByItselfWhenItsTenantResumes) {
+TEST_F(InterventionsTest, LeaveASessionPausedByItselfWhenItsTenantResumes) {
   EXPECT_EQ(on(2, Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::resume, kOwner), "");
@@ -125,7 +117,7 @@ TEST_F(Interventions, LeaveASessionPausedByItselfWhenItsTenantResumes) {
   EXPECT_FALSE(suspended(3));
 }
 
-TEST_F(Interventions, OfAnAdministratorCannotBeUndoneByTheUser) {
+TEST_F(InterventionsTest, OfAnAdministratorCannotBeUndoneByTheUser) {
   for (const bool user_first : {false, true}) {
     if (user_first) {
       EXPECT_EQ(on("owner", Command::pause, kOwner), "");
@@ -146,22 +138,16 @@ TEST_F(Interventions, OfAnAdministratorCannotBeUndoneByTheUser) {
   }
 }
 
-TEST_F(Interventions, KeepATenantPausedAfterItsSessionsHaveEndedUntilAnotherUserTakesTheName) {
+TEST_F(InterventionsTest, KeepATenantPausedAfterItsSessionsHaveEndedUntilAnotherUserTakesTheName) {
   EXPECT_EQ(on("owner", Command::pause, kOwner), "");
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
   EXPECT_EQ(pause_of("owner"), (control::Pause{kOwner, false})) << "ps shows it";
-  const auto again = [&](uid_t uid) {
-    auto ends = std::move(Socket::pair()).value();
-    session::Hello hello;
-    hello.tenant = "owner";
-    ASSERT_TRUE(table.start(hello, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second));
-  };
-  again(kOwner);
+  ASSERT_TRUE(begin("owner", kOwner, later));
   EXPECT_TRUE(suspended(4));
   EXPECT_EQ(on("owner", Command::kill, kOwner), "");
   run_until([&] { return table.all().size() == 1; });
-  again(kOther);
+  ASSERT_TRUE(begin("owner", kOther, later));
   EXPECT_FALSE(suspended(5)) << "the name is another user's now";
 }
 

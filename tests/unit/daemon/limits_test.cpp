@@ -131,7 +131,7 @@ TEST(RequestQueueTest, GivesEachOwnerATurnHoweverManyRequestsWait) {
   EXPECT_EQ(queue.next(kBegin), 2U);
 }
 
-TEST(RequestQueueTest, LetsWhoHasUsedTheThreadWait) {
+TEST(RequestQueueTest, LetsAUserThatHasUsedTheThreadWait) {
   RequestQueue queue;
   queue.add(kAlice, 1);
   queue.charge(kAlice, 7s, kBegin);
@@ -242,7 +242,7 @@ std::vector<Seat> seats_of(std::uint64_t alices, std::uint64_t bobs) {
   return seats;
 }
 
-TEST(Places, OfConnectionsAreGivenUpByWhoHasTheMost) {
+TEST(Places, OfConnectionsAreGivenUpByTheUserWithTheMost) {
   EXPECT_EQ(seat_to_clear(seats_of(5, 3), {7, false}), 5U) << "the one that has been silent for longest";
   EXPECT_EQ(seat_to_clear(seats_of(5, 3), kOfBob), 5U);
   EXPECT_FALSE(seat_to_clear(seats_of(5, 4), kOfBob)) << "he would have as many as she then";

@@ -1,4 +1,4 @@
-// What the daemon logs while a test looks.
+// The daemon's log, read by a test.
 #pragma once
 
 #include <spdlog/sinks/ostream_sink.h>

@@ -1,4 +1,4 @@
-// What hello, welcome, ready, set and ps say of memory, and what older ones do not say.
+// The fields for memory in hello, welcome, ready, set and ps, and messages of older programs without them.
 #include <gtest/gtest.h>
 
 #include "runtime/control/protocol.hpp"

@@ -75,7 +75,7 @@ TEST_F(ReceptionTest, ManyUsersWhoHoldAllTheirConnectionsKeepNobodyElseOut) {
       << "whoever has few goes before";
 }
 
-TEST_F(ReceptionTest, NeitherDoThoseWhoHaveSaidHello) {
+TEST_F(ReceptionTest, UsersWhoseConnectionsHaveSaidHelloKeepNobodyElseOut) {
   Config config;
   config.admin_group = kAdmins;
   serve(config);
@@ -197,7 +197,7 @@ TEST_F(ReceptionTest, RequestsWithoutEndAreAnsweredBetweenAnAdministratorsAndNot
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(works_for_root());
 }
 
-TEST_F(ReceptionTest, WhoeverReadsNoAnswersIsHungUpOn) {
+TEST_F(ReceptionTest, AConnectionThatReadsNoAnswersIsClosed) {
   serve({});
   const auto connection = let_in(kFirst);
   // Until the daemon has had enough of it.

@@ -21,7 +21,7 @@ struct DeviceViews : SessionTableTest {
   }
   std::vector<std::string> known() const {
     std::vector<std::string> names;
-    for (const auto& device : host.devices) names.push_back(device.name);
+    for (const auto& device : house.devices.table().devices) names.push_back(device.name);
     return names;
   }
   std::vector<std::uint32_t> seen_by_last() const { return table.all().rbegin()->second->devices.all(); }
@@ -44,7 +44,7 @@ TEST_F(DeviceViews, AWorkerThatSeesOtherDevicesAddsThemToTheHosts) {
   join({gpu});
   EXPECT_EQ(seen_by_last(), Numbers({1}));
   EXPECT_EQ(table.all().size(), 4U);
-  EXPECT_EQ(host.dispatch.rules().size(), 3U);
+  EXPECT_EQ(house.dispatch->looks().devices().size(), 3U);
 }
 
 TEST_F(DeviceViews, AWorkersDeviceNumbersAreMappedToTheHosts) {
@@ -73,8 +73,8 @@ TEST_F(DeviceViews, ATenantsDebtIsKeptWhenAWorkerSeesOtherDevices) {
     turn.state.store(static_cast<std::uint32_t>(session::TurnState::wanting), std::memory_order_release);
     EXPECT_TRUE(session::knock(session.knock.get()));
     run_until([&] {
-      events->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
-      return dispatch->holders().at(0) == session.id;
+      house.events->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+      return house.dispatch->looks().devices().at(0).holder == session.id;
     });
   };
   join({cpu});
@@ -86,17 +86,17 @@ TEST_F(DeviceViews, ATenantsDebtIsKeptWhenAWorkerSeesOtherDevices) {
   wants_the_device(carols);
   // Bob is charged for processors that he uses without a turn, and leaves; carol, who has used none, after
   // him.
-  dispatch->account_processors({{bobs.id, std::chrono::seconds(100)}});
+  house.dispatch->account_processors({{bobs.id, std::chrono::seconds(100)}});
   const TenantId debtor = bobs.tenant;
   for (Socket& each : clients) {
     const std::size_t left = table.all().size() - 1;
     each.close();
     run_until([&] { return table.all().size() == left; });
   }
-  EXPECT_FALSE(dispatch->may_forget(debtor));
+  EXPECT_FALSE(house.dispatch->looks().may_forget(debtor));
   join({gpu});
   EXPECT_EQ(known(), Names({"cpu", "gpu"})) << "the table has been extended, not begun anew";
-  EXPECT_FALSE(dispatch->may_forget(debtor));
+  EXPECT_FALSE(house.dispatch->looks().may_forget(debtor));
 }
 
 TEST_F(DeviceViews, TheTableOfDevicesBeginsAnewOnceNoSessionRunsAndNoTenantOwes) {

@@ -2,24 +2,26 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/daemon/reports/report.hpp"
-#include "runtime/daemon/session_table.hpp"
 #include "tests/harness/temporary_folder.hpp"
+#include "tests/unit/daemon/house.hpp"
 #include "tests/unit/daemon/log.hpp"
 
 namespace fairgv::daemon {
 
-/// What a worker with one device says when it is ready.
+/// The packet of a worker that is ready with one device.
 inline const std::string kReady = to_text(session::WorkerReady{{{"Portable Computing Language", "cpu", 2}}});
 
 inline session::LongCommand reduce(std::uint64_t count) {
@@ -29,24 +31,37 @@ inline session::LongCommand reduce(std::uint64_t count) {
 struct SessionTableTest : ::testing::Test {
   /// Begins bob's session with a worker that says these packets, and then does this.
   void start(const std::vector<std::string>& packets, const std::string& then = "exec sleep 1000") {
-    std::string script = "#!/bin/bash\nwhile [ \"$1\" != --daemon-fd ]; do shift; done\nchannel=$2\n";
+    std::string script = R"(#!/bin/bash
+while [ "$1" != --options-fd ]; do shift; done
+options=$(</proc/self/fd/$2)
+number_of() {
+  local rest=${options#*\"$1\":}
+  echo "${rest%%[,\}]*}"
+}
+channel=$(number_of daemon_fd)
+ledger=$(number_of ledger_fd)
+)";
     for (const std::string& packet : packets) script += "printf %s '" + packet + "' >&$channel\n";
-    script += "while [ \"$1\" != --ledger-fd ]; do shift; done\nledger=$2\n" + then;
+    script += then;
     folder.write("worker", script + "\n");
     std::filesystem::permissions(folder / "worker", std::filesystem::perms::owner_all);
-    auto ends = std::move(Socket::pair()).value();
-    client = std::move(ends.first);
-    session::Hello hello;
-    hello.tenant = joins;
-    const auto started = table.start(hello, client.peer().value(), ends.second);
+    const auto started = begin(joins, ::getuid(), client);
     ASSERT_TRUE(started) << started.error().message;
+  }
+  /// Begins a session of this tenant, by this user, with the same worker; its client's end of the socket.
+  Result<void> begin(const std::optional<std::string>& tenant, uid_t uid, Socket& client_end) {
+    auto ends = std::move(Socket::pair()).value();
+    client_end = std::move(ends.first);
+    session::Hello hello;
+    hello.tenant = tenant;
+    return table.start(hello, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second);
   }
 
   void run_until(const std::function<bool()>& so) {
     // The bound only keeps a broken daemon from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!so() && std::chrono::steady_clock::now() < give_up) {
-      events->wait(std::min(give_up, table.deadline().value_or(give_up)));
+      house.events->wait(std::min(give_up, table.deadline().value_or(give_up)));
       table.expire(std::chrono::steady_clock::now());
     }
     ASSERT_TRUE(so());
@@ -54,13 +69,13 @@ struct SessionTableTest : ::testing::Test {
 
   std::vector<session::LongCommand> reported() {
     std::vector<session::LongCommand> commands;
-    for (const auto& tenant : make_report(host, table, "socket", {}).tenants) {
+    for (const auto& tenant : house.report().tenants) {
       for (const auto& each : tenant.sessions) commands = each.long_commands;
     }
     return commands;
   }
 
-  TenantCounts counts() { return host.tenants.all().at(0).counts; }
+  TenantCounts counts() { return house.tenancies.registry().all().at(0).counts; }
 
   void TearDown() override {
     table.end_all("the test ends");
@@ -69,10 +84,8 @@ struct SessionTableTest : ::testing::Test {
 
   Log log;
   harness::TemporaryFolder folder;
-  std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
-  std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
-  Host host{{}, *events, *dispatch, TenantRegistry({}), folder / "worker", folder.path(), {}};
-  SessionTable table{host};
+  House house{folder / "worker", folder.path()};
+  SessionTable& table = house.table;
   Socket client;
   std::string joins = "bob";  // the tenant of sessions that start
 };

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,11 +72,9 @@ TEST_F(SessionTableTest, ASessionEndsOnceNoProcessOfItsWorkerIsLeft) {
 TEST_F(SessionTableTest, TheLimitOfSessionsHoldsForEachUserAlone) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root serves other users";
   start({kReady});
-  host.config.user_session_limit = 2;
-  const auto join = [&](uid_t uid) {
-    auto ends = std::move(Socket::pair()).value();
-    return table.start({}, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second);
-  };
+  house.config.user_session_limit = 2;
+  std::deque<Socket> clients;
+  const auto join = [&](uid_t uid) { return begin({}, uid, clients.emplace_back()); };
   EXPECT_TRUE(join(12'345) && join(12'345));
   const auto third = join(12'345);
   ASSERT_FALSE(third);
@@ -118,9 +117,8 @@ TEST_F(SessionTableTest, KillsDoNotSuspendASessionThatAlreadyRuns) {
 }
 
 TEST_F(SessionTableTest, AWorkerThatCannotBeCagedIsRefusedInOneLine) {
-  host.config.worker.cache = "/proc/no-place-for-caches";
-  auto ends = std::move(Socket::pair()).value();
-  const auto started = table.start({}, ends.first.peer().value(), ends.second);
+  house.config.worker.cache = "/proc/no-place-for-caches";
+  const auto started = begin({}, ::getuid(), client);
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().message.find("cannot make the folder /proc/no-place-for-caches"), 0u)
       << started.error().message;

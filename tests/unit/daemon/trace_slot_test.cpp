@@ -1,9 +1,10 @@
 // A trace lasts no longer than others should wait for it, and its reader hears why it ends.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/trace/slot.hpp"
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
+#include "runtime/daemon/trace/slot.hpp"
 #include "tests/harness/temporary_folder.hpp"
+#include "tests/unit/daemon/house.hpp"
 #include "tests/unit/daemon/tenants/users.hpp"
 
 namespace fairgv::daemon {
@@ -17,7 +18,10 @@ struct TraceSlotTest : ::testing::Test {
   /// "traces", or why not.
   std::string ask(Connection connection, const Account& account) {
     const auto trace = slot.ask(connection, account, now, [&] {
-      return std::make_unique<Trace>(host, sessions, Trace::Choice{{}, {}, account.owner});
+      return std::make_unique<Trace>(
+          Trace::Subject{house.dispatch->looks(), house.tenancies.memory().ledger(), house.devices.table(),
+                         house.table.sessions()},
+          Trace::Choice{{}, {}, account.owner});
     });
     return trace ? "traces" : trace.error().message;
   }
@@ -25,10 +29,7 @@ struct TraceSlotTest : ::testing::Test {
   std::string ask_bob() { return ask(bobs, {kBob, false}); }
   std::string ask_root() { return ask(roots, kOfRoot); }
 
-  std::unique_ptr<EventLoop> events = EventLoop::create().value();
-  std::unique_ptr<DispatchLoop> dispatch = DispatchLoop::start({}).value();
-  Host host{{}, *events, *dispatch, TenantRegistry({}), {}, {}, {}};
-  SessionTable sessions{host};
+  House house;
   TraceSlot slot;
   TraceSlot::Time now{1h};
 };
@@ -38,21 +39,21 @@ TEST_F(TraceSlotTest, IsOneReadersUntilItsConnectionIsGone) {
   EXPECT_NE(ask_bob().find("somebody else traces"), std::string::npos);
   EXPECT_EQ(ask_alice(), "traces");
   slot.leave(bobs);
-  EXPECT_NE(host.trace, nullptr);
+  EXPECT_NE(slot.current(), nullptr);
   slot.leave(alices);
-  EXPECT_EQ(host.trace, nullptr);
+  EXPECT_EQ(slot.current(), nullptr);
   EXPECT_EQ(ask_bob(), "traces");
 }
 
-TEST_F(TraceSlotTest, IsTakenFromAReaderWhoDoesNotRead) {
+TEST_F(TraceSlotTest, IsTakenFromAReaderThatDoesNotRead) {
   EXPECT_FALSE(slot.deadline());
   EXPECT_EQ(ask_alice(), "traces");
   ASSERT_EQ(slot.deadline(), now + TraceSlot::kPatience);
   now += TraceSlot::kPatience;
   slot.expire(now - 1ms);
-  EXPECT_NE(host.trace, nullptr);
+  EXPECT_NE(slot.current(), nullptr);
   slot.expire(now);
-  EXPECT_EQ(host.trace, nullptr);
+  EXPECT_EQ(slot.current(), nullptr);
   EXPECT_FALSE(slot.deadline());
   EXPECT_EQ(ask_bob(), "traces");
   EXPECT_NE(ask_alice().find("nothing was asked for in 10 s"), std::string::npos);

@@ -66,7 +66,7 @@ TEST_P(WorkerMemoryMessage, ThatBreaksTheProtocolEndsTheSession) {
   folder.write("go", "");
   run_until([&] { return table.empty(); });
   EXPECT_EQ(log.count(std::string("ends: ") + GetParam().reason), 1u);
-  EXPECT_EQ(host.memory.ledger().charged(0), 0);
+  EXPECT_EQ(house.tenancies.memory().ledger().charged(0), 0);
 }
 
 using Kind = session::LedgerRequest::Kind;

@@ -206,7 +206,7 @@ TEST(House, CommentsAndPagesNameFilesThatExist) {
 /// declaration begins two columns in.
 std::map<std::string, std::set<std::string>> public_functions(const std::string& header) {
   static const std::regex kClass(R"(^(?:class|struct) (?:\[\[\w+\]\] |alignas\(\d+\) )?(\w+)(?: final)?(?: :[^;]*)? \{$)");
-  static const std::regex kFunction(R"(^  (?:\[\[\w+\]\] )?(?:[\w:<>,*& ]+[ *&])(?!operator)(\w+)\()");
+  static const std::regex kFunction(R"(^  (?! )(?:\[\[\w+\]\] )?(?:[\w:<>,*& ]+[ *&])(?!operator)(\w+)\()");
   std::map<std::string, std::set<std::string>> found;
   std::string name;
   bool is_public = false;

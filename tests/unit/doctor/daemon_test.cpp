@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of the daemon, its socket and its configuration.
+// `fairgv doctor` on the daemon, its socket and its configuration.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -135,7 +135,7 @@ TEST_F(DaemonProbe, SaysNothingToOneThatClientsDoNotTrust) {
   EXPECT_NE(answer.error.find("not to be trusted"), std::string::npos);
 }
 
-TEST_F(DaemonProbe, DoesNotWaitForeverForWhoDoesNotAnswer) {
+TEST_F(DaemonProbe, DoesNotWaitForeverForADaemonThatDoesNotAnswer) {
   const auto listener = Listener::bind(path, 0600);
   ASSERT_TRUE(listener);
   const DaemonAnswer answer = ask_daemon(path, std::chrono::milliseconds(1));

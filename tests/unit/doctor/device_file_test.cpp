@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of who may open an accelerator's files.
+// `fairgv doctor` on the permissions of an accelerator's files.
 #include <sys/stat.h>
 
 #include "tests/unit/doctor/machine.hpp"
@@ -25,7 +25,7 @@ TEST_F(DeviceFileChecks, AreContentWithoutAccelerators) {
   expect(check_device_files, Level::ok, "there are none");
 }
 
-TEST_F(DeviceFileChecks, WhatEverybodyMayOpenIsWrong) {
+TEST_F(DeviceFileChecks, ADeviceFileThatEverybodyMayOpenIsReported) {
   make("/dev/nvidia0", 0666);
   make("/dev/nvidiactl", 0666);
   expect(check_device_files, Level::wrong, "/dev/nvidia0, /dev/nvidiactl: everybody may open it (mode 0666");

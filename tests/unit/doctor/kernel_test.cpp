@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of the machine's memory and of its kernel.
+// `fairgv doctor` on the machine's memory and its kernel.
 #include "tests/unit/doctor/machine.hpp"
 
 namespace fairgv::tools::doctor {

@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of limits: of this process, or of the daemon when one answers.
+// `fairgv doctor` on limits: of this process, or of the daemon when one answers.
 #include "tests/unit/doctor/machine.hpp"
 
 namespace fairgv::tools::doctor {

@@ -1,4 +1,4 @@
-// What may crash or hang does so in a process apart.
+// Work that may crash or hang does so in a process apart.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What `fairgv doctor` prints, whatever the machine holds.
+// The output of `fairgv doctor`, whatever the machine holds.
 #include "tools/fairgv/doctor/report.hpp"
 
 #include <algorithm>

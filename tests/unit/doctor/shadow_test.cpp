@@ -1,4 +1,4 @@
-// What `fairgv doctor` says of what gets between programs and FairGV.
+// `fairgv doctor` on settings that get between programs and FairGV.
 #include "tests/unit/doctor/machine.hpp"
 
 namespace fairgv::tools::doctor {

@@ -13,7 +13,7 @@ TEST(Steady, IsAMachineThatWasAsFastBeforeAsAfter) {
   EXPECT_FALSE(is_steady(104, 100));
 }
 
-TEST(Steady, WhatFellBetweenFastAndSlowDoesNotCount) {
+TEST(Steady, WindowsBetweenFastAndSlowDoNotCount) {
   const Spread spread =
       spread_of_steady({{{1, true}, {9, false}, {2, true}, {4, true}}, {{5, true}, {0.1, false}}});
   EXPECT_EQ(spread.median, 3);

@@ -180,7 +180,7 @@ struct IncludeCollector : OnDisk {
   Collection collection;
 };
 
-TEST_F(IncludeCollector, FindsFilesInTheOrderlessWayOfWhoDoesNotKnowTheDriver) {
+TEST_F(IncludeCollector, FindsAFileInEveryFolderThatItMayLieIn) {
   write("x.h", "");
   write("one/x.h", "");
   write("two/x.h", "");

@@ -1,4 +1,4 @@
-// What is masked out of the driver's answers.
+// The parts of the driver's answers that are masked out.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -46,7 +46,7 @@ TEST_F(OneDevice, GrantsUpToTheLimitOfAllSessionsTogether) {
   EXPECT_EQ(charge(kThird, 900), std::nullopt) << "another tenant's limit is its own";
 }
 
-TEST_F(OneDevice, GrantsTheWholeDeviceToWhoComesFirst) {
+TEST_F(OneDevice, GrantsTheWholeDeviceToTheFirstTenant) {
   ledger.allow("a", 0, {.limit = 800});
   ledger.allow("b", 0, {.limit = 800});
   EXPECT_EQ(charge(kFirst, 800), std::nullopt);
@@ -142,7 +142,7 @@ TEST_F(OneDevice, NothingOverflows) {
   EXPECT_EQ(charge(kFirst, 1), kFull) << "and b's";
 }
 
-TEST_F(OneDevice, WhatALedgerBeforeHasGrantedIsEnteredWhateverTheRulesSay) {
+TEST_F(OneDevice, GrantsOfAnEarlierLedgerAreEnteredWhateverTheRulesSay) {
   ledger.allow("a", 0, {.limit = 10});
   EXPECT_TRUE(ledger.restore(kFirst, 0, 2000));
   EXPECT_EQ(ledger.charged(kFirst, 0), 2000);

@@ -123,7 +123,7 @@ bool is_asleep(pid_t thread) {
 }
 
 // GPU-centric coscheduling wakes the threads that wait on one CPU (FairGV, section 3.2.3).
-TEST(Doorbell, ARingOnACpuWakesWhoeverSleptThereAndNobodyElse) {
+TEST(Doorbell, ARingOnACpuWakesOnlyTheThreadsThatSleptThere) {
   Doorbell bell;
   std::atomic<int> looks{0};
   std::atomic<bool> ready{false};
@@ -160,7 +160,7 @@ TEST(Doorbell, ARingOnACpuWakesWhoeverSleptThereAndNobodyElse) {
   sleeper.join();
 }
 
-TEST(Doorbell, WhoStandsInForTheSleepersLeavesThemAsleepUntilItStandsDown) {
+TEST(Doorbell, AStandInLeavesTheSleepersAsleepUntilItStandsDown) {
   Doorbell bell;
   Sleeper sleeper(bell);
   await_sleeper(bell);

@@ -1,4 +1,4 @@
-// What the rings are for: two processes over one segment, and calls that cost no system call.
+// The rings at work: two processes over one segment, and calls that cost no system call.
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -78,7 +78,7 @@ TEST_F(SegmentTest, PartsAreAlignedDisjointAndWithinTheFile) {
   EXPECT_EQ(end, static_cast<uint64_t>(status.st_size));
 }
 
-TEST_F(SegmentTest, WhoAttachesSeesTheSameMemory) {
+TEST_F(SegmentTest, AnAttachedSegmentIsTheSameMemory) {
   const Segment other = Segment::attach(duplicate(segment.fd())).value();
   EXPECT_EQ(other.sizes(), segment.sizes());
   EXPECT_NE(&other.header(), &segment.header());
@@ -196,7 +196,7 @@ TEST_F(SegmentTest, OffsetsThatDoNotFollowFromTheSizesAreRefused) {
   }
 }
 
-TEST_F(SegmentTest, WhatIsNoMemoryFileIsRefused) {
+TEST_F(SegmentTest, ADescriptorThatIsNoMemoryFileIsRefused) {
   expect_refused(UniqueFd(), "descriptor");
   expect_refused(UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), "not a memory file");
   int ends[2] = {-1, -1};
@@ -219,7 +219,7 @@ uint64_t free_address(uint64_t bytes) {
   return reinterpret_cast<uint64_t>(found);
 }
 
-TEST_F(SegmentTest, WhoAttachesGetsTheWantedAddressIfItIsFree) {
+TEST_F(SegmentTest, ASegmentIsAttachedAtTheWantedAddressIfThatIsFree) {
   const uint64_t wanted = free_address(good.offsets.total);
   const Segment made = Segment::create(small_sizes(), wanted).value();
   EXPECT_EQ(made.header().preamble.wanted_address, wanted);
@@ -308,7 +308,7 @@ TEST_F(SegmentTest, ScribblingOverTheHeaderDoesNotMoveAnAttachedSegment) {
   EXPECT_EQ(worker.arena().size(), small_sizes().arena_bytes);
 }
 
-TEST_F(SegmentTest, ClosingWakesWhoeverSleepsOnAnyBell) {
+TEST_F(SegmentTest, ClosingWakesTheSleepersOnEveryBell) {
   SegmentHeader& header = segment.header();
   Doorbell* const bells[] = {&header.worker_bell, &header.reply_bell, &header.completion_bell,
                              &header.notice_bell, &header.room_bell};

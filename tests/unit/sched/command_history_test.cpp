@@ -1,4 +1,4 @@
-// What is remembered of commands: when a kind is known, how it is corrected, and what is forgotten.
+// The memory of commands: when a kind is known, how it is corrected, and which kinds are forgotten.
 #include "sched/command_history.hpp"
 
 #include <gtest/gtest.h>

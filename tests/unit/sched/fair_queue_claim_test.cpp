@@ -127,7 +127,7 @@ TEST(FairQueue, ARestIsSharedByTheWeightsOfTheTenantsThatAreThere) {
   EXPECT_EQ(queue.virtual_time(), 50 * kMillisecond);
 }
 
-// Whatever the order of the reports at the end of a turn, leaving the queue for a moment must not pay.
+// Leaving the queue for a moment must not pay, in whichever order the reports at the end of a turn come.
 TEST(FairQueue, BlockingAndWakingAfterEveryTurnGainsNothing) {
   for (const bool charged_before_blocking : {true, false}) {
     FairQueue queue;

@@ -1,4 +1,5 @@
-// Who is taken for an interactive program: the rate of synchronous calls, on the program's own device time.
+// How interactive programs are recognized: by the rate of synchronous calls, on the program's own device
+// time.
 #include "sched/interactivity.hpp"
 
 #include <gtest/gtest.h>

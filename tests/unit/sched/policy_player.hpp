@@ -23,7 +23,7 @@ struct PolicyPlayer {
     if (!decision.turn) return std::nullopt;
     return decision.turn->tenant;
   }
-  /// Whoever is next uses the device for this long; returns who.
+  /// The next tenant uses the device for this long; returns that tenant.
   TenantId run(Duration used) {
     const auto tenant = next();
     EXPECT_TRUE(tenant);

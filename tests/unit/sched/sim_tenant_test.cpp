@@ -20,7 +20,7 @@ TEST(SimTenant, EveryPropertyIsRead) {
   EXPECT_EQ(spec->count, 5u);
 }
 
-TEST(SimTenant, WhatIsNotNamedIsTheDefault) {
+TEST(SimTenant, FieldsThatAreLeftOutHaveTheirDefaults) {
   const auto spec = parse_tenant("weight=2");
   ASSERT_TRUE(spec);
   EXPECT_EQ(spec->kernel, sched::TenantSpec{}.kernel);

@@ -204,7 +204,7 @@ TEST_F(SimulationRandom, NobodyWaitsLongerThanTheOthersNeedToCatchUp) {
   }
 }
 
-TEST_F(SimulationRandom, WhoNeedsLittleWaitsForTheTurnInProgressAndNoOther) {
+TEST_F(SimulationRandom, ATenantThatNeedsLittleWaitsOnlyForTheTurnInProgress) {
   for (int population = 0; population < kPopulations; ++population) {
     SimulationSettings chosen = all_saturating();
     TenantSpec brief;

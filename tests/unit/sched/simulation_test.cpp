@@ -66,7 +66,7 @@ TEST(Simulation, ThousandsOfTenantsAllMakeProgress) {
   for (const TenantOutcome& tenant : device.tenants) ASSERT_GT(tenant.used, 0ns);
 }
 
-TEST(Simulation, WhoNeedsTheDeviceForMomentsWaitsForLessThanASlice) {
+TEST(Simulation, ATenantThatNeedsMomentsWaitsForLessThanASlice) {
   SimulationSettings settings;
   settings.kinds = {{.kernel = 400us, .count = 5}, {.kernel = 50us, .sleep = 0.99, .burst = 1}};
   settings.length = 30s;
@@ -84,13 +84,13 @@ TEST(Simulation, RefusesAnUnknownPolicy) {
   EXPECT_THROW(simulate(settings), std::invalid_argument);
 }
 
-TEST(EntitledShares, FollowTheWeightsOfWhoCanUseThem) {
+TEST(EntitledShares, FollowTheWeightsOfTenantsThatCanUseThem) {
   const auto shares = entitled_shares({{.weight = 1}, {.weight = 2}, {.weight = 3}});
   EXPECT_DOUBLE_EQ(shares[0], 1.0 / 6);
   EXPECT_DOUBLE_EQ(shares[2], 3.0 / 6);
 }
 
-TEST(EntitledShares, WhatASleeperCannotUseGoesToTheOthersByWeight) {
+TEST(EntitledShares, TheUnusedPartOfASleepersShareGoesToTheOthersByWeight) {
   const auto shares = entitled_shares({{.weight = 6, .sleep = 0.9}, {.weight = 1}, {.weight = 2}});
   EXPECT_DOUBLE_EQ(shares[0], 0.1);
   EXPECT_DOUBLE_EQ(shares[1], 0.3);

@@ -121,7 +121,7 @@ TEST(TurnPlan, SamplingStopsOnceTheSliceIsUsedUp) {
       << "the fourth and fifth sample, then a known one";
 }
 
-TEST(TurnPlan, WhatIsLeftWhenCommandsBecomeShorterIsUsed) {
+TEST(TurnPlan, TimeThatShorterCommandsLeaveIsUsed) {
   CommandHistory history(1);
   history.sampled(kOneKind, microseconds(100));
   TurnPlan plan(milliseconds(6), history);

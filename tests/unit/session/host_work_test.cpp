@@ -21,7 +21,7 @@ TEST(HostWork, WithoutAnyNobodyWaits) {
   EXPECT_FALSE(later.any_ends()) << "what ended before the wait began";
 }
 
-TEST(HostWork, WhatEndedSinceTheCallBeforeIsToldOnce) {
+TEST(HostWork, WorkThatHasEndedIsReportedOnce) {
   HostWork work;
   work.begins();
   HostWork::Wait wait(work);

@@ -1,4 +1,4 @@
-// What a client takes from its environment.
+// A client's identity, as its environment gives it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What is put in front of a source, and which sources are left alone.
+// The prelude in front of a source, and the sources that are left alone.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,7 +38,7 @@ TEST(SlicingSource, AWordMayBeSplicedFromTwoLines) {
   EXPECT_EQ(words_of("// comment \\\n still a comment\nend"), std::vector<std::string>{"end"});
 }
 
-TEST(SlicingSource, WhatIsNeverClosedEndsWithTheTextOrTheLine) {
+TEST(SlicingSource, AnUnclosedCommentOrLiteralEndsWithTheTextOrTheLine) {
   EXPECT_EQ(words_of("a /* b"), std::vector<std::string>{"a"});
   EXPECT_EQ(words_of("a \"b \\"), std::vector<std::string>{"a"});
   EXPECT_EQ(words_of("#error don't\nb"), (std::vector<std::string>{"error", "don", "b"}));
@@ -54,7 +54,7 @@ TEST(SlicingSource, OrdinaryProgramsAreSliceable) {
             std::nullopt);
 }
 
-TEST(SlicingSource, WhatMustRunWholeSaysWhy) {
+TEST(SlicingSource, AKernelThatMustRunWholeSaysWhy) {
   EXPECT_EQ(why_not_sliceable("void f() { enqueue_kernel(q, 0, r, ^{}); }"),
             "it enqueues kernels on the device");
   EXPECT_EQ(why_not_sliceable("read_pipe(p, &x);"), "it uses pipes");

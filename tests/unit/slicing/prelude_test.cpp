@@ -190,7 +190,7 @@ TEST(SlicingDriverLaunch, WordsOf32BitsAreTooSmall) {
   EXPECT_EQ(encode(Launch{}, Launch{}.whole(), 32), std::nullopt);
 }
 
-TEST(SlicingDriverLaunch, WhatIsNotValidDoesNotFit) {
+TEST(SlicingDriverLaunch, AnInvalidLaunchDoesNotFit) {
   EXPECT_FALSE(fits(Launch{.size = {0, 1, 1}}, 64));
 }
 

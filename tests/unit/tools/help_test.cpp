@@ -172,7 +172,7 @@ TEST(Help, SaysInItsOwnWordsWhatIsWrong) {
   }
 }
 
-TEST(Help, WhoCannotReachTheDaemonFailsWithStatusOneAndOneLine) {
+TEST(Help, ACommandThatCannotReachTheDaemonEndsWithStatusOneAndOneLine) {
   for (const char* command : {"fairgv ps", "fairgv set alice weight=2", "fairgv stop", "fairgv restart",
                               "fairgv set alice --weight 2 --mem 1GiB", "fairgv reload", "fairgv whoami",
                               "fairgv config show --running"}) {

@@ -1,4 +1,4 @@
-// What keys and the daemon's words do to the screen of `fairgv top`.
+// The effect of keys and of the daemon's answers on the screen of `fairgv top`.
 #include <gtest/gtest.h>
 
 #include "tests/unit/top/report.hpp"
@@ -66,8 +66,7 @@ TEST_F(TopKeys, ChangeAQuota) {
   press(Key::Kind::enter);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(to_text(step.change->request),
-            R"({"command":"set","memory":"512MiB","tenant":"alice"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"set","memory":"512MiB","tenant":"alice"})");
 }
 
 TEST_F(TopKeys, ChangeAPolicyFromTheListThatThereIs) {
@@ -81,8 +80,7 @@ TEST_F(TopKeys, ChangeAPolicyFromTheListThatThereIs) {
   press(Key::Kind::enter);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(to_text(step.change->request),
-            R"({"command":"policy","device":0,"policy":"strict-cosched"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"policy","device":0,"policy":"strict-cosched"})");
 }
 
 TEST_F(TopKeys, EndAllSessionsOfATenantAfterYes) {

@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct TracedTurns : Turns {
-  std::vector<TracedTurn> take() { return dispatcher.take_traced(now, lost); }
+  std::vector<TracedTurn> take() { return take_turns(dispatcher, now, lost); }
   std::uint64_t lost = 0;
 };
 
@@ -21,7 +21,7 @@ TEST_F(TracedTurns, AreNotRememberedWhileNobodyTraces) {
 }
 
 TEST_F(TracedTurns, SayWhenTheyWereWantedGrantedAndOver) {
-  dispatcher.trace(true);
+  dispatcher.log().turn_on(true);
   FakeWorker& first = add(1);
   FakeWorker& second = add(2);
   const auto start = now;
@@ -50,7 +50,7 @@ TEST_F(TracedTurns, SayWhenTheyWereWantedGrantedAndOver) {
 }
 
 TEST_F(TracedTurns, ComeAgainWhileTheyAreNotOverAndOnceWhenTheyAre) {
-  dispatcher.trace(true);
+  dispatcher.log().turn_on(true);
   FakeWorker& worker = add(1);
   want(1, worker);
   for (int i = 0; i < 3; ++i) {
@@ -68,7 +68,7 @@ TEST_F(TracedTurns, ComeAgainWhileTheyAreNotOverAndOnceWhenTheyAre) {
 }
 
 TEST_F(TracedTurns, EndWithTheirSession) {
-  dispatcher.trace(true);
+  dispatcher.log().turn_on(true);
   FakeWorker& worker = add(1);
   want(1, worker);
   worker.begin();
@@ -81,16 +81,16 @@ TEST_F(TracedTurns, EndWithTheirSession) {
 }
 
 TEST_F(TracedTurns, BeyondTheMostAreCounted) {
-  dispatcher.trace(true);
+  dispatcher.log().turn_on(true);
   FakeWorker& worker = add(1);
   constexpr std::uint64_t kTooMany = 10;
-  for (std::uint64_t i = 0; i < Dispatcher::kMostTracedTurns + kTooMany; ++i) {
+  for (std::uint64_t i = 0; i < TurnLog::kMost + kTooMany; ++i) {
     want(1, worker);
     run(1, worker, 1us, false);
     now += 1ms;
     dispatcher.expire(now);
   }
-  EXPECT_EQ(take().size(), Dispatcher::kMostTracedTurns);
+  EXPECT_EQ(take().size(), TurnLog::kMost);
   EXPECT_EQ(lost, kTooMany);
   EXPECT_TRUE(take().empty());
   EXPECT_EQ(lost, kTooMany);

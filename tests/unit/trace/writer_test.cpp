@@ -1,4 +1,4 @@
-// What `fairgv trace` writes.
+// The file that `fairgv trace` writes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace fairgv::tools {
 namespace {
 
-using nlohmann::json;
 using control::TraceReport;
+using nlohmann::json;
 using session::TracedCall;
 using session::TracedCommand;
 
@@ -91,7 +91,8 @@ TEST_F(TraceWriterTest, WritesATurnThatIsNotOverOnce) {
 
 TEST_F(TraceWriterTest, SaysWhyACommandWaitedBeforeItWentToTheDriver) {
   TraceReport report = base();
-  report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200), command(TracedCommand::kLaunch, 2'300, 2'400)};
+  report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200),
+                     command(TracedCommand::kLaunch, 2'300, 2'400)};
   report.commands[1].command.waited_for = static_cast<std::uint32_t>(session::TurnWait::sample) & 0xF;
   writer.add(report);
   writer.finish();

@@ -18,7 +18,7 @@
 
 namespace fairgv::vgpu {
 
-/// What the front end has written into every slot: its event of generation 1 is queued.
+/// The front end has written this into every slot: its event of generation 1 is queued.
 inline constexpr std::uint64_t kFresh = (std::uint64_t{1} << 32) | kQueued;
 
 inline ring::Segment small_segment() {
@@ -107,7 +107,7 @@ class ExecutorTest : public ::testing::Test {
   void access(wire::EventId completion, std::vector<wire::EventId> waits = {}) {
     ASSERT_TRUE(executor.enqueue_marker(Work::access, lane, 0, completion, waits));
   }
-  /// What the front end sees of an event, as status; kQueued as long as the slot is not the event's.
+  /// The status of an event that the front end sees; kQueued as long as the slot is not the event's.
   std::int32_t status(wire::EventId of) const {
     const std::uint64_t raw = segment.slots()[of.index()].state.load();
     return ring::SlotState::generation(raw) == of.generation() ? ring::SlotState::status(raw) : kQueued;

@@ -45,7 +45,7 @@ TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndRefusesMoreFromOneThatIgnoresI
   std::uint64_t sent = 0;
   for (; !backlogged() && sent <= strict.limits.commands; ++sent) ASSERT_TRUE(send());
   EXPECT_EQ(sent, strict.limits.commands);
-  // What was on its way is taken: as much as a ring holds, and one call per thread.
+  // Calls that were on their way are taken: as much as a ring holds, and one call per thread.
   Result<void> taken;
   for (; taken; ++sent) taken = send();
   EXPECT_GT(sent, strict.limits.commands + (segment.sizes().request_bytes >> 6));

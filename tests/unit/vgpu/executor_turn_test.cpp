@@ -1,4 +1,4 @@
-// What the executor issues, and in which turn; the test is the dispatcher.
+// The executor issues commands within turns, which the test gives as the dispatcher does.
 #include <gtest/gtest.h>
 
 #include <numeric>

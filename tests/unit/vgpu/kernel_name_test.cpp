@@ -25,7 +25,7 @@ TEST(KernelName, LeavesTemplateArgumentsAndReturnTypesOut) {
   EXPECT_EQ(kernel_name("_ZN12_GLOBAL__N_14blurINS_3BoxEEEvPT_"), "blur");  // of a type that is local, too
 }
 
-TEST(KernelName, OfWhatIsNoSymbolOfCppIsTheSame) {
+TEST(KernelName, OfATextThatIsNoCppSymbolStaysAsItIs) {
   EXPECT_EQ(kernel_name("vector_add"), "vector_add");
   EXPECT_EQ(kernel_name("_Znonsense"), "_Znonsense");
   EXPECT_EQ(kernel_name(""), "");

@@ -53,7 +53,7 @@ TEST_F(LongCommandsTest, EachNameAndDeviceHasItsOwnSecond) {
   EXPECT_EQ(sent[2], (LongCommand{1, "reduce", "it uses pipes", 1, 9'000'000, 9'000'000}));
 }
 
-TEST_F(LongCommandsTest, WhatFoundNoRoomIsToldTheNextTime) {
+TEST_F(LongCommandsTest, ACommandThatFoundNoRoomIsReportedTheNextTime) {
   room = false;
   held("reduce", 8ms);
   room = true;

@@ -1,4 +1,4 @@
-// What drivers report without waiting: in order, each once, from any thread.
+// Reports of drivers, made without waiting: in order, each once, from any thread.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -32,14 +32,15 @@ TEST(Reports, AreTakenOnceAndInTheirOrder) {
   EXPECT_EQ(taken(reports), std::vector{4});
 }
 
-TEST(Reports, WhatNobodyTakesGoesWithThem) {
+TEST(Reports, ReportsThatNobodyTakesAreFreed) {
   Reports reports;
   ASSERT_TRUE(reports.put({nullptr, 1, {}}));
   ASSERT_TRUE(reports.put({nullptr, 2, {}}));
 }
 
-/// As the executor does: who puts tries the lock, and who lets go of it asks. Nobody comes afterwards.
-TEST(Reports, NothingIsLeftBehindBetweenALockAndWhoDoesNotGetIt) {
+/// As in the executor: a thread that puts a report tries the lock, and the one that releases the lock looks
+/// for reports.
+TEST(Reports, NoReportIsLeftBehindByAThreadThatDoesNotGetTheLock) {
   constexpr std::int32_t kEach = 20'000;
   constexpr std::size_t kThreads = 3;
   Reports reports;

@@ -1,4 +1,4 @@
-// What the worker writes into the response ring, and what it makes of bytes in the request ring.
+// The worker's writes to the response ring, and its reading of any bytes in the request ring.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -67,7 +67,7 @@ class WorkerTest : public ExecutorTest {
   Worker worker{segment, executor, calls, Processors::our_cpus};
 };
 
-TEST_F(WorkerTest, WhoStandsInServesTheNextLaunchAndWakesNobody) {
+TEST_F(WorkerTest, AStandInServesTheNextLaunchAndWakesNobody) {
   come_back_quickly();
   arm();
   send(kLaunch);
@@ -79,7 +79,7 @@ TEST_F(WorkerTest, WhoStandsInServesTheNextLaunchAndWakesNobody) {
   EXPECT_TRUE(executor.helm().try_take()) << "it is let go of";
 }
 
-TEST_F(WorkerTest, WhoStandsInServesNoFloodWhileTheDeviceHasWork) {
+TEST_F(WorkerTest, AStandInServesNoFloodWhileTheDeviceHasWork) {
   come_back_quickly();
   arm();
   for (int i = 0; i < 60; ++i) {
@@ -181,7 +181,7 @@ TEST_F(FreeingTest, NothingIsFreedBeforeTheNextCallOfAProgramThatComesBack) {
   EXPECT_TRUE(there);
 }
 
-TEST_F(FreeingTest, WhatHasEndedIsFreedWhenNobodyComesBack) {
+TEST_F(FreeingTest, EndedCommandsAreFreedWhenTheProgramDoesNotComeBack) {
   device.complete_one();
   std::thread thread([this] { EXPECT_TRUE(beside_us.run()); });
   while (!ended.expired()) std::this_thread::yield();
@@ -189,7 +189,7 @@ TEST_F(FreeingTest, WhatHasEndedIsFreedWhenNobodyComesBack) {
   thread.join();
 }
 
-TEST_F(FreeingTest, WhatHasEndedIsFreedWhenWhoComesBackWantsNothingOfTheDevice) {
+TEST_F(FreeingTest, EndedCommandsAreFreedWhenTheProgramsNextCallNeedsNoDevice) {
   device.complete_one();
   after_next_look_at_clock = [this] { send(kMark); };
   std::thread thread([this] { EXPECT_TRUE(beside_us.run()); });
@@ -199,7 +199,7 @@ TEST_F(FreeingTest, WhatHasEndedIsFreedWhenWhoComesBackWantsNothingOfTheDevice) 
   EXPECT_EQ(calls.handled, 1);
 }
 
-TEST_F(FreeingTest, WhatHasEndedIsFreedAtLastWhileTheProgramKeepsComingBack) {
+TEST_F(FreeingTest, EndedCommandsAreFreedInTheEndWhileTheProgramKeepsComingBack) {
   device.complete_one();
   std::vector<bool> there;
   const std::function<void()> come_back = [&] {
@@ -218,7 +218,7 @@ TEST_F(FreeingTest, WhatHasEndedIsFreedAtLastWhileTheProgramKeepsComingBack) {
   EXPECT_FALSE(there.back());
 }
 
-TEST_F(WorkerTest, WhatIsNotBriefIsLeftToTheLoopThread) {
+TEST_F(WorkerTest, CallsThatAreNotBriefAreLeftToTheLoopThread) {
   come_back_quickly();
   arm();
   send(kMark);
@@ -234,7 +234,7 @@ TEST_F(WorkerTest, WhatIsNotBriefIsLeftToTheLoopThread) {
   thread.join();
 }
 
-TEST_F(WorkerTest, WhoStandsInInVainGoesAndWakesNobody) {
+TEST_F(WorkerTest, AStandInWithoutWorkLeavesAndWakesNobody) {
   come_back_quickly();
   arm();
   device.complete_one();

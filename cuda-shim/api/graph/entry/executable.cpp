@@ -65,7 +65,7 @@ CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
   });
 }
 
-// What launches under way still use goes when they have ended.
+// Memory that launches under way still use is freed when they have ended.
 CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec handle) {
   return initialized([=](Driver& driver) {
     const auto executable = driver.graphs.executables.take(handle);

@@ -1,5 +1,4 @@
-// Entry points: graphs, their edges, and what they are asked about them (CUDA Driver API, "Graph
-// Management").
+// Entry points: graphs, their edges, and queries about both (CUDA Driver API, "Graph Management").
 #include <algorithm>
 
 #include "cuda-shim/api/graph/dot.hpp"

@@ -1,4 +1,4 @@
-// What every entry point of graphs does first.
+// The first steps of every entry point of graphs.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ CUresult on_node(CUgraphNode handle, const Body& body) noexcept {
   });
 }
 
-/// ... and on a node that does that: body(graphs, node, work).
+/// ... and on a node with that kind of work: body(graphs, node, work).
 template <typename Kind, typename Body>
 CUresult on_node_of(CUgraphNode handle, const Body& body) noexcept {
   return on_node(handle, [&body](Graphs& graphs, GraphNode& node) {
@@ -56,7 +56,7 @@ CUresult on_executable_node(CUgraphExec handle, CUgraphNode node_handle, const B
   });
 }
 
-/// Data of edges asks for less than the whole of a node; there is nothing that would use it.
+/// Whether the edges carry no data. Edge data asks for less than a whole node, which nothing here supports.
 inline bool are_default(const CUgraphEdgeData* edges, std::size_t count) {
   for (std::size_t at = 0; edges != nullptr && at < count; ++at) {
     if (edges[at].from_port != 0 || edges[at].to_port != 0 || edges[at].type != 0) return false;

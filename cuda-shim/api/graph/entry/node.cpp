@@ -1,18 +1,18 @@
-// Entry points: nodes, added, asked and changed (CUDA Driver API, "Graph Management").
+// Entry points: nodes, added, queried and changed (CUDA Driver API, "Graph Management").
 #include "cuda-shim/api/graph/entry/graph_entry.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
 
 namespace fairgv::cuda {
 namespace {
 
-/// What a new node depends on.
+/// The dependencies of a new node.
 struct Before {
   const CUgraphNode* nodes;
   std::size_t count;
   const CUgraphEdgeData* edges = nullptr;
 };
 
-/// make(driver, work): what the node does.
+/// make(driver, work) makes the node's work.
 template <typename Make>
 CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make& make) noexcept {
   return initialized([&](Driver& driver) {
@@ -36,7 +36,7 @@ CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make
 template <typename Make>
 CUresult set(CUgraphNode handle, const Make& make) noexcept {
   return initialized([&](Driver& driver) {
-    NodeWork work;  // in the end, what the node did before, which goes without the lock
+    NodeWork work;  // in the end the node's former work, destroyed without the lock
     if (const CUresult code = make(driver, work); code != CUDA_SUCCESS) return code;
     const std::lock_guard guard(driver.graphs.lock);
     const auto node = driver.graphs.nodes.find(handle);

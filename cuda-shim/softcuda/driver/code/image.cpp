@@ -10,7 +10,7 @@ using namespace fatbin;
 
 namespace {
 
-/// What a compiled program registers (fatbinary_section.h of the toolkit).
+/// The record that a compiled program registers (fatbinary_section.h of the toolkit).
 struct FatbinWrapper {
   std::uint32_t magic;
   std::uint32_t version;  // 1; 2: linked, with further fatbins
@@ -79,7 +79,8 @@ CUresult ptx_of_wrapper(const void* image, FatbinPtx& best, LoadLog& log) {
 bool starts_with(const void* image, std::optional<std::uint64_t> size, const void* magic,
                  std::size_t length) {
   if (size && *size < length) return false;
-  // Text may be shorter than the magic, but ends with a zero, which none of them has: compare byte by byte.
+  // Compared byte by byte: a text may be shorter than the magic, but ends with a zero, which no magic
+  // contains.
   const auto* at = static_cast<const char*>(image);
   const auto* wanted = static_cast<const char*>(magic);
   for (std::size_t index = 0; index < length; ++index) {
@@ -136,7 +137,7 @@ cl_program Image::program(const OpenClDevice& device) {
     if (built) {
       program_ = std::move(built).value();
     } else {
-      // A defect of the translation: the program cannot know more, but the person should.
+      // A defect of the translation: the program learns no more, but the user should.
       std::fprintf(stderr, "fairgv softcuda: %s\n", built.error().message.c_str());
     }
   }

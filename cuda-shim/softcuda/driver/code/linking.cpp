@@ -35,7 +35,7 @@ CUresult Linking::add(CUjitInputType type, const void* data, std::size_t size, c
   CUresult code = check_input(type, log);
   std::string ptx;
   if (code == CUDA_SUCCESS) code = ptx_of_image(data, size, ptx, log);
-  // Translated here already: this is where a program looks for the error.
+  // Translated here already, because this is where a program looks for the error.
   if (code == CUDA_SUCCESS) Image::of_ptx(ptx, code, log);
   tell(log, options_, code);
   if (code != CUDA_SUCCESS) return code;

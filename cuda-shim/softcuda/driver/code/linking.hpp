@@ -1,5 +1,5 @@
-// A linking under way: one PTX text, or a fatbin that holds one, comes out as it went in. There is no linker
-// for several, and none for machine code.
+// A linking under way. One PTX text, or a fatbin that holds one, comes out unchanged. There is no linker for
+// several texts, and none for machine code.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace fairgv::cuda::soft {
 
 class Linking final : public cuda::Linking {
  public:
-  /// Of the options, only the program's buffer for errors is of use: it is named at creation.
+  /// Of the options only the program's error buffer is used.
   explicit Linking(const JitOptions& options) {
     options_.error = {options.error.buffer, options.error.size, nullptr};
   }
@@ -26,8 +26,8 @@ class Linking final : public cuda::Linking {
   CUresult check_input(CUjitInputType type, LoadLog& log) const;
 
   JitOptions options_;
-  std::mutex lock_;  // guards what follows
-  std::string ptx_;  // also what complete() hands out
+  std::mutex lock_;  // guards the members below
+  std::string ptx_;  // handed out by complete()
   bool added_ = false;
 };
 

@@ -27,9 +27,9 @@ class Engine;
 using softcuda::KernelInfo;
 using softcuda::TranslatedModule;
 
-/// PTX text of anything that cuModuleLoadData takes: PTX, a fatbin, a wrapper around fatbins. Machine code
-/// only: CUDA_ERROR_NO_BINARY_FOR_GPU. `size`: where it is known (a file); an image in memory says its own
-/// size.
+/// PTX text of an argument of cuModuleLoadData: PTX, a fatbin, a wrapper around fatbins. If there is only
+/// machine code: CUDA_ERROR_NO_BINARY_FOR_GPU. `size`: the size if it is known (a file); an image in memory
+/// says its own size.
 CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std::string& ptx, LoadLog& log);
 
 class Image final : public cuda::Image {
@@ -60,7 +60,7 @@ class Function final : public cuda::Function {
   ~Function() override { clReleaseKernel(kernel_); }
 
   const KernelInfo& info() const { return info_; }
-  /// As module(), of this engine.
+  /// module() as this engine's class.
   Module& own_module() const;
 
   CUresult attribute(CUfunction_attribute which, int& value) const override;
@@ -70,9 +70,10 @@ class Function final : public cuda::Function {
                           std::uint64_t& blocks) override;
   CUresult available_shared(std::uint32_t blocks, std::uint32_t threads, std::uint64_t& bytes) override;
 
-  /// What the kernel's arguments are, but for those that every launch sets: a driver takes a copy each time.
+  /// The current values of the kernel's arguments, but for those that every launch sets: a driver takes a
+  /// copy each time.
   struct Arguments {
-    std::mutex lock;                 // held from setting them to the enqueue; guards what follows
+    std::mutex lock;                 // held from setting them to the enqueue; guards the members below
     std::uint64_t shared_bytes = 0;  // 0: not set yet
     bool has_data_address = false;
   };
@@ -83,7 +84,7 @@ class Function final : public cuda::Function {
   const KernelInfo& info_;  // of the module's image
   const cl_kernel kernel_;
   Arguments arguments_;
-  /// -1: not set. A setting that stands for itself: relaxed.
+  /// -1: not set. A setting that orders nothing else: relaxed.
   std::atomic<int> carveout_{-1};
 };
 
@@ -91,7 +92,7 @@ class Module final : public cuda::Module {
  public:
   Module(Driver& driver, Engine& engine, std::shared_ptr<Image> image, CUcontext owner, CUdevice device)
       : cuda::Module(driver, owner, device), engine_(engine), image_(std::move(image)) {}
-  /// Once, before anybody else sees it.
+  /// Called once, before any other thread sees the module.
   CUresult place_variables(Context& context, LoadLog& log);
 
   Engine& engine() const { return engine_; }

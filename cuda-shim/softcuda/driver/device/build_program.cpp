@@ -18,9 +18,9 @@ std::string key_of(const OpenClDevice& device, const std::string& source, const 
   return key + source;
 }
 
-// PoCL keeps machine code on disk by itself, kernel by kernel as they are launched. Asked for a program's
-// binary it first compiles every kernel in it: a minute for a module with twenty reductions of which the
-// program runs one.
+// PoCL keeps machine code on disk by itself, for each kernel when it is launched. For a program's binary it
+// first compiles every kernel in it: a minute for a module with twenty reductions of which the program runs
+// one.
 bool keeps_kernels_itself(const DeviceFacts& facts) {
   return facts.platform_name == "Portable Computing Language";
 }

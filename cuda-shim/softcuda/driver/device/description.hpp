@@ -1,4 +1,4 @@
-// What the soft device says of itself that never changes.
+// The facts of the soft device that never change.
 #pragma once
 
 #include "cuda-shim/api/engine.hpp"

@@ -1,4 +1,4 @@
-// What the soft device says of itself. Answers are of limits.hpp, and truthful: what is said to be there
+// The attributes of the soft device. Answers come from limits.hpp, and are truthful: every reported feature
 // works.
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ int whole(Number value) {
   return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(value), 0x7fffffff));
 }
 
-/// Of blocks, threads and memory. False: the attribute is another kind.
+/// Attributes of blocks, threads and memory. False: the attribute is of another kind.
 bool size_attribute(const DeviceFacts& facts, CUdevice_attribute which, int& value) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -99,8 +99,8 @@ bool size_attribute(const DeviceFacts& facts, CUdevice_attribute which, int& val
   }
 }
 
-/// The largest textures and surfaces: those of compute capability 7.5. There are none with mipmaps. 0: the
-/// attribute is another kind.
+/// The largest textures and surfaces: those of compute capability 7.5. None have mipmaps. 0: the attribute is
+/// of another kind.
 int texture_attribute(CUdevice_attribute which) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH:
@@ -151,7 +151,7 @@ int texture_attribute(CUdevice_attribute which) {
   }
 }
 
-/// Abilities and facts that are not zero. Everything else of the list is: peers, clusters, sharing.
+/// Abilities and facts that are not zero. All other attributes are zero: peers, clusters, sharing.
 int other_attribute(CUdevice_attribute which) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
@@ -190,8 +190,8 @@ int other_attribute(CUdevice_attribute which) {
 DeviceDescription describe(const DeviceFacts& facts) {
   DeviceDescription device;
   device.name = "FairGV soft device (" + facts.name + ")";
-  // The same device in the same machine has the same one: a name-based id (RFC 9562, version 8: our own
-  // hash).
+  // The same device in the same machine always has the same UUID: a name-based id (RFC 9562, version 8: our
+  // own hash).
   const std::uint64_t halves[2] = {std::hash<std::string>{}(device.name),
                                    std::hash<std::string>{}(facts.version + facts.driver_version)};
   std::memcpy(device.uuid.bytes, halves, sizeof device.uuid.bytes);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr char kMagic[8] = {'F', 'G', 'V', 'S', 'O', 'F', 'T', 'K'};
 constexpr std::uint32_t kVersion = 1;
 
-/// What a file begins with; the key and the binary follow.
+/// The header of a file; the key and the binary follow.
 struct FileHeader {
   char magic[8];
   std::uint32_t version;
@@ -73,7 +73,7 @@ std::optional<KernelCache> KernelCache::of_environment() {
 }
 
 fs::path KernelCache::file_of(std::string_view key) const {
-  // Two different hashes: names that clash only make room for each other.
+  // Two different hashes. Entries whose names clash only replace each other.
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx.bin", static_cast<unsigned long long>(fnv(key, kBasis)),
                 static_cast<unsigned long long>(fnv(key, ~kBasis)));
@@ -99,7 +99,7 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
       fnv(as_text(binary), fnv(key, kBasis)) != header.checksum) {
     return std::nullopt;
   }
-  fs::last_write_time(path, fs::file_time_type::clock::now(), failed);  // the oldest unused goes first
+  fs::last_write_time(path, fs::file_time_type::clock::now(), failed);  // the longest unused file goes first
   return binary;
 }
 

@@ -1,5 +1,5 @@
-// What the soft device can do, in one place: device attributes, function attributes, launch checks and
-// occupancy all read these, so that they agree.
+// The limits of the soft device, in one place: device attributes, function attributes, launch checks and
+// occupancy all read them, so that they agree.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kBlocksPerMultiprocessor = 16;
 inline constexpr std::uint64_t kSharedWithoutAsking = 48U
                                                       << 10U;  // bytes; more takes an opt-in, as on any GPU
 inline constexpr std::uint64_t kSharedGranularity = 256;       // bytes
-/// There are no registers to run out of; a number is asked for, and this one lets a multiprocessor be full.
+/// There are no real registers. Programs ask for a number, and this one lets a multiprocessor be full.
 inline constexpr std::uint32_t kRegistersPerThread = 32;
 inline constexpr std::uint32_t kConstantBytes = 64U << 10U;
 inline constexpr std::uint32_t kLargestGrid[3] = {0x7fffffff, 65535, 65535};
@@ -33,7 +33,7 @@ inline std::uint32_t largest_block_side(const DeviceFacts& facts, std::size_t di
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
       {facts.largest_block_side[dimension], kLargestBlockSide[dimension], largest_block(facts)}));
 }
-/// Bytes per block: without asking, and at most. A multiprocessor has as much as one block may take.
+/// Bytes per block: without an opt-in, and at most. A multiprocessor has as much as one block may take.
 inline std::uint64_t shared_per_block(const DeviceFacts& facts) {
   return std::min(facts.local_memory, kSharedWithoutAsking);
 }

@@ -53,7 +53,7 @@ bool suitable(cl_device_id device) {
          number<cl_uint>(device, CL_DEVICE_ADDRESS_BITS) == 64;
 }
 
-// Every memory of a block behind one kind of pointer: what CUDA's generic addresses ask for.
+// Reaches every memory of a block through one kind of pointer, as CUDA's generic addresses require.
 constexpr const char* kProbe = R"(
 kernel void fairgv_probe(ulong address, local ulong* block) {
   ulong own[2];
@@ -118,8 +118,8 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 /// Stored with release by abandon_queues(), loaded with acquire where a thread ends.
 std::atomic<bool> g_abandoned{false};
 
-/// The queue of one thread; released when the thread ends. Not in a forked child: OpenCL's threads are not
-/// there.
+/// The queue of one thread; released when the thread ends. Not in a forked child, which does not have
+/// OpenCL's threads.
 struct ThreadQueue {
   pid_t process = 0;
   const OpenClDevice* device = nullptr;
@@ -214,8 +214,8 @@ std::shared_ptr<void> OpenClDevice::make_queue() const {
 
 namespace {
 
-/// Sanitizers have each process' heap at the same addresses, and device memory must lie where a tenant's own
-/// heap does not: what is large they map.
+/// Sanitizers put each process' heap at the same addresses, but device memory must not lie where a tenant's
+/// own heap does. They map large blocks elsewhere.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kLeastBytes = 512 << 10;
 #else

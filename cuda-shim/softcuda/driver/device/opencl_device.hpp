@@ -1,8 +1,8 @@
-// The OpenCL device beneath: which one it is, and the little of OpenCL that the driver needs of it.
+// The OpenCL device beneath: its choice, and the few OpenCL calls that the driver needs.
 //
 // A CUdeviceptr is a plain address here, in host code and in kernels, so the device must see one flat address
 // space: a CPU device with fine-grained shared virtual memory, whose kernels are tried once (a probe kernel
-// turns addresses of global and local memory into numbers and back). A device where that does not hold is
+// turns addresses of global and local memory into numbers and back). A device that fails this test is
 // refused.
 #pragma once
 
@@ -61,7 +61,7 @@ class DeviceMemory {
     std::swap(begin_, other.begin_);
   }
   cl_context context_ = nullptr;
-  void* whole_ = nullptr;  // what OpenCL gave: begin_ is the first well aligned byte of it
+  void* whole_ = nullptr;  // OpenCL's allocation: begin_ is its first well aligned byte
   std::byte* begin_ = nullptr;
 };
 
@@ -83,7 +83,7 @@ class OpenClDevice {
   /// Another in-order queue, a cl_command_queue; null: it cannot be made. Not released in a forked child,
   /// where OpenCL's threads are not.
   std::shared_ptr<void> make_queue() const;
-  /// From now on queues are left alone when their threads end: OpenCL is about to go, with the process.
+  /// From now on queues are not released when their threads end: OpenCL is about to end, with the process.
   static void abandon_queues();
 
   /// Empty: there is no such memory.

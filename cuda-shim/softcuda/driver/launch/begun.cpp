@@ -6,7 +6,7 @@ namespace fairgv::cuda::soft {
 
 void Begun::keep(std::unique_ptr<Begun> begun, cl_command_queue queue, cl_event event) {
   if (clSetEventCallback(event, CL_COMPLETE, &Begun::ended, begun.get()) == CL_SUCCESS) {
-    begun.release();  // the callback's
+    begun.release();  // the callback owns it
     clFlush(queue);
     return;
   }
@@ -20,7 +20,7 @@ void CL_CALLBACK Begun::ended(cl_event event, cl_int status, void* data) {
   Scheduler& scheduler = begun->scheduler_;
   const auto operation = std::move(begun->operation_);
   const CUresult result = begun->finish(status);
-  begun.reset();  // before anybody is told that it is done
+  begun.reset();  // before the end is reported
   clReleaseEvent(event);
   scheduler.ended(operation, result);
 }

@@ -100,7 +100,7 @@ void append_argument(std::string& text, const Conversion& conversion, Arguments&
       if (conversion.wide) return append(text, conversion, "ll", arguments.next<unsigned long long>());
       return append(text, conversion, "", arguments.next<unsigned>());
     case 'c': {
-      // No precision: it means nothing to %c.
+      // Without a precision, which has no meaning for %c.
       Conversion plain = conversion;
       plain.precision.reset();
       return append(text, plain, "", arguments.next<int>());
@@ -121,7 +121,7 @@ void append_argument(std::string& text, const Conversion& conversion, Arguments&
       if (!address) return;
       return append<const void*>(text, conversion, "", reinterpret_cast<const void*>(*address));
     }
-    default:  // CUDA prints what it does not know as it stands
+    default:  // CUDA prints unknown conversions as they stand
       text += '%';
       text += conversion.letter;
   }
@@ -156,7 +156,7 @@ std::string text_of_ring(const std::byte* ring, std::uint64_t used, std::uint64_
     PrintfRecord record;
     std::memcpy(&record, ring + at, sizeof record);
     at += sizeof record;
-    if (record.complete != 1 || record.argument_bytes > end - at) break;  // the first that did not fit
+    if (record.complete != 1 || record.argument_bytes > end - at) break;  // the first record that did not fit
     text +=
         format_device_text(reinterpret_cast<const char*>(record.format), {ring + at, record.argument_bytes});
     at += (std::uint64_t{record.argument_bytes} + 7) / 8 * 8;

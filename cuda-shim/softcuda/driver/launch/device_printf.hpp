@@ -10,8 +10,8 @@
 
 namespace fairgv::cuda::soft {
 
-/// `arguments`: the bytes that the kernel laid out. %s follows an address of the kernel's. An argument that
-/// is not there ends the text.
+/// `arguments`: the bytes that the kernel laid out. %s follows an address of the kernel. A missing argument
+/// ends the text.
 std::string format_device_text(const char* format, std::span<const std::byte> arguments);
 
 /// The text of all whole records in the first `used` bytes of a ring.

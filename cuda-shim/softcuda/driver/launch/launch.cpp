@@ -29,7 +29,7 @@ const char* text_at(std::uint64_t address) {
   return address == 0 ? "" : reinterpret_cast<const char*>(address);
 }
 
-/// What a trap record means; an assertion is told as NVIDIA's driver tells it.
+/// The result that a trap record stands for. An assertion is reported as NVIDIA's driver reports it.
 CUresult verdict(const RuntimeBlock& block) {
   switch (static_cast<TrapKind>(block.trap_kind)) {
     case TrapKind::kNone:
@@ -106,7 +106,7 @@ class BegunLaunch : public Begun {
   std::unique_ptr<LaunchFrame> frame_;
 };
 
-/// Ready for the launch; null: the device has no memory.
+/// A frame that is ready for the launch; null: the device has no memory.
 std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
   const KernelInfo& info = launch.function->info();
   const OpenClDevice& device = *launch.engine.opencl;
@@ -123,7 +123,7 @@ std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
   return nullptr;
 }
 
-/// Behind `start`, if that is not null.
+/// Enqueues the kernel behind `start`, if that is not null.
 CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_command_queue queue,
                         cl_event start, cl_event& event) {
   std::size_t global[3];
@@ -145,7 +145,7 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
              : CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/// Puts the launch on its stream's own queue, behind those that are there, and returns.
+/// Puts the launch on its stream's own queue, behind earlier launches, and returns.
 CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
                       const std::shared_ptr<Operation>& operation) {
   const cl_command_queue queue = device_queue(*launch->engine.opencl, stream);

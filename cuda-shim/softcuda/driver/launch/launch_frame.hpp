@@ -1,6 +1,6 @@
-// What one launch has of its own beside its parameters: the runtime block that the kernel reads and writes,
-// the ring for its printf records, and scratch memory. Frames are kept and used again; there are as many as
-// launches ever ran at once.
+// The memory of one launch beside its parameters: the runtime block that the kernel reads and writes, the
+// ring for its printf records, and scratch memory. Frames are kept and used again; there are as many frames
+// as launches ever ran at once.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ class LaunchFrame {
 
   /// Empty frame: the device has no memory for it.
   static std::unique_ptr<LaunchFrame> make(const OpenClDevice& device);
-  /// Ready for a launch. `slot_bytes`, `slots`: scratch of a stepped kernel, or zero. False: no memory.
+  /// Prepares the frame for a launch. `slot_bytes`, `slots`: scratch of a stepped kernel, or zero. False: no
+  /// memory.
   bool prepare(const OpenClDevice& device, std::uint64_t dynamic_shared, std::uint64_t slot_bytes,
                std::uint32_t slots);
   RuntimeBlock& block() { return *reinterpret_cast<RuntimeBlock*>(block_.data()); }
@@ -34,7 +35,7 @@ class LaunchFrame {
 
 class LaunchFrames {
  public:
-  /// Null: the device has no memory for another one.
+  /// Null: the device has no memory for another frame.
   std::unique_ptr<LaunchFrame> take(const OpenClDevice& device);
   void give_back(std::unique_ptr<LaunchFrame> frame);
 

@@ -1,4 +1,5 @@
-// What the entry points put into streams, as operations of the scheduler (cuda-shim/api/scheduler.hpp).
+// The commands that entry points put into streams, as operations of the scheduler
+// (cuda-shim/api/scheduler.hpp).
 #pragma once
 
 #include "cuda-shim/api/scheduler.hpp"
@@ -8,7 +9,7 @@ namespace fairgv::cuda::soft {
 
 class Engine;
 
-/// This engine's part of what the entry points hand over, which is always this engine's.
+/// The stream as this engine's class: entry points hand over only streams of this engine.
 inline Stream& own(const std::shared_ptr<cuda::Stream>& stream) {
   return static_cast<Stream&>(*stream);
 }

@@ -28,7 +28,7 @@ void Scheduler::wake(std::size_t runnable) {
 
 void Scheduler::start_thread() {
   if (threads_ >= kMaxThreads || stopping_) return;
-  // The application's signals are the application's threads' affair.
+  // The application's signals are left to the application's threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -37,7 +37,7 @@ void Scheduler::start_thread() {
     std::thread([this] { execute(); }).detach();
     ++threads_;
   } catch (const std::system_error&) {
-    // Those that are there do the work, later; start() has seen to the first.
+    // The existing threads do the work, later; start() has made the first.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -71,10 +71,10 @@ void Scheduler::execute() {
     const bool runs = fault == CUDA_SUCCESS || operation->despite_fault_;
     const CUresult result = runs ? perform(operation->work_) : fault;
     if (runs && result != CUDA_SUCCESS) operation->group_->set_fault(result);
-    // What the work held is let go outside of the lock, and before anybody is told that it is done.
+    // The work's resources are released outside of the lock, and before the end is reported.
     operation->work_ = nullptr;
     guard.lock();
-    // This thread takes one of them itself.
+    // This thread runs one of the operations itself.
     const std::size_t runnable = complete(operation, result);
     settle(guard, runnable > 1 ? runnable - 1 : 0);
     operation.reset();
@@ -97,7 +97,7 @@ void Scheduler::shutdown(std::chrono::milliseconds patience) {
   std::unique_lock guard(lock_);
   stopping_ = true;
   runnable_changed_.notify_all();
-  // What has been begun is the device's: its threads compile and run it while nobody here waits.
+  // Begun operations belong to the device: its threads compile and run them, and no thread here waits.
   threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0 && on_device_ == 0; });
 }
 

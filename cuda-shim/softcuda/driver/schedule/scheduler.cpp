@@ -38,7 +38,8 @@ std::shared_ptr<Stream> Scheduler::make_stream(const std::shared_ptr<StreamGroup
 }
 
 void Scheduler::forget(const std::shared_ptr<Stream>& stream) {
-  // The legacy stream still has to wait for what it holds: the stream leaves the group when that is done.
+  // The legacy stream still has to wait for the stream's work, so the stream leaves the group when that is
+  // done.
   const auto group = std::static_pointer_cast<StreamGroup>(stream->group());
   submit(
       *stream,
@@ -56,7 +57,7 @@ void Scheduler::dissolve(StreamGroup& group) {
   streams.swap(group.streams_);
   for (const auto& stream : streams) stream->last_.reset();
   group.legacy_->last_.reset();
-  // The group and its streams hold each other; this is where that ends. Who still has a stream finds it idle.
+  // The group and its streams hold each other until here. A thread that still has a stream finds it idle.
   group.legacy_ = std::make_shared<Stream>(nullptr, StreamKind::legacy, 0U, kLeastPriority, 0U);
 }
 
@@ -161,8 +162,8 @@ CUresult Scheduler::run(Stream& stream, Work work) {
   return result;
 }
 
-/// With the lock: the operation that may begin because this one, of that stream, has; null: there is none, or
-/// the queue has no room.
+/// With the lock. Returns the operation that may begin because this operation of its stream has begun; null:
+/// there is none, or the queue has no room.
 std::shared_ptr<Operation> Scheduler::take_follower(Operation& operation, Stream& stream) {
   auto follower = std::exchange(operation.follower_, nullptr);
   if (follower && operation.is_begun_ && stream.begun_ >= kMostBegun) {
@@ -172,10 +173,10 @@ std::shared_ptr<Operation> Scheduler::take_follower(Operation& operation, Stream
   return follower && --follower->waits_for_ == 0 ? follower : nullptr;
 }
 
-/// Without the lock. Begins an operation, and those that only waited for that.
+/// Without the lock. Begins an operation, and the operations that only waited for its begin.
 void Scheduler::begin(std::shared_ptr<Operation> operation) {
   while (operation) {
-    // It may end, on another thread, before this returns.
+    // The operation may end on another thread before begin_work() returns.
     const Begin begin_work = std::exchange(operation->begin_, nullptr);
     const auto stream = operation->stream_;
     const CUresult fault = operation->group_->fault();
@@ -202,8 +203,8 @@ void Scheduler::ended(const std::shared_ptr<Operation>& operation, CUresult resu
   settle(guard, complete(operation, result));
 }
 
-/// With the lock, which is let go of meanwhile: has `runnable` operations taken care of, and runs what is to
-/// be run promptly.
+/// With the lock, which is released meanwhile. Wakes executors for `runnable` operations, and runs the prompt
+/// functions.
 void Scheduler::settle(std::unique_lock<std::mutex>& guard, std::size_t runnable) {
   wake(runnable);
   while (!prompt_.empty()) {
@@ -217,8 +218,9 @@ void Scheduler::settle(std::unique_lock<std::mutex>& guard, std::size_t runnable
   }
 }
 
-/// With the lock. Markers are done at once, and what waits only for them becomes runnable in turn: a loop,
-/// because a chain of markers may be long. Returns how many operations joined the executors' queue.
+/// With the lock. Markers are done at once, and operations that waited only for them become runnable in turn.
+/// This is a loop, because a chain of markers may be long. Returns how many operations joined the executors'
+/// queue.
 std::size_t Scheduler::make_runnable(std::shared_ptr<Operation> operation) {
   if (operation->by_caller_) {
     operation->state_.store(Operation::kRunnable, std::memory_order_release);
@@ -253,7 +255,7 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
         successors.push_back(std::exchange(stream.for_room_, nullptr));
       }
     }
-    current->stream_.reset();  // which holds it
+    current->stream_.reset();  // which holds the operation
     current->state_.store(Operation::kDone, std::memory_order_release);
     current->state_.notify_all();
     for (const auto& next : successors) {

@@ -1,15 +1,16 @@
-// When work runs: streams, what they wait for, and the threads that do it (CUDA Driver API, "Stream
-// synchronization behavior" and "Stream Management").
+// Decides when work runs: streams, their dependencies, and the threads that do the work (CUDA Driver API,
+// "Stream synchronization behavior" and "Stream Management").
 //
 // An Operation is one piece of work: a launch, a copy, a host function, or a marker without work. It becomes
 // runnable when everything that it was submitted behind is done:
 //   - the operation before it in its stream;
 //   - in a blocking stream: the legacy stream's last operation;
 //   - in the legacy stream: the last operation of every blocking stream of the same group;
-//   - what the caller names besides (an event's marker).
-// Work of two kinds: that which a thread does from begin to end, and that which only has to be begun, a
-// launch, whose end is reported later (ended()). A launch behind launches of its own stream is begun as soon
-// as they are, because the device's queue keeps their order: a stream of launches costs no switch of threads.
+//   - the operation that the caller names besides (an event's marker).
+// There are two kinds of work. A thread does the first kind from begin to end. The second kind, launches,
+// only has to be begun, and its end is reported later (ended()). A launch behind launches of its own stream
+// is begun as soon as those are begun, because the device's queue keeps their order: a stream of launches
+// costs no switch of threads.
 //
 // One lock guards the whole graph; work runs outside of it, on an executor thread or on the thread that waits
 // for it. Executor threads are started when something is runnable and none is free, so that a host function
@@ -43,8 +44,8 @@ class StreamGroup;
 
 using Work = std::function<CUresult()>;
 class Operation;
-/// Begins an operation's work in its stream's order; Scheduler::ended() is to be called unless it fails, by
-/// itself already or later. Of one stream, one at a time.
+/// Begins an operation's work in its stream's order. Unless this fails, Scheduler::ended() must be called,
+/// within this call or later. One at a time per stream.
 using Begin = std::function<CUresult(Stream& stream, const std::shared_ptr<Operation>& operation)>;
 
 class Operation final : public cuda::Operation {
@@ -53,7 +54,7 @@ class Operation final : public cuda::Operation {
   void wait() const override { wait_for(kDone); }
   CUresult result() const override { return result_; }
   Clock::time_point finished_at() const override { return finished_at_; }
-  /// It was submitted as one that ends only after let_go().
+  /// The operation was submitted as held: it ends only after let_go().
   bool is_held() const { return is_held_.load(std::memory_order_relaxed); }
   void let_go() { is_held_.store(false, std::memory_order_relaxed); }
 
@@ -64,13 +65,13 @@ class Operation final : public cuda::Operation {
 
   std::shared_ptr<StreamGroup> group_;
   Work work_;
-  Begin begin_;                     // moved out by who begins it
-  std::shared_ptr<Stream> stream_;  // of what is begun
+  Begin begin_;                     // moved out by the thread that begins it
+  std::shared_ptr<Stream> stream_;  // of a begun operation
   bool is_begun_ = false;           // on the device's queue, and not done
   bool is_prompt_ = false;
-  /// Relaxed: the thread that lets go of it is the one that must not wait for it.
+  /// Relaxed: only the thread that calls let_go() must not wait for the operation.
   std::atomic<bool> is_held_{false};
-  std::shared_ptr<Operation> follower_;  // the next in the stream, which may begin once this one has
+  std::shared_ptr<Operation> follower_;  // the next in the stream, which may begin once this has begun
   int level_ = 0;
   bool by_caller_ = false;
   bool despite_fault_ = false;
@@ -78,7 +79,8 @@ class Operation final : public cuda::Operation {
   std::vector<std::shared_ptr<Operation>> successors_;
   CUresult result_ = CUDA_SUCCESS;
   Clock::time_point finished_at_;
-  /// Stored with release by whoever completes it; loaded with acquire by done() and wait_for().
+  /// Stored with release by the thread that completes the operation; loaded with acquire by done() and
+  /// wait_for().
   std::atomic<int> state_{kWaiting};
 };
 
@@ -91,7 +93,7 @@ class Stream final : public cuda::Stream {
  public:
   Stream(std::shared_ptr<StreamGroup> group, StreamKind kind, unsigned flags, int priority, std::uint64_t id);
 
-  /// What the device has for this stream: made by the first Begin, and theirs.
+  /// The device's queue for this stream: made and used by Begins.
   std::shared_ptr<void> device_queue;
 
  private:
@@ -101,7 +103,7 @@ class Stream final : public cuda::Stream {
   std::shared_ptr<Operation> last_;
   // Guarded by the scheduler's lock, too:
   std::size_t begun_ = 0;                // operations on the device's queue
-  std::shared_ptr<Operation> for_room_;  // the next one, which waits until the queue has room for many
+  std::shared_ptr<Operation> for_room_;  // the next operation, while it waits for room for many
 };
 
 /// The streams of one context, and the fault that sticks to it.
@@ -129,58 +131,59 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Starts the first executor thread, so that there is always one. CUDA_ERROR_OPERATING_SYSTEM: it cannot be
-  /// had.
+  /// Starts the first executor thread, so that there is always one. CUDA_ERROR_OPERATING_SYSTEM: no thread
+  /// can be started.
   CUresult start();
-  /// The group's legacy stream is made with it. dissolve() ends it, once it is idle.
+  /// Makes a group and its legacy stream. dissolve() ends the group, once it is idle.
   std::shared_ptr<StreamGroup> make_group(CUcontext owner);
   std::shared_ptr<Stream> legacy(const std::shared_ptr<StreamGroup>& group) const { return group->legacy_; }
   std::shared_ptr<Stream> make_stream(const std::shared_ptr<StreamGroup>& group, StreamKind kind,
                                       unsigned flags, int priority);
   void dissolve(StreamGroup& group);
-  /// The stream's work goes on; the stream is forgotten once it is done (cuStreamDestroy).
+  /// The stream's work goes on; the stream is forgotten once the work is done (cuStreamDestroy).
   void forget(const std::shared_ptr<Stream>& stream);
 
-  /// Queues work; returns at once. Empty work is a marker: it is done when what is before it is. The work's
-  /// result is a fault of the group if it is not CUDA_SUCCESS. `despite_fault`: the work runs even in a
-  /// faulty group.
+  /// Queues work; returns at once. Empty work is a marker: it is done when all operations before it are done.
+  /// A result of the work other than CUDA_SUCCESS is a fault of the group. `despite_fault`: the work runs
+  /// even in a faulty group.
   std::shared_ptr<Operation> submit(Stream& stream, Work work,
                                     std::span<const std::shared_ptr<Operation>> behind = {},
                                     bool despite_fault = false);
-  /// Queues work that is begun, on this thread if its turn has come. `held`: until let_go(), who waits for a
-  /// stream or a group does not wait for this, its last operation. Whoever is to let go of it may have to
-  /// wait for all else first: memory is freed behind what is running.
+  /// Queues work that is begun, on this thread if its turn has come. `held`: until let_go(), waits for a
+  /// stream or a group do not wait for this operation while it is the last. The thread that is to call
+  /// let_go() may have to wait for all other work first: memory is freed behind running work.
   std::shared_ptr<Operation> submit(std::shared_ptr<Stream> stream, Begin begin, bool held = false);
-  /// What was begun has ended, with a fault of the group unless it is CUDA_SUCCESS. Any thread, also a
-  /// driver's: begins nothing.
+  /// The begun operation has ended; a result other than CUDA_SUCCESS is a fault of the group. Any thread may
+  /// call, also a driver's: no other work is begun here.
   void ended(const std::shared_ptr<Operation>& operation, CUresult result);
-  /// Whether something of the stream is begun and has not ended. Within a Begin of that stream: no means that
-  /// all before it is done.
+  /// Whether an operation of the stream is begun and has not ended. Within a Begin of that stream, "no" means
+  /// that all operations before it are done.
   bool has_begun(const Stream& stream) const;
-  /// Runs a function that is short and calls nothing of CUDA as soon as what is before it is done, on the
-  /// thread that ends that (or on this one). It gets the group's fault. Nothing waits for it: a launch behind
-  /// it is begun as if it were not there.
+  /// Runs a function that is short and calls no CUDA function, as soon as all operations before it are done,
+  /// on the thread that ends the last of them (or on this thread). The function gets the group's fault.
+  /// Nothing waits for it: a launch behind it is begun as if the function were not there.
   void submit_prompt(Stream& stream, std::function<void(CUresult)> function);
-  /// Runs work in its turn on the calling thread; returns its result (no fault of the group) or the group's
-  /// fault.
+  /// Runs work in its turn on the calling thread. Returns the result (which is no fault of the group) or the
+  /// group's fault.
   CUresult run(Stream& stream, Work work);
 
-  /// Waits for all that the stream holds now (the legacy stream: of the blocking streams too). Returns the
-  /// fault.
+  /// Waits for all work that the stream holds now (legacy stream: that of the blocking streams, too). Returns
+  /// the fault.
   CUresult synchronize(Stream& stream);
   CUresult synchronize(StreamGroup& group);
   /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
   CUresult query(Stream& stream);
 
-  /// At the process's end: nothing more is started; waits for what runs, at most for the patience given.
+  /// At the process's end: starts nothing more; waits for running work, at most for the given patience.
   void shutdown(std::chrono::milliseconds patience);
 
  private:
   using Operations = std::vector<std::shared_ptr<Operation>>;
   static constexpr std::size_t kMaxThreads = 128;
-  /// Of one stream, so many are on the device's queue at a time at most: each has memory of its own.
+  /// The most operations of one stream on the device's queue at a time: each has memory of its own.
   static constexpr std::size_t kMostBegun = 64;
-  /// A full queue is not filled again before it is as short as this: one switch of threads for many launches.
+  /// A full queue is not refilled before it is as short as this, so that one switch of threads serves many
+  /// launches.
   static constexpr std::size_t kRoomForMany = kMostBegun / 2;
   static constexpr std::size_t kLevels = std::size_t{kLeastPriority - kGreatestPriority} + 1;
 
@@ -203,7 +206,7 @@ class Scheduler {
   std::condition_variable threads_changed_;
   std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
   std::size_t runnable_count_ = 0;
-  Operations prompt_;  // to be run by who lets go of the lock
+  Operations prompt_;  // to be run by the thread that releases the lock
   std::size_t threads_ = 0;
   std::size_t on_device_ = 0;  // operations of all streams on the device's queue
   std::size_t idle_ = 0;

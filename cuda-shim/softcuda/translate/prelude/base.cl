@@ -5,13 +5,13 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wunused-label"
 
-#define FGV_AS __global
+#define FAIRGV_AS __global
 typedef uchar __attribute__((may_alias)) fgv_u8;
 typedef ushort __attribute__((may_alias)) fgv_u16;
 typedef uint __attribute__((may_alias)) fgv_u32;
 typedef ulong __attribute__((may_alias)) fgv_u64;
 typedef ulong2 __attribute__((may_alias)) fgv_u128;
-#define FGV_AT(type, address) (*(FGV_AS type*)(address))
+#define FAIRGV_AT(type, address) (*(FAIRGV_AS type*)(address))
 
 struct fgv_runtime {
   ulong printf_address, printf_capacity, printf_used;
@@ -23,11 +23,11 @@ struct fgv_runtime {
   ulong scratch_flags, scratch_address, scratch_slot_bytes;
   uint scratch_slots, reserved;
 };
-#define FGV_RUNTIME(R) ((FGV_AS struct fgv_runtime*)(R))
+#define FAIRGV_RUNTIME(R) ((FAIRGV_AS struct fgv_runtime*)(R))
 
 // The first one that traps tells why.
 static void fgv_trap(ulong R, uint kind, uint x, uint y, uint z, ulong message, ulong file, ulong function, uint line) {
-  FGV_AS struct fgv_runtime* runtime = FGV_RUNTIME(R);
+  FAIRGV_AS struct fgv_runtime* runtime = FAIRGV_RUNTIME(R);
   if (!__sync_bool_compare_and_swap(&runtime->trap_kind, 0u, kind)) return;
   runtime->trap_line = line;
   for (uint d = 0; d < 3; ++d) runtime->trap_block[d] = (uint)get_group_id(d);
@@ -43,11 +43,11 @@ static void fgv_trap(ulong R, uint kind, uint x, uint y, uint z, ulong message, 
 // for floating point, each at its own alignment.
 static uint fgv_format_bytes(ulong format) {
   uint bytes = 0;
-  for (ulong at = format; FGV_AT(fgv_u8, at) != 0; ++at) {
-    if (FGV_AT(fgv_u8, at) != '%') continue;
+  for (ulong at = format; FAIRGV_AT(fgv_u8, at) != 0; ++at) {
+    if (FAIRGV_AT(fgv_u8, at) != '%') continue;
     uint longs = 0;
     for (++at;; ++at) {
-      const uchar c = FGV_AT(fgv_u8, at);
+      const uchar c = FAIRGV_AT(fgv_u8, at);
       if (c == 'l' || c == 'j' || c == 'z' || c == 't') ++longs;
       if (c == '*') bytes = ((bytes + 3) & ~3u) + 4;
       if (c == 0 || c == '%') break;
@@ -60,35 +60,35 @@ static uint fgv_format_bytes(ulong format) {
       bytes = wide ? ((bytes + 7) & ~7u) + 8 : ((bytes + 3) & ~3u) + 4;
       break;
     }
-    if (FGV_AT(fgv_u8, at) == 0) break;
+    if (FAIRGV_AT(fgv_u8, at) == 0) break;
   }
   return bytes;
 }
 
 static uint fgv_vprintf(ulong R, ulong format, ulong arguments) {
-  FGV_AS struct fgv_runtime* runtime = FGV_RUNTIME(R);
+  FAIRGV_AS struct fgv_runtime* runtime = FAIRGV_RUNTIME(R);
   const uint bytes = fgv_format_bytes(format);
   const ulong need = 16 + ((bytes + 7) & ~7ul);
   const ulong at = __sync_fetch_and_add(&runtime->printf_used, need);
   if (at + need > runtime->printf_capacity) return 0xffffffffu;
   const ulong record = runtime->printf_address + at;
-  FGV_AT(fgv_u64, record) = format;
-  FGV_AT(fgv_u32, record + 8) = bytes;
-  for (uint i = 0; i < bytes; ++i) FGV_AT(fgv_u8, record + 16 + i) = FGV_AT(fgv_u8, arguments + i);
-  FGV_AT(fgv_u32, record + 12) = 1;
+  FAIRGV_AT(fgv_u64, record) = format;
+  FAIRGV_AT(fgv_u32, record + 8) = bytes;
+  for (uint i = 0; i < bytes; ++i) FAIRGV_AT(fgv_u8, record + 16 + i) = FAIRGV_AT(fgv_u8, arguments + i);
+  FAIRGV_AT(fgv_u32, record + 12) = 1;
   return bytes;
 }
 
 // Clang gives the counter the type long long, which OpenCL C makes 128 bits wide, over an instruction that yields 64:
 // without the conversion the subtraction is of two widths, and LLVM ends the process.
-static ulong fgv_clock(ulong R) { return (ulong)__builtin_readcyclecounter() - FGV_RUNTIME(R)->clock_base; }
+static ulong fgv_clock(ulong R) { return (ulong)__builtin_readcyclecounter() - FAIRGV_RUNTIME(R)->clock_base; }
 static ulong fgv_timer(ulong R) {
   const ulong cycles = fgv_clock(R);
-  const ulong scale = FGV_RUNTIME(R)->timer_scale;
-  return FGV_RUNTIME(R)->timer_base + (mul_hi(cycles, scale) << 32 | (cycles * scale) >> 32);
+  const ulong scale = FAIRGV_RUNTIME(R)->timer_scale;
+  return FAIRGV_RUNTIME(R)->timer_base + (mul_hi(cycles, scale) << 32 | (cycles * scale) >> 32);
 }
 
 // `bytes` bytes to `to`: the first `read` of them from `from`, zeros after.
 static void fgv_copy(ulong to, ulong from, uint bytes, uint read) {
-  for (uint i = 0; i < bytes; ++i) FGV_AT(fgv_u8, to + i) = i < read ? FGV_AT(fgv_u8, from + i) : 0;
+  for (uint i = 0; i < bytes; ++i) FAIRGV_AT(fgv_u8, to + i) = i < read ? FAIRGV_AT(fgv_u8, from + i) : 0;
 }

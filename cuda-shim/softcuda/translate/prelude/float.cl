@@ -158,7 +158,7 @@ static double fgv_ftz_f64(double x) { return fabs(x) < 0x1p-1022 ? copysign(0.0,
 static ushort fgv_ftz_f16(ushort h) { return (h & 0x7c00) == 0 ? h & 0x8000 : h; }
 
 // min and max: the number wins over a NaN unless .NaN says otherwise, and -0 is below +0.
-#define FGV_FLOAT(F, U, bits, nan_bits)                                                                \
+#define FAIRGV_FLOAT(F, U, bits, nan_bits)                                                                \
   static F fgv_sat_f##bits(F x) { return x != x ? (F)0 : x <= (F)0 ? (F)0 : x >= (F)1 ? (F)1 : x; }    \
   static F fgv_min_f##bits(F a, F b) {                                                                 \
     if (a != a) return b != b ? as_##F((U)nan_bits) : b;                                               \
@@ -172,23 +172,23 @@ static ushort fgv_ftz_f16(ushort h) { return (h & 0x7c00) == 0 ? h & 0x8000 : h;
   }                                                                                                    \
   static F fgv_nan_f##bits(F a, F b, F r) { return a != a || b != b ? as_##F((U)nan_bits) : r; }       \
   static F fgv_relu_f##bits(F x) { return x != x ? as_##F((U)nan_bits) : x > (F)0 ? x : (F)0; }
-FGV_FLOAT(float, uint, 32, 0x7fffffffu)
-FGV_FLOAT(double, ulong, 64, 0x7ffffffffffffffful)
+FAIRGV_FLOAT(float, uint, 32, 0x7fffffffu)
+FAIRGV_FLOAT(double, ulong, 64, 0x7ffffffffffffffful)
 
 // Rounded floating point to integers: clamped, and what a NaN gives is an argument.
-#define FGV_TO_INTEGER(name, F, S, U, low, high, lowest, highest)                     \
+#define FAIRGV_TO_INTEGER(name, F, S, U, low, high, lowest, highest)                     \
   static U name(F x, U nan) {                                                         \
     return x != x ? nan : x < (F)low ? (U)lowest : x >= (F)high ? (U)highest : (U)(S)x; \
   }
-#define FGV_TO_INTEGERS(f, F)                                                                          \
-  FGV_TO_INTEGER(fgv_##f##_to_s8, F, char, uchar, -128, 128, -128, 127)                                \
-  FGV_TO_INTEGER(fgv_##f##_to_u8, F, uchar, uchar, 0, 256, 0, 255)                                     \
-  FGV_TO_INTEGER(fgv_##f##_to_s16, F, short, ushort, -32768, 32768, -32768, 32767)                     \
-  FGV_TO_INTEGER(fgv_##f##_to_u16, F, ushort, ushort, 0, 65536, 0, 65535)                              \
-  FGV_TO_INTEGER(fgv_##f##_to_s32, F, int, uint, -0x1p31, 0x1p31, 0x80000000u, 0x7fffffffu)            \
-  FGV_TO_INTEGER(fgv_##f##_to_u32, F, uint, uint, 0, 0x1p32, 0, 0xffffffffu)                           \
-  FGV_TO_INTEGER(fgv_##f##_to_s64, F, long, ulong, -0x1p63, 0x1p63, 0x8000000000000000ul,              \
+#define FAIRGV_TO_INTEGERS(f, F)                                                                          \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_s8, F, char, uchar, -128, 128, -128, 127)                                \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_u8, F, uchar, uchar, 0, 256, 0, 255)                                     \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_s16, F, short, ushort, -32768, 32768, -32768, 32767)                     \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_u16, F, ushort, ushort, 0, 65536, 0, 65535)                              \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_s32, F, int, uint, -0x1p31, 0x1p31, 0x80000000u, 0x7fffffffu)            \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_u32, F, uint, uint, 0, 0x1p32, 0, 0xffffffffu)                           \
+  FAIRGV_TO_INTEGER(fgv_##f##_to_s64, F, long, ulong, -0x1p63, 0x1p63, 0x8000000000000000ul,              \
                  0x7ffffffffffffffful)                                                                 \
-  FGV_TO_INTEGER(fgv_##f##_to_u64, F, ulong, ulong, 0, 0x1p64, 0, 0xfffffffffffffffful)
-FGV_TO_INTEGERS(f32, float)
-FGV_TO_INTEGERS(f64, double)
+  FAIRGV_TO_INTEGER(fgv_##f##_to_u64, F, ulong, ulong, 0, 0x1p64, 0, 0xfffffffffffffffful)
+FAIRGV_TO_INTEGERS(f32, float)
+FAIRGV_TO_INTEGERS(f64, double)

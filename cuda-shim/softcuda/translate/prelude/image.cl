@@ -7,38 +7,38 @@ struct fgv_image {
   uint modes[3];
   uint border[4];
 };
-typedef FGV_AS const struct fgv_image* fgv_image;
-#define FGV_IMAGE(handle) ((fgv_image)(handle))
+typedef FAIRGV_AS const struct fgv_image* fgv_image;
+#define FAIRGV_IMAGE(handle) ((fgv_image)(handle))
 
 // The 32 bits of a channel of the texel at `at`; `format` is a ChannelFormat.
 static uint fgv_channel(uint format, ulong at, uint channel) {
   const ulong at8 = at + channel, at16 = at + 2 * channel;
   switch (format) {
     case 1:
-      return FGV_AT(fgv_u8, at8);
+      return FAIRGV_AT(fgv_u8, at8);
     case 2:
-      return (uint)(int)(char)FGV_AT(fgv_u8, at8);
+      return (uint)(int)(char)FAIRGV_AT(fgv_u8, at8);
     case 3:
-      return FGV_AT(fgv_u16, at16);
+      return FAIRGV_AT(fgv_u16, at16);
     case 4:
-      return (uint)(int)(short)FGV_AT(fgv_u16, at16);
+      return (uint)(int)(short)FAIRGV_AT(fgv_u16, at16);
     case 5:
-      return as_uint(fgv_f16_to_f32(FGV_AT(fgv_u16, at16)));
+      return as_uint(fgv_f16_to_f32(FAIRGV_AT(fgv_u16, at16)));
     case 6:
-      return as_uint((float)FGV_AT(fgv_u8, at8) / 255.0f);
+      return as_uint((float)FAIRGV_AT(fgv_u8, at8) / 255.0f);
     case 7:
-      return as_uint(fmax((float)(char)FGV_AT(fgv_u8, at8) / 127.0f, -1.0f));
+      return as_uint(fmax((float)(char)FAIRGV_AT(fgv_u8, at8) / 127.0f, -1.0f));
     case 8:
-      return as_uint((float)FGV_AT(fgv_u16, at16) / 65535.0f);
+      return as_uint((float)FAIRGV_AT(fgv_u16, at16) / 65535.0f);
     case 9:
-      return as_uint(fmax((float)(short)FGV_AT(fgv_u16, at16) / 32767.0f, -1.0f));
+      return as_uint(fmax((float)(short)FAIRGV_AT(fgv_u16, at16) / 32767.0f, -1.0f));
     case 10: {
-      const float c = (float)FGV_AT(fgv_u8, at8) / 255.0f;
+      const float c = (float)FAIRGV_AT(fgv_u8, at8) / 255.0f;
       if (channel == 3) return as_uint(c);
       return as_uint(c <= 0.04045f ? c / 12.92f : pow((c + 0.055f) / 1.055f, 2.4f));
     }
     default:
-      return FGV_AT(fgv_u32, at + 4 * channel);
+      return FAIRGV_AT(fgv_u32, at + 4 * channel);
   }
 }
 
@@ -116,35 +116,35 @@ static uint4 fgv_sample(fgv_image t, uint dimensions, int slice, float x, float 
 
 static int fgv_layer(fgv_image t, uint layer) { return (int)min(layer, t->depth - 1); }
 
-static uint4 fgv_tex_1d(ulong T, float x) { return fgv_sample(FGV_IMAGE(T), 1, 0, x, 0, 0); }
-static uint4 fgv_tex_2d(ulong T, float x, float y) { return fgv_sample(FGV_IMAGE(T), 2, 0, x, y, 0); }
-static uint4 fgv_tex_3d(ulong T, float x, float y, float z) { return fgv_sample(FGV_IMAGE(T), 3, 0, x, y, z); }
+static uint4 fgv_tex_1d(ulong T, float x) { return fgv_sample(FAIRGV_IMAGE(T), 1, 0, x, 0, 0); }
+static uint4 fgv_tex_2d(ulong T, float x, float y) { return fgv_sample(FAIRGV_IMAGE(T), 2, 0, x, y, 0); }
+static uint4 fgv_tex_3d(ulong T, float x, float y, float z) { return fgv_sample(FAIRGV_IMAGE(T), 3, 0, x, y, z); }
 static uint4 fgv_tex_a1d(ulong T, uint layer, float x) {
-  return fgv_sample(FGV_IMAGE(T), 1, fgv_layer(FGV_IMAGE(T), layer), x, 0, 0);
+  return fgv_sample(FAIRGV_IMAGE(T), 1, fgv_layer(FAIRGV_IMAGE(T), layer), x, 0, 0);
 }
 static uint4 fgv_tex_a2d(ulong T, uint layer, float x, float y) {
-  return fgv_sample(FGV_IMAGE(T), 2, fgv_layer(FGV_IMAGE(T), layer), x, y, 0);
+  return fgv_sample(FAIRGV_IMAGE(T), 2, fgv_layer(FAIRGV_IMAGE(T), layer), x, y, 0);
 }
 
 // Coordinates that are integers name texels: nothing is filtered.
 static uint4 fgv_at_1d(ulong T, int x) {
-  const fgv_image t = FGV_IMAGE(T);
+  const fgv_image t = FAIRGV_IMAGE(T);
   return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), 0, 0);
 }
 static uint4 fgv_at_slice(fgv_image t, int x, int y, int slice) {
   return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), fgv_inside(y, (int)t->height, t->modes[1]), slice);
 }
-static uint4 fgv_at_2d(ulong T, int x, int y) { return fgv_at_slice(FGV_IMAGE(T), x, y, 0); }
+static uint4 fgv_at_2d(ulong T, int x, int y) { return fgv_at_slice(FAIRGV_IMAGE(T), x, y, 0); }
 static uint4 fgv_at_3d(ulong T, int x, int y, int z) {
-  const fgv_image t = FGV_IMAGE(T);
+  const fgv_image t = FAIRGV_IMAGE(T);
   return fgv_at_slice(t, x, y, fgv_inside(z, (int)t->depth, t->modes[2]));
 }
 static uint4 fgv_at_a1d(ulong T, uint layer, int x) {
-  const fgv_image t = FGV_IMAGE(T);
+  const fgv_image t = FAIRGV_IMAGE(T);
   return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), 0, fgv_layer(t, layer));
 }
 static uint4 fgv_at_a2d(ulong T, uint layer, int x, int y) {
-  return fgv_at_slice(FGV_IMAGE(T), x, y, fgv_layer(FGV_IMAGE(T), layer));
+  return fgv_at_slice(FAIRGV_IMAGE(T), x, y, fgv_layer(FAIRGV_IMAGE(T), layer));
 }
 
 // A direction to a face and a place on it (CUDA Programming Guide, "Cubemap Textures").
@@ -172,14 +172,14 @@ static uint4 fgv_face(fgv_image t, uint layer, float x, float y, float z) {
   const int slice = (int)(6 * min(layer, t->depth / 6 - 1) + face);
   return fgv_sample(t, 2, slice, (u / m + 1.0f) * scale, (v / m + 1.0f) * scale, 0);
 }
-static uint4 fgv_tex_cube(ulong T, float x, float y, float z) { return fgv_face(FGV_IMAGE(T), 0, x, y, z); }
+static uint4 fgv_tex_cube(ulong T, float x, float y, float z) { return fgv_face(FAIRGV_IMAGE(T), 0, x, y, z); }
 static uint4 fgv_tex_acube(ulong T, uint layer, float x, float y, float z) {
-  return fgv_face(FGV_IMAGE(T), layer, x, y, z);
+  return fgv_face(FAIRGV_IMAGE(T), layer, x, y, z);
 }
 
 // One channel of the four texels of a linear filter, counterclockwise from the lower left.
 static uint4 fgv_tld4_2d(ulong T, uint channel, float x, float y) {
-  const fgv_image t = FGV_IMAGE(T);
+  const fgv_image t = FAIRGV_IMAGE(T);
   const struct fgv_axis a = fgv_along(t, 0, t->width, x, true);
   const struct fgv_axis b = fgv_along(t, 1, t->height, y, true);
   const uint4 low_left = fgv_texel(t, a.first, b.second, 0), low_right = fgv_texel(t, a.second, b.second, 0);
@@ -198,7 +198,7 @@ static uint4 fgv_tld4_2d(ulong T, uint channel, float x, float y) {
 
 // Where an access of `bytes` bytes to a surface is; x is in bytes. 0: it does not lie inside, nor could be moved there.
 static ulong fgv_surface(ulong T, uint bytes, bool clamped, int x, int y, int z) {
-  const fgv_image t = FGV_IMAGE(T);
+  const fgv_image t = FAIRGV_IMAGE(T);
   const long last = (long)t->width * t->texel_bytes - bytes;
   if (last < 0) return 0;
   if (clamped) {

@@ -2,25 +2,25 @@
 // Instructions").
 
 // Division by zero gives all ones and its remainder the dividend, as the hardware does; the smallest integer by -1 wraps.
-#define FGV_DIVISION(bits, U, S)                                                                             \
+#define FAIRGV_DIVISION(bits, U, S)                                                                             \
   static U fgv_div_u##bits(U a, U b) { return b == 0 ? (U)~(U)0 : (U)(a / b); }                              \
   static U fgv_rem_u##bits(U a, U b) { return b == 0 ? a : (U)(a % b); }                                     \
   static U fgv_div_s##bits(S a, S b) {                                                                       \
     return b == 0 ? (U)~(U)0 : b == -1 ? (U)(0 - (U)a) : (U)(a / b);                                         \
   }                                                                                                          \
   static U fgv_rem_s##bits(S a, S b) { return b == 0 ? (U)a : b == -1 ? (U)0 : (U)(a % b); }
-FGV_DIVISION(16, ushort, short)
-FGV_DIVISION(32, uint, int)
-FGV_DIVISION(64, ulong, long)
+FAIRGV_DIVISION(16, ushort, short)
+FAIRGV_DIVISION(32, uint, int)
+FAIRGV_DIVISION(64, ulong, long)
 
 // Shifts clamp at the register's width.
-#define FGV_SHIFT(bits, U, S)                                                                    \
+#define FAIRGV_SHIFT(bits, U, S)                                                                    \
   static U fgv_shl_b##bits(U a, uint n) { return n >= bits ? (U)0 : (U)(a << n); }               \
   static U fgv_shr_u##bits(U a, uint n) { return n >= bits ? (U)0 : (U)(a >> n); }               \
   static U fgv_shr_s##bits(S a, uint n) { return (U)(a >> (n >= bits ? bits - 1 : n)); }
-FGV_SHIFT(16, ushort, short)
-FGV_SHIFT(32, uint, int)
-FGV_SHIFT(64, ulong, long)
+FAIRGV_SHIFT(16, ushort, short)
+FAIRGV_SHIFT(32, uint, int)
+FAIRGV_SHIFT(64, ulong, long)
 
 static uint fgv_clz_b32(uint a) { return a == 0 ? 32u : (uint)__builtin_clz(a); }
 static uint fgv_clz_b64(ulong a) { return a == 0 ? 64u : (uint)__builtin_clzl(a); }
@@ -43,7 +43,7 @@ static uint fgv_fns(uint mask, uint base, int n) {
   return ~0u;
 }
 
-#define FGV_FIELD(bits, U)                                                                                     \
+#define FAIRGV_FIELD(bits, U)                                                                                     \
   static U fgv_field_mask_##bits(uint length) { return length >= bits ? ~(U)0 : (((U)1 << length) - 1); }      \
   static U fgv_bfe_u##bits(U a, uint position, uint length) {                                                  \
     position &= 255;                                                                                           \
@@ -62,8 +62,8 @@ static uint fgv_fns(uint mask, uint base, int n) {
     const U mask = fgv_shl_b##bits(fgv_field_mask_##bits(length & 255), position);                             \
     return (fgv_shl_b##bits(a, position) & mask) | (b & ~mask);                                                \
   }
-FGV_FIELD(32, uint)
-FGV_FIELD(64, ulong)
+FAIRGV_FIELD(32, uint)
+FAIRGV_FIELD(64, ulong)
 
 static uint fgv_bmsk(uint position, uint length, uint clamp) {
   if (clamp == 0) {

@@ -3,36 +3,36 @@
 // "Parallel Synchronization and Communication Instructions" and the independent thread scheduling of sm_70 and later: a
 // warp operation is complete when all living threads of its mask have arrived at one of its kind.
 enum {
-  FGV_READY,
-  FGV_DONE,
+  FAIRGV_READY,
+  FAIRGV_DONE,
   // warp operations
-  FGV_ACTIVEMASK,
-  FGV_BAR_WARP,
-  FGV_SHFL_UP,
-  FGV_SHFL_DOWN,
-  FGV_SHFL_BFLY,
-  FGV_SHFL_IDX,
-  FGV_VOTE_ALL,
-  FGV_VOTE_ANY,
-  FGV_VOTE_UNI,
-  FGV_VOTE_BALLOT,
-  FGV_MATCH_ANY,
-  FGV_MATCH_ALL,
-  FGV_ELECT,
-  FGV_REDUX_ADD,
-  FGV_REDUX_MIN_S32,
-  FGV_REDUX_MAX_S32,
-  FGV_REDUX_MIN_U32,
-  FGV_REDUX_MAX_U32,
-  FGV_REDUX_AND,
-  FGV_REDUX_OR,
-  FGV_REDUX_XOR,
-  FGV_WARP_LAST = FGV_REDUX_XOR,
+  FAIRGV_ACTIVEMASK,
+  FAIRGV_BAR_WARP,
+  FAIRGV_SHFL_UP,
+  FAIRGV_SHFL_DOWN,
+  FAIRGV_SHFL_BFLY,
+  FAIRGV_SHFL_IDX,
+  FAIRGV_VOTE_ALL,
+  FAIRGV_VOTE_ANY,
+  FAIRGV_VOTE_UNI,
+  FAIRGV_VOTE_BALLOT,
+  FAIRGV_MATCH_ANY,
+  FAIRGV_MATCH_ALL,
+  FAIRGV_ELECT,
+  FAIRGV_REDUX_ADD,
+  FAIRGV_REDUX_MIN_S32,
+  FAIRGV_REDUX_MAX_S32,
+  FAIRGV_REDUX_MIN_U32,
+  FAIRGV_REDUX_MAX_U32,
+  FAIRGV_REDUX_AND,
+  FAIRGV_REDUX_OR,
+  FAIRGV_REDUX_XOR,
+  FAIRGV_WARP_LAST = FAIRGV_REDUX_XOR,
   // barriers of the block: a is the barrier, b the number of threads or 0 for all
-  FGV_BAR_SYNC,
-  FGV_BAR_POPC,
-  FGV_BAR_AND,
-  FGV_BAR_OR,
+  FAIRGV_BAR_SYNC,
+  FAIRGV_BAR_POPC,
+  FAIRGV_BAR_AND,
+  FAIRGV_BAR_OR,
 };
 
 // 64 bytes, one per thread at the beginning of the scratch slot.
@@ -43,7 +43,7 @@ struct fgv_thread {
   ulong value, result;
   uint flag, unused[3];
 };
-#define FGV_BLOCK_BYTES 64
+#define FAIRGV_BLOCK_BYTES 64
 
 // A block that is being run: its scratch is 16 counts of threads that have arrived without waiting, then the threads,
 // then the threads' own memory.
@@ -51,31 +51,31 @@ struct fgv_block {
   ulong slot, threads, contexts, context_bytes;
   uint count, index;
 };
-#define FGV_THREAD(G, t) ((FGV_AS struct fgv_thread*)((G).threads + (t) * 64ul))
+#define FAIRGV_THREAD(G, t) ((FAIRGV_AS struct fgv_thread*)((G).threads + (t) * 64ul))
 
 static bool fgv_begin(struct fgv_block* G, ulong R, uint context) {
-  FGV_AS struct fgv_runtime* runtime = FGV_RUNTIME(R);
+  FAIRGV_AS struct fgv_runtime* runtime = FAIRGV_RUNTIME(R);
   const uint nx = (uint)get_local_size(0), ny = (uint)get_local_size(1);
   G->count = nx * ny * (uint)get_local_size(2);
   G->context_bytes = (ulong)G->count * context;
-  if (runtime->scratch_slots == 0 || runtime->scratch_slot_bytes < FGV_BLOCK_BYTES + G->count * 64ul + G->context_bytes) {
+  if (runtime->scratch_slots == 0 || runtime->scratch_slot_bytes < FAIRGV_BLOCK_BYTES + G->count * 64ul + G->context_bytes) {
     fgv_trap(R, 4, 0, 0, 0, 0, 0, 0, 0);
     return false;
   }
   uint index = 0;
-  while (!__sync_bool_compare_and_swap((FGV_AS uint*)runtime->scratch_flags + index, 0u, 1u)) {
+  while (!__sync_bool_compare_and_swap((FAIRGV_AS uint*)runtime->scratch_flags + index, 0u, 1u)) {
     index = index + 1 < runtime->scratch_slots ? index + 1 : 0;
   }
   G->index = index;
   G->slot = runtime->scratch_address + index * runtime->scratch_slot_bytes;
-  G->threads = G->slot + FGV_BLOCK_BYTES;
+  G->threads = G->slot + FAIRGV_BLOCK_BYTES;
   G->contexts = G->threads + G->count * 64ul;
-  for (uint i = 0; i < 16; ++i) FGV_AT(uint, G->slot + 4 * i) = 0;
+  for (uint i = 0; i < 16; ++i) FAIRGV_AT(uint, G->slot + 4 * i) = 0;
   uint x = 0, y = 0, z = 0;
   for (uint t = 0; t < G->count; ++t) {
-    FGV_AS struct fgv_thread* thread = FGV_THREAD(*G, t);
+    FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
     thread->pc = 0;
-    thread->state = FGV_READY;
+    thread->state = FAIRGV_READY;
     thread->x = x;
     thread->y = y;
     thread->z = z;
@@ -88,7 +88,7 @@ static bool fgv_begin(struct fgv_block* G, ulong R, uint context) {
 }
 
 static void fgv_end(struct fgv_block* G, ulong R) {
-  __atomic_store_n((FGV_AS uint*)FGV_RUNTIME(R)->scratch_flags + G->index, 0u, __ATOMIC_RELEASE);
+  __atomic_store_n((FAIRGV_AS uint*)FAIRGV_RUNTIME(R)->scratch_flags + G->index, 0u, __ATOMIC_RELEASE);
 }
 
 static uint fgv_shfl_source(uint kind, uint lane, uint b, uint c, uint* inside) {
@@ -96,11 +96,11 @@ static uint fgv_shfl_source(uint kind, uint lane, uint b, uint c, uint* inside) 
   const uint first = lane & segment;
   int j;
   b &= 31;
-  if (kind == FGV_SHFL_UP) {
+  if (kind == FAIRGV_SHFL_UP) {
     j = (int)lane - (int)b;
     *inside = j >= (int)bound;
   } else {
-    j = kind == FGV_SHFL_DOWN ? (int)(lane + b) : kind == FGV_SHFL_BFLY ? (int)(lane ^ b) : (int)(first | (b & ~segment));
+    j = kind == FAIRGV_SHFL_DOWN ? (int)(lane + b) : kind == FAIRGV_SHFL_BFLY ? (int)(lane ^ b) : (int)(first | (b & ~segment));
     *inside = j <= (int)bound;
   }
   return *inside ? (uint)j : lane;
@@ -108,19 +108,19 @@ static uint fgv_shfl_source(uint kind, uint lane, uint b, uint c, uint* inside) 
 
 static uint fgv_redux(uint kind, uint x, uint y) {
   switch (kind) {
-    case FGV_REDUX_ADD:
+    case FAIRGV_REDUX_ADD:
       return x + y;
-    case FGV_REDUX_MIN_S32:
+    case FAIRGV_REDUX_MIN_S32:
       return (int)x < (int)y ? x : y;
-    case FGV_REDUX_MAX_S32:
+    case FAIRGV_REDUX_MAX_S32:
       return (int)x > (int)y ? x : y;
-    case FGV_REDUX_MIN_U32:
+    case FAIRGV_REDUX_MIN_U32:
       return x < y ? x : y;
-    case FGV_REDUX_MAX_U32:
+    case FAIRGV_REDUX_MAX_U32:
       return x > y ? x : y;
-    case FGV_REDUX_AND:
+    case FAIRGV_REDUX_AND:
       return x & y;
-    case FGV_REDUX_OR:
+    case FAIRGV_REDUX_OR:
       return x | y;
     default:
       return x ^ y;
@@ -128,7 +128,7 @@ static uint fgv_redux(uint kind, uint x, uint y) {
 }
 
 // What the whole group gets: a vote's answer, the result of redux, the lane that elect chooses.
-static uint fgv_common(FGV_AS struct fgv_thread* warp, uint kind, uint group) {
+static uint fgv_common(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group) {
   uint ballot = 0, total = 0;
   bool first = true, same = true;
   const ulong value = warp[__builtin_ctz(group)].value;
@@ -141,31 +141,31 @@ static uint fgv_common(FGV_AS struct fgv_thread* warp, uint kind, uint group) {
     first = false;
   }
   switch (kind) {
-    case FGV_VOTE_ALL:
+    case FAIRGV_VOTE_ALL:
       return ballot == group;
-    case FGV_VOTE_ANY:
+    case FAIRGV_VOTE_ANY:
       return ballot != 0;
-    case FGV_VOTE_UNI:
+    case FAIRGV_VOTE_UNI:
       return ballot == group || ballot == 0;
-    case FGV_VOTE_BALLOT:
+    case FAIRGV_VOTE_BALLOT:
       return ballot;
-    case FGV_MATCH_ALL:
+    case FAIRGV_MATCH_ALL:
       return same ? group : 0;
-    case FGV_ELECT:
+    case FAIRGV_ELECT:
       return (uint)__builtin_ctz(group);
-    case FGV_ACTIVEMASK:
+    case FAIRGV_ACTIVEMASK:
       return group;
     default:
       return total;
   }
 }
 
-static void fgv_complete(FGV_AS struct fgv_thread* warp, uint kind, uint group) {
-  const bool shuffle = kind >= FGV_SHFL_UP && kind <= FGV_SHFL_IDX;
-  const uint common = shuffle || kind == FGV_MATCH_ANY ? 0 : fgv_common(warp, kind, group);
+static void fgv_complete(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group) {
+  const bool shuffle = kind >= FAIRGV_SHFL_UP && kind <= FAIRGV_SHFL_IDX;
+  const uint common = shuffle || kind == FAIRGV_MATCH_ANY ? 0 : fgv_common(warp, kind, group);
   for (uint lanes = group; lanes != 0; lanes &= lanes - 1) {
     const uint lane = (uint)__builtin_ctz(lanes);
-    FGV_AS struct fgv_thread* thread = warp + lane;
+    FAIRGV_AS struct fgv_thread* thread = warp + lane;
     if (shuffle) {
       uint inside;
       const uint from = fgv_shfl_source(kind, lane, thread->a, thread->b, &inside);
@@ -173,7 +173,7 @@ static void fgv_complete(FGV_AS struct fgv_thread* warp, uint kind, uint group) 
       // reach count on nothing being added.
       thread->result = (group >> from) & 1 ? warp[from].value : 0;
       thread->flag = inside;
-    } else if (kind == FGV_MATCH_ANY) {
+    } else if (kind == FAIRGV_MATCH_ANY) {
       uint equal = 0;
       for (uint rest = group; rest != 0; rest &= rest - 1) {
         const uint other = (uint)__builtin_ctz(rest);
@@ -182,31 +182,31 @@ static void fgv_complete(FGV_AS struct fgv_thread* warp, uint kind, uint group) 
       thread->result = equal;
     } else {
       thread->result = common;
-      thread->flag = kind == FGV_ELECT ? lane == common : common != 0;
+      thread->flag = kind == FAIRGV_ELECT ? lane == common : common != 0;
     }
-    thread->state = FGV_READY;
+    thread->state = FAIRGV_READY;
   }
 }
 
 // Lets go who can go among the `count` threads of a warp; false when nobody could.
-static bool fgv_resolve_warp(FGV_AS struct fgv_thread* warp, uint count) {
+static bool fgv_resolve_warp(FAIRGV_AS struct fgv_thread* warp, uint count) {
   uint live = 0, waiting = 0;
   for (uint lane = 0; lane < count; ++lane) {
     const uint state = warp[lane].state;
-    if (state != FGV_DONE) live |= 1u << lane;
-    if (state > FGV_DONE && state <= FGV_WARP_LAST) waiting |= 1u << lane;
+    if (state != FAIRGV_DONE) live |= 1u << lane;
+    if (state > FAIRGV_DONE && state <= FAIRGV_WARP_LAST) waiting |= 1u << lane;
   }
   bool progress = false;
   while (waiting != 0) {
-    FGV_AS struct fgv_thread* first = warp + __builtin_ctz(waiting);
+    FAIRGV_AS struct fgv_thread* first = warp + __builtin_ctz(waiting);
     uint group = 0;
     for (uint lanes = waiting; lanes != 0; lanes &= lanes - 1) {
       const uint lane = (uint)__builtin_ctz(lanes);
-      FGV_AS struct fgv_thread* thread = warp + lane;
-      const bool together = first->state == FGV_ACTIVEMASK ? thread->pc == first->pc : thread->mask == first->mask;
+      FAIRGV_AS struct fgv_thread* thread = warp + lane;
+      const bool together = first->state == FAIRGV_ACTIVEMASK ? thread->pc == first->pc : thread->mask == first->mask;
       if (thread->state == first->state && together) group |= 1u << lane;
     }
-    const uint needed = first->state == FGV_ACTIVEMASK ? group : first->mask & live;
+    const uint needed = first->state == FAIRGV_ACTIVEMASK ? group : first->mask & live;
     if ((group & needed) == needed) {
       fgv_complete(warp, first->state, group);
       progress = true;
@@ -218,13 +218,13 @@ static bool fgv_resolve_warp(FGV_AS struct fgv_thread* warp, uint count) {
 
 // How many threads of barrier `id` have arrived; a warp arrives with its threads that have ended.
 static uint fgv_arrived(struct fgv_block* G, uint id, bool with_ended) {
-  uint total = FGV_AT(uint, G->slot + 4 * id);
+  uint total = FAIRGV_AT(uint, G->slot + 4 * id);
   for (uint warp = 0; warp < G->count; warp += 32) {
     uint here = 0, ended = 0;
     for (uint t = warp; t < min(warp + 32, G->count); ++t) {
-      FGV_AS struct fgv_thread* thread = FGV_THREAD(*G, t);
-      if (thread->state == FGV_DONE) ++ended;
-      if (thread->state > FGV_WARP_LAST && thread->a == id) ++here;
+      FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
+      if (thread->state == FAIRGV_DONE) ++ended;
+      if (thread->state > FAIRGV_WARP_LAST && thread->a == id) ++here;
     }
     total += here + (with_ended && here != 0 ? ended : 0);
   }
@@ -234,18 +234,18 @@ static uint fgv_arrived(struct fgv_block* G, uint id, bool with_ended) {
 static void fgv_release(struct fgv_block* G, uint id) {
   uint votes = 0, threads = 0;
   for (uint t = 0; t < G->count; ++t) {
-    FGV_AS struct fgv_thread* thread = FGV_THREAD(*G, t);
-    if (thread->state <= FGV_WARP_LAST || thread->a != id) continue;
+    FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
+    if (thread->state <= FAIRGV_WARP_LAST || thread->a != id) continue;
     ++threads;
     if (thread->value != 0) ++votes;
   }
   for (uint t = 0; t < G->count; ++t) {
-    FGV_AS struct fgv_thread* thread = FGV_THREAD(*G, t);
-    if (thread->state <= FGV_WARP_LAST || thread->a != id) continue;
-    thread->result = thread->state == FGV_BAR_AND ? votes == threads : thread->state == FGV_BAR_OR ? votes != 0 : votes;
-    thread->state = FGV_READY;
+    FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
+    if (thread->state <= FAIRGV_WARP_LAST || thread->a != id) continue;
+    thread->result = thread->state == FAIRGV_BAR_AND ? votes == threads : thread->state == FAIRGV_BAR_OR ? votes != 0 : votes;
+    thread->state = FAIRGV_READY;
   }
-  FGV_AT(uint, G->slot + 4 * id) = 0;
+  FAIRGV_AT(uint, G->slot + 4 * id) = 0;
 }
 
 // After every warp has gone as far as it can: false when all threads have ended, or when none can ever go on.
@@ -253,15 +253,15 @@ static bool fgv_resolve_block(struct fgv_block* G, ulong R) {
   uint live = 0, stuck = 0;
   bool progress = false;
   for (uint t = 0; t < G->count; ++t) {
-    const uint state = FGV_THREAD(*G, t)->state;
-    if (state == FGV_DONE) continue;
+    const uint state = FAIRGV_THREAD(*G, t)->state;
+    if (state == FAIRGV_DONE) continue;
     if (live++ == 0) stuck = t;
-    progress = progress || state == FGV_READY;
+    progress = progress || state == FAIRGV_READY;
   }
   if (live == 0) return false;
   for (uint t = 0; t < G->count; ++t) {
-    FGV_AS struct fgv_thread* thread = FGV_THREAD(*G, t);
-    if (thread->state <= FGV_WARP_LAST) continue;
+    FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
+    if (thread->state <= FAIRGV_WARP_LAST) continue;
     const uint id = thread->a, expected = thread->b;
     if (fgv_arrived(G, id, expected != 0) >= (expected != 0 ? expected : live)) {
       fgv_release(G, id);
@@ -269,7 +269,7 @@ static bool fgv_resolve_block(struct fgv_block* G, ulong R) {
     }
   }
   if (!progress) {
-    FGV_AS struct fgv_thread* thread = FGV_THREAD(*G, stuck);
+    FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, stuck);
     fgv_trap(R, 3, thread->x, thread->y, thread->z, 0, 0, 0, 0);
   }
   return progress;

@@ -36,7 +36,7 @@ std::string loop_type(std::string_view operation, ScalarType type) {
 std::string atomic_expression(Writer& w, std::string_view operation, ScalarType type,
                               const std::string& address, std::size_t first) {
   const ScalarType bits = {ScalarType::Kind::kBits, type.bits};
-  const std::string pointer = fmt::format("(FGV_AS {}*)({})", unsigned_name(type.bits), address);
+  const std::string pointer = fmt::format("(FAIRGV_AS {}*)({})", unsigned_name(type.bits), address);
   const bool integer = type.is_integer();
   if (operation == "cas") {
     return fmt::format("__sync_val_compare_and_swap({}, {}, {})", pointer, w.operand(first, bits),

@@ -40,7 +40,7 @@ Source floating(Writer& w, const FlatInstruction& i, std::size_t index, ScalarTy
   return {text, type.bits == 64};
 }
 
-// What a NaN becomes: zero, or the top bit where double precision or 64 bits take part.
+// The result for a NaN: zero, or the top bit where double precision or 64 bits take part.
 std::string nan_as_integer(ScalarType dest, bool is_double) {
   if (!is_double && dest.bits != 64) return "0";
   return Writer::number(std::uint64_t{1} << (dest.bits - 1), {ScalarType::Kind::kUnsigned, dest.bits});
@@ -99,7 +99,7 @@ std::string float_to_float(Writer& w, const FlatInstruction& i, ScalarType dest,
 std::string integer_to_integer(Writer& w, const FlatInstruction& i, ScalarType dest, ScalarType source) {
   const std::string x = w.operand(1, source);
   if (!i.has("sat")) return fmt::format("({})({})", value_name(dest), x);
-  // OpenCL's own saturating conversions say just this.
+  // OpenCL's own saturating conversions do exactly this.
   return fmt::format("convert_{}_sat({})", value_name(dest), x);
 }
 

@@ -39,7 +39,7 @@ class Half {
     return fmt::format("fgv_{}_to_f32({})", name_, raw(index, lane));
   }
 
-  // From a float expression back, with what the modifiers ask for.
+  // Converts a float expression back, as the modifiers ask.
   std::string back(std::string text) {
     if (i_.has("sat")) text = fmt::format("fgv_sat_f32({})", text);
     if (i_.has("relu")) text = fmt::format("fgv_relu_f32({})", text);

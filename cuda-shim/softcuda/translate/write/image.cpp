@@ -1,6 +1,6 @@
 // PTX ISA, "Texture Instructions" and "Surface Instructions": tex, tld4, txq, suld.b, sust.b, suq on objects,
-// whose 64-bit handles are addresses of blocks (image_block.hpp). There are no levels but the first: what
-// chooses one (.level, .grad) chooses that.
+// whose 64-bit handles are addresses of blocks (image_block.hpp). There is only the first level: modifiers
+// that choose a level (.level, .grad) choose that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ Place place_of(Writer& w, const Argument& operand, const Geometry& geometry, Sca
   return place;
 }
 
-/// Puts the four words of the call `text` into a vector of registers, which the coordinates may be among.
+/// Puts the four words of the call `text` into a vector of registers, among which may be the coordinates.
 void fetch(Writer& w, const FlatInstruction& i, std::size_t operands, const std::string& text) {
   const Argument& whole = w.argument(0);
   const bool pair = whole.kind == Argument::Kind::kPair;
@@ -134,16 +134,16 @@ void gather(Writer& w, const FlatInstruction& i) {
                     place.coordinates[1]));
 }
 
-// What can be asked of an object, and how the block has it.
+// A query on an object, and the expression for it in the block.
 struct Question {
   std::string_view name;
   std::string_view answer;
 };
-constexpr std::array<Question, 6> kQuestions = {{{"width", "FGV_IMAGE({0})->width"},
-                                                 {"height", "FGV_IMAGE({0})->height"},
-                                                 {"depth", "FGV_IMAGE({0})->depth"},
-                                                 {"array_size", "FGV_IMAGE({0})->depth"},
-                                                 {"normalized_coords", "FGV_IMAGE({0})->flags & 1"},
+constexpr std::array<Question, 6> kQuestions = {{{"width", "FAIRGV_IMAGE({0})->width"},
+                                                 {"height", "FAIRGV_IMAGE({0})->height"},
+                                                 {"depth", "FAIRGV_IMAGE({0})->depth"},
+                                                 {"array_size", "FAIRGV_IMAGE({0})->depth"},
+                                                 {"normalized_coords", "FAIRGV_IMAGE({0})->flags & 1"},
                                                  {"num_mipmap_levels", "({0}, 1u)"}}};
 
 void query(Writer& w, const FlatInstruction& i) {
@@ -155,7 +155,7 @@ void query(Writer& w, const FlatInstruction& i) {
   w.refuse("this cannot be asked of a texture or surface");
 }
 
-/// An access to a surface. The block that it opens is the caller's to close.
+/// An access to a surface. The caller must close the block that it opens.
 struct SurfaceAccess {
   ScalarType element;
   std::size_t elements = 1;
@@ -207,9 +207,9 @@ void load(Writer& w, const FlatInstruction& i, const std::string& leave) {
   const auto parts = parts_of(w.argument(0));
   if (parts.size() != access.elements) return w.refuse("the number of results is another");
   const std::string type = unsigned_name(access.element.bits);
-  // All is read before anything is written: the handle or a coordinate may be among the results.
+  // All operands are read before a result is written: the handle or a coordinate may be among the results.
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    w.line(fmt::format("const {} x{} = at != 0 ? FGV_AT({}, at + {}) : 0;", type, n,
+    w.line(fmt::format("const {} x{} = at != 0 ? FAIRGV_AT({}, at + {}) : 0;", type, n,
                        memory_name(access.element), n * access.element.bits / 8));
   }
   for (std::size_t n = 0; n < parts.size(); ++n) w.assign(*parts[n], access.element, fmt::format("x{}", n));
@@ -223,8 +223,8 @@ void store(Writer& w, const FlatInstruction& i, const std::string& leave) {
   if (parts.size() != access.elements) return w.refuse("the number of values is another");
   w.line("if (at != 0) {");
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    w.line(fmt::format("FGV_AT({}, at + {}) = {};", memory_name(access.element), n * access.element.bits / 8,
-                       w.value(*parts[n], access.element)));
+    w.line(fmt::format("FAIRGV_AT({}, at + {}) = {};", memory_name(access.element),
+                       n * access.element.bits / 8, w.value(*parts[n], access.element)));
   }
   w.line("} }");
 }

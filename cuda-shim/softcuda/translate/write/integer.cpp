@@ -119,7 +119,7 @@ void dot_product(Writer& w, const FlatInstruction& i) {
   w.result(word, text + ")");
 }
 
-// vabsdiff4.dtype.atype.btype.add, vabsdiff2: of the video instructions, what programs in CUDA use by name.
+// vabsdiff4.dtype.atype.btype.add, vabsdiff2: the only video instructions that CUDA programs use by name.
 void sum_of_differences(Writer& w, const FlatInstruction& i) {
   if (!i.has("add") || i.has("sat")) return w.refuse("only the .add form is supported");
   w.result(kWord, fmt::format("fgv_{}({}, {}, {}, {}, {})", i.name, w.operand(1, kWord),

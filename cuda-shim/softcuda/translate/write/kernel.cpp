@@ -24,7 +24,7 @@ bool must_step(const FlatKernel& kernel, const Flow& flow, const KernelInfo& inf
     } else if (is_synchronisation(i) || i.name == "bar" || i.name == "barrier") {
       return true;
     }
-    // Only scratch memory can be told from other memory.
+    // Only scratch memory can be distinguished from other memory.
     if (i.name == "isspacep" && info.local_bytes > 0) return true;
   }
   return barrier && !flow.barriers_are_uniform();
@@ -82,7 +82,7 @@ class KernelWriter {
     for (const auto& [bits, names] : by_size) text += "  " + unsigned_name(bits) + names + ";\n";
     if (info_.stepped) return text;
     for (std::size_t id = 0; id < pointers_.size(); ++id) {
-      if (pointers_[id]) text += fmt::format("  FGV_AS uchar* q{};\n", id);
+      if (pointers_[id]) text += fmt::format("  FAIRGV_AS uchar* q{};\n", id);
     }
     for (std::size_t id = 0; id < kernel_.memories.size(); ++id) {
       const Memory& memory = kernel_.memories[id];
@@ -104,7 +104,7 @@ class KernelWriter {
 
   void write_unguarded(Writer& w, const FlatInstruction& i) {
     if (control(w, i) || synchronisation(w, i) || device_call(w, i) || image(w, i)) return;
-    // Before a sum is written its operands are still what they were.
+    // Before a sum is written its operands are unchanged.
     if (i.name == "add") w.follow_pointer(i);
     const bool done = write_move(w, i) || write_memory(w, i) || write_integer(w, i) || write_bits(w, i) ||
                       write_float(w, i) || write_compare(w, i) || write_convert(w, i) || write_atomic(w, i) ||
@@ -113,7 +113,7 @@ class KernelWriter {
     if (i.name != "add") w.follow_pointer(i);
   }
 
-  std::string leave() const { return info_.stepped ? "{ me->state = FGV_DONE; goto next; }" : "return;"; }
+  std::string leave() const { return info_.stepped ? "{ me->state = FAIRGV_DONE; goto next; }" : "return;"; }
 
   bool control(Writer& w, const FlatInstruction& i) {
     if (i.name == "bra") {

@@ -1,7 +1,7 @@
 // One kernel as OpenCL C, in one of two shapes. Direct: a work-item is a thread, barriers are OpenCL's.
 // Stepped: one work-item runs all threads of the block, each up to its next synchronisation
-// (prelude/stepped.cl); for kernels whose threads exchange values in warps or may reach barriers on different
-// ways, which OpenCL does not allow.
+// (prelude/stepped.cl); it is for kernels whose threads exchange values in warps or may reach barriers by
+// different ways, which OpenCL does not allow.
 #pragma once
 
 #include <optional>

@@ -45,7 +45,7 @@ void load(Writer& w, const FlatInstruction& i) {
   const auto parts = elements(w.argument(0));
   const std::string order = order_of(i);
   const std::string_view qualifier = i.has("volatile") ? "volatile " : "";
-  // All is read before anything is written: the address may be in one of the results.
+  // All operands are read before a result is written: the address may be in one of the results.
   if (parts.size() > 1) w.line("{");
   for (std::size_t n = 0; n < parts.size(); ++n) {
     const auto offset = static_cast<std::int64_t>(n * type.bits / 8);

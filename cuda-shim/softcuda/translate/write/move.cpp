@@ -58,8 +58,9 @@ void convert_address(Writer& w, const FlatInstruction& i) {
 
 void in_space(Writer& w, const FlatInstruction& i) {
   const std::string a = w.operand(1, {ScalarType::Kind::kUnsigned, 64});
-  const std::string shared = fmt::format("{} - S < SB + FGV_RUNTIME(R)->dynamic_shared_bytes", a);
-  // Kernels that ask while they have .local memory are stepped (write/kernel.cpp): there it is in one place.
+  const std::string shared = fmt::format("{} - S < SB + FAIRGV_RUNTIME(R)->dynamic_shared_bytes", a);
+  // Kernels with this query and .local memory are stepped (write/kernel.cpp): there that memory is in one
+  // place.
   const std::string local = w.info().stepped ? fmt::format("{} - G.contexts < G.context_bytes", a) : "false";
   std::string text;
   if (i.has("shared") || i.has("shared::cta") || i.has("shared::cluster")) text = shared;

@@ -7,10 +7,10 @@
 namespace fairgv::softcuda {
 namespace {
 
-constexpr std::uint32_t kBlockBytes = 64;   // FGV_BLOCK_BYTES
+constexpr std::uint32_t kBlockBytes = 64;   // FAIRGV_BLOCK_BYTES
 constexpr std::uint32_t kThreadBytes = 64;  // struct fgv_thread
 
-// Whether an instruction gives the same wherever it stands: a constant, an address, a parameter, the thread's
+// Whether an instruction gives the same value at any place: a constant, an address, a parameter, the thread's
 // index.
 bool is_constant(const FlatKernel& kernel, const FlatInstruction& i) {
   if (i.guard >= 0 || i.arguments.size() != 2 || i.arguments[0].kind != Argument::Kind::kRegister)
@@ -80,7 +80,7 @@ void Steps::find_constants() {
 
 std::string Steps::slot(int id) const {
   const unsigned bits = kernel_.registers[static_cast<std::size_t>(id)].bits;
-  return fmt::format("FGV_AT(fgv_u{}, C + {})", bits == 1 ? 8 : bits, slots_.at(id));
+  return fmt::format("FAIRGV_AT(fgv_u{}, C + {})", bits == 1 ? 8 : bits, slots_.at(id));
 }
 
 std::string Steps::entry_switch() const {
@@ -99,22 +99,22 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
       "  const uint end = min(base + 32, G.count);\n"
       "  do {{\n"
       "  for (uint LT = base; LT < end; ++LT) {{\n"
-      "  FGV_AS struct fgv_thread* me = FGV_THREAD(G, LT);\n"
-      "  if (me->state != FGV_READY) continue;\n"
+      "  FAIRGV_AS struct fgv_thread* me = FAIRGV_THREAD(G, LT);\n"
+      "  if (me->state != FAIRGV_READY) continue;\n"
       "  const uint TX = me->x, TY = me->y, TZ = me->z;\n"
       "  const ulong C = G.contexts + LT * {0}ul;\n"
       "{1}{2}"
-      "  me->state = FGV_DONE;\n"
+      "  me->state = FAIRGV_DONE;\n"
       "  next:;\n"
       "  }}\n"
-      "  }} while (fgv_resolve_warp(FGV_THREAD(G, base), end - base));\n"
+      "  }} while (fgv_resolve_warp(FAIRGV_THREAD(G, base), end - base));\n"
       "  }}\n"
       "  }} while (fgv_resolve_block(&G, R));\n"
       "  fgv_end(&G, R);\n",
       context_bytes_, prologue, body);
 }
 
-// What the operation needs has been put into `me`; the thread's registers are kept until it goes on.
+// The operation's inputs have been put into `me`; the thread's registers are kept until it goes on.
 void Steps::stop(Writer& w, const FlatInstruction& i, const std::string& kind) {
   const Stop& here = stops_.at(&i);
   for (const int id : here.kept) w.line(fmt::format("{} = v{};", slot(id), id));
@@ -131,7 +131,7 @@ void Steps::stop(Writer& w, const FlatInstruction& i, const std::string& kind) {
 
 void Steps::write(Writer& w, const FlatInstruction& i) {
   if (i.name == "activemask") {
-    stop(w, i, "FGV_ACTIVEMASK");
+    stop(w, i, "FAIRGV_ACTIVEMASK");
     w.result(kWord, "(uint)me->result");
   } else if ((i.name == "bar" || i.name == "barrier") && !i.has("warp")) {
     barrier(w, i);
@@ -150,15 +150,15 @@ void Steps::warp(Writer& w, const FlatInstruction& i) {
   std::size_t mask = i.arguments.size() - 1;
   if (i.name == "shfl") {
     kind = i.has("up") ? "UP" : i.has("down") ? "DOWN" : i.has("bfly") ? "BFLY" : "IDX";
-    kind = "FGV_SHFL_" + kind;
+    kind = "FAIRGV_SHFL_" + kind;
     w.line(fmt::format("me->value = {}; me->a = {}; me->b = {};", w.operand(1, kWord), w.operand(2, kWord),
                        w.operand(3, kWord)));
   } else if (i.name == "vote") {
     kind = i.has("all") ? "ALL" : i.has("any") ? "ANY" : i.has("uni") ? "UNI" : "BALLOT";
-    kind = "FGV_VOTE_" + kind;
+    kind = "FAIRGV_VOTE_" + kind;
     w.line(fmt::format("me->value = {};", w.condition(w.argument(1))));
   } else if (i.name == "match") {
-    kind = i.has("all") ? "FGV_MATCH_ALL" : "FGV_MATCH_ANY";
+    kind = i.has("all") ? "FAIRGV_MATCH_ALL" : "FAIRGV_MATCH_ANY";
     w.line(fmt::format("me->value = {};", w.operand(1, {ScalarType::Kind::kUnsigned, w.type().bits})));
   } else if (i.name == "redux") {
     const ScalarType type = w.type();
@@ -169,15 +169,15 @@ void Steps::warp(Writer& w, const FlatInstruction& i) {
     }
     if (!type.is_integer() || operation.empty()) return w.refuse("this reduction is not supported");
     for (char& c : operation) c = static_cast<char>(c - 'a' + 'A');
-    kind = "FGV_REDUX_" + operation + sign;
+    kind = "FAIRGV_REDUX_" + operation + sign;
     w.line(fmt::format("me->value = {};", w.operand(1, kWord)));
   } else {
-    kind = i.name == "elect" ? "FGV_ELECT" : "FGV_BAR_WARP";
+    kind = i.name == "elect" ? "FAIRGV_ELECT" : "FAIRGV_BAR_WARP";
     w.line("me->value = 0;");
   }
   w.line(fmt::format("me->mask = {};", w.operand(mask, kWord)));
   stop(w, i, kind);
-  if (kind == "FGV_BAR_WARP") return;
+  if (kind == "FAIRGV_BAR_WARP") return;
   if (i.name == "vote" && !i.has("ballot")) return w.assign(value, kPredicate, "me->flag != 0");
   w.assign(value, kWord, "(uint)me->result");
   if (pair) w.assign(dest.parts[1], kPredicate, "me->flag != 0");
@@ -192,16 +192,16 @@ void Steps::barrier(Writer& w, const FlatInstruction& i) {
   const std::string id = fmt::format("({} & 15)", w.operand(first, kWord));
   const std::string count = operands == 2 ? w.operand(first + 1, kWord) : "0";
   if (i.has("arrive")) {
-    // Does not wait; who waits is looked at when all have gone as far as they can.
-    return w.line(fmt::format("FGV_AT(fgv_u32, G.slot + 4 * {}) += 1;", id));
+    // Does not wait; waiting threads are checked when all threads have gone as far as they can.
+    return w.line(fmt::format("FAIRGV_AT(fgv_u32, G.slot + 4 * {}) += 1;", id));
   }
   w.line(fmt::format("me->a = {}; me->b = {}; me->value = {};", id, count,
                      reduce ? w.condition(w.argument(i.arguments.size() - 1)) : "0"));
   stop(w, i,
-       !reduce         ? "FGV_BAR_SYNC"
-       : i.has("popc") ? "FGV_BAR_POPC"
-       : i.has("and")  ? "FGV_BAR_AND"
-                       : "FGV_BAR_OR");
+       !reduce         ? "FAIRGV_BAR_SYNC"
+       : i.has("popc") ? "FAIRGV_BAR_POPC"
+       : i.has("and")  ? "FAIRGV_BAR_AND"
+                       : "FAIRGV_BAR_OR");
   if (!reduce) return;
   if (i.has("popc")) return w.result(kWord, "(uint)me->result");
   w.result(kPredicate, "me->result != 0");

@@ -1,5 +1,5 @@
 // The parts of a stepped kernel: the loop that runs the threads, the places where a thread stops and goes on,
-// and what it keeps meanwhile. See prelude/stepped.cl for who may go on.
+// and the values that it keeps meanwhile. prelude/stepped.cl decides which thread may go on.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ class Steps {
 
   const FlatKernel& kernel_;
   std::map<const FlatInstruction*, Stop> stops_;
-  // Registers that one instruction sets, always to the same: cheaper to compute again than to keep.
+  // Registers that one instruction sets, always to the same value: cheaper to compute again than to keep.
   std::map<int, const FlatInstruction*> constants_;
   std::map<int, std::uint64_t> slots_;  // register: its place in the thread's memory
   std::uint64_t context_bytes_ = 0;

@@ -11,8 +11,8 @@
 namespace fairgv::softcuda {
 namespace {
 
-// Special registers (PTX ISA, "Special Registers"): their C expression. What stands for the machine's own
-// shape is that of one multiprocessor.
+// Special registers (PTX ISA, "Special Registers"): their C expression. Registers for the machine's shape
+// describe one multiprocessor.
 struct Special {
   std::string_view name;
   std::string_view expression;
@@ -40,15 +40,15 @@ constexpr std::array<Special, 43> kSpecials = {{
     {"%lanemask_ge", "(~((1u << (LT & 31)) - 1))"},
     {"%smid", "0u"},
     {"%nsmid", "1u"},
-    {"%gridid", "FGV_RUNTIME(R)->grid_id"},
+    {"%gridid", "FAIRGV_RUNTIME(R)->grid_id"},
     {"%clock", "(uint)fgv_clock(R)"},
     {"%clock_hi", "(uint)(fgv_clock(R) >> 32)"},
     {"%clock64", "fgv_clock(R)"},
     {"%globaltimer", "fgv_timer(R)"},
     {"%globaltimer_lo", "(uint)fgv_timer(R)"},
     {"%globaltimer_hi", "(uint)(fgv_timer(R) >> 32)"},
-    {"%dynamic_smem_size", "(uint)FGV_RUNTIME(R)->dynamic_shared_bytes"},
-    {"%total_smem_size", "(uint)(SB + FGV_RUNTIME(R)->dynamic_shared_bytes)"},
+    {"%dynamic_smem_size", "(uint)FAIRGV_RUNTIME(R)->dynamic_shared_bytes"},
+    {"%total_smem_size", "(uint)(SB + FAIRGV_RUNTIME(R)->dynamic_shared_bytes)"},
     {"%reserved_smem_offset_begin", "0u"},
     {"%reserved_smem_offset_end", "0u"},
     {"%reserved_smem_offset_cap", "0u"},
@@ -244,7 +244,7 @@ std::string Writer::plain_address(const Argument& address, Space space, std::int
 
 std::string Writer::access(const Argument& address, Space space, const std::string& type,
                            std::int64_t byte_offset, std::string_view qualifier) {
-  // What is the thread's own is named as a variable, so that the compiler can keep it in registers.
+  // The thread's own memory is named as a variable, so that the compiler can keep it in registers.
   if (address.kind == Argument::Kind::kAddress && address.parts.size() == 1 &&
       address.parts[0].kind == Argument::Kind::kMemory) {
     const Argument& base = address.parts[0];
@@ -260,11 +260,11 @@ std::string Writer::access(const Argument& address, Space space, const std::stri
   }
   if (space == Space::kPlain && address.kind == Argument::Kind::kAddress && address.parts.size() == 1 &&
       has_pointer(address.parts[0])) {
-    return fmt::format("*({}FGV_AS {}*)(q{}{})", qualifier, type, address.parts[0].id,
+    return fmt::format("*({}FAIRGV_AS {}*)(q{}{})", qualifier, type, address.parts[0].id,
                        offset_text(address.parts[0].offset + byte_offset));
   }
   const std::string plain = plain_address(address, space, byte_offset);
-  return fmt::format("*({}FGV_AS {}*)({})", qualifier, type, plain);
+  return fmt::format("*({}FAIRGV_AS {}*)({})", qualifier, type, plain);
 }
 
 void Writer::follow_pointer(const FlatInstruction& i) {
@@ -278,7 +278,7 @@ void Writer::follow_pointer(const FlatInstruction& i) {
   if (i.name == "mov" && has_pointer(i.arguments[1]))
     return line(fmt::format("{} = q{};", name, i.arguments[1].id));
   // A pointer begins here; the register has just been set.
-  line(fmt::format("{} = (FGV_AS uchar*){};", name, name_of(i.arguments[0])));
+  line(fmt::format("{} = (FAIRGV_AS uchar*){};", name, name_of(i.arguments[0])));
 }
 
 }  // namespace fairgv::softcuda

@@ -16,8 +16,8 @@ namespace fairgv::softcuda {
 
 class Writer {
  public:
-  /// `info` is the kernel's, complete but for what the writer finds out (uses_barrier, uses_warp).
-  /// `pointers`: the registers that have a C pointer qN beside them (pointers.hpp).
+  /// `info` is the kernel's, complete but for the members that the writer finds out (uses_barrier,
+  /// uses_warp). `pointers`: the registers that have a C pointer qN beside them (pointers.hpp).
   Writer(const FlatKernel& kernel, const KernelInfo& info, std::vector<bool> pointers)
       : kernel_(kernel), info_(info), pointers_(std::move(pointers)) {}
 
@@ -46,7 +46,7 @@ class Writer {
   void assign(const Argument& dest, ScalarType type, const std::string& expression);
   void result(ScalarType type, const std::string& expression) { assign(argument(0), type, expression); }
 
-  /// What a state space makes of an address: an offset from S, a place in P or a memory of this thread, a
+  /// The meaning of an address in a state space: an offset from S, a place in P or a memory of this thread, a
   /// plain address.
   enum class Space { kPlain, kShared, kParam };
   /// The lvalue expression `*(T*)(address + byte_offset)` for an access in `space`.
@@ -83,7 +83,8 @@ class Writer {
   TranslationError error_;
 };
 
-// The families. Each takes what belongs to it and says so; what it cannot do it refuses.
+// The families. Each returns whether it took the instruction, and refuses an instruction of its own that it
+// cannot write.
 bool write_integer(Writer& writer, const FlatInstruction& instruction);
 bool write_bits(Writer& writer, const FlatInstruction& instruction);
 bool write_float(Writer& writer, const FlatInstruction& instruction);

@@ -101,7 +101,7 @@ TEST_F(Buffers, KeepTheRestWhenAPartIsWritten) {
   EXPECT_EQ(model, read(buffer, model.size()));
 }
 
-TEST_F(Buffers, GiveTheDataOfANonBlockingReadToWhoeverSeesItComplete) {
+TEST_F(Buffers, GiveTheDataOfANonBlockingReadToAnyThreadThatSeesItComplete) {
   const Bytes data = random_bytes(70000);
   const Buffer buffer = make_buffer(data);
   Bytes waited(data.size());

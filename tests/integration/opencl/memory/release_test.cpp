@@ -251,7 +251,7 @@ TEST_F(Release, MustComeBeforeMemoryThatTheProgramHoldsCanBeAllocatedAgain) {
             kAtOnce);
 }
 
-/// What another command does meanwhile has nothing to do with it.
+/// Another command that runs meanwhile makes no difference.
 TEST_F(Release, ThatCannotGiveEnoughIsNotWaitedFor) {
   const Buffer held = make_buffer(limit / 2);
   cl_int error = CL_SUCCESS;

@@ -177,9 +177,10 @@ TEST_F(ProcessLeftBehind, IsKnownToADaemonAfterTheOneThatBeganTheSession) {
 
 /// Number 1 of process numbers ignores the signal unless it sees to it, and PoCL's compiler has its own
 /// handler.
-TEST_F(WorkerAbort, IsToldAsWhatItIs) {
+TEST_F(WorkerAbort, IsReportedAsAnAbort) {
 #ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer holds signals back until the thread calls the C library, which a kernel never does";
+  GTEST_SKIP()
+      << "ThreadSanitizer holds signals back until the thread calls the C library, which a kernel never does";
 #endif
   be({"env"});
   const auto program = harness::Child::start(

@@ -178,7 +178,7 @@ TEST_F(SystemExperiments, ALongKernelIsTabledBesideShortOnesSlicedAndNot) {
   EXPECT_GT(std::stod(table[1][4]), std::stod(table[2][4])) << "slicing gave the short kernels nothing";
 }
 
-TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
+TEST_F(SystemExperiments, TheCostOfSlicingForShortKernelsIsTabled) {
   const auto table = table_of({"prelude", "--programs", "scan"});
   ASSERT_EQ(table.size(), 2U);
   EXPECT_EQ(table[0], (Row{"program", "throughput", "within", "off_over_off", "off_within", "build_ms",
@@ -188,7 +188,7 @@ TEST_F(SystemExperiments, WhatSlicingCostsShortKernelsIsTabled) {
   for (const std::size_t column : {1U, 3U, 5U, 6U}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
 }
 
-TEST_F(SystemExperiments, WhatAPageOfMetricsCostsIsTabledBesideItsControl) {
+TEST_F(SystemExperiments, TheCostOfAPageOfMetricsIsTabledBesideItsControl) {
   const auto table = table_of({"scrape", "--turns", "3", "--turn-seconds", "0.1"});
   ASSERT_EQ(table.size(), 5U);
   EXPECT_EQ(table[0], (Row{"case", "pairs", "pages", "median_ms", "mean_ms", "within_ms", "lowest_ms",
@@ -204,7 +204,7 @@ TEST_F(SystemExperiments, WhatAPageOfMetricsCostsIsTabledBesideItsControl) {
   }
 }
 
-TEST_F(SystemExperiments, WhatATracedProgramPaysIsTabledBesideItsControl) {
+TEST_F(SystemExperiments, TheCostOfTracingIsTabledBesideItsControl) {
   const auto table = table_of({"trace", "--window", "0.1"});
   ASSERT_EQ(table.size(), 2U);
   EXPECT_EQ(table[0], (Row{"kernel_us", "launches_per_s", "traced", "within", "control", "control_within"}));
@@ -259,7 +259,7 @@ TEST_F(SystemExperiments, ADeadTenantEndsTheCrowdAtOnce) {
   EXPECT_EQ(crowd->wait(), 1);
 }
 
-TEST_F(SystemExperiments, WhatCannotBeMeasuredIsSaidBeforeAnythingRuns) {
+TEST_F(SystemExperiments, ExperimentsThatCannotBeMeasuredAreNamedBeforeAnyRuns) {
   EXPECT_EQ(bench({"latency", "--wakes", "0"}), 2);
   EXPECT_EQ(bench({"latency", "--beside", "none"}), 2);
   EXPECT_EQ(bench({"accounting", "--milliseconds", "many"}), 2);

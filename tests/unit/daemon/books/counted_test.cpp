@@ -1,4 +1,4 @@
-// What the dispatcher's books are made of: waits, entitlements, and what workers claim.
+// The dispatcher's counts for the books: waits, entitlements, and workers' claims.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -184,7 +184,7 @@ TEST_F(Claims, GoOnFromWhatWasBelievedBefore) {
 // ---- the dispatcher enters them
 
 struct Counted : Turns {
-  DeviceUse use(std::uint32_t tenant) { return dispatcher.use(TenantId{tenant}, now); }
+  DeviceUse use(std::uint32_t tenant) { return use_of(dispatcher, TenantId{tenant}, now); }
 };
 
 TEST_F(Counted, AWaitIsTheTimeFromAskingToTheGrant) {
@@ -210,7 +210,7 @@ TEST_F(Counted, AWaitIsTheTimeFromAskingToTheGrant) {
   EXPECT_EQ(use(1).waits.sum(), 6ms);
 }
 
-TEST_F(Counted, WhoLeavesTheLineHasNotWaited) {
+TEST_F(Counted, ATenantThatLeavesTheQueueHasNotWaited) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   want(1, a);

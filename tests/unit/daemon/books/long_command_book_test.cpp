@@ -1,4 +1,4 @@
-// What the daemon keeps of a worker's long commands, however much it is told.
+// The daemon's record of a worker's long commands, bounded however many are reported.
 #include "runtime/daemon/books/long_command_book.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,8 @@ TEST(LongCommandBook, HasRoomForEveryNameThatAWorkerMayUseAndForNoOther) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "its worker told of more than 17 long commands");
   EXPECT_EQ(book.all().size(), session::kMostLongCommands + 2);
-  EXPECT_FALSE(book.take(command("kernel3", 0, 9), DeviceView::first(2)).value());  // what is known is still kept up to date
+  EXPECT_FALSE(book.take(command("kernel3", 0, 9), DeviceView::first(2)).value())
+      << "a known one is counted on";
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(Metrics, HealthAndReadinessAreStatusCodes) {
   EXPECT_TRUE(answer.ends_with("the daemon restarts\n")) << answer;
 }
 
-TEST_F(Metrics, WhatIsNotHttpOrNotThereIsRefused) {
+TEST_F(Metrics, RequestsThatAreNoHttpOrForUnknownPagesAreRefused) {
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
   EXPECT_TRUE(ask("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
   EXPECT_TRUE(ask("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
@@ -106,7 +106,7 @@ TEST_F(Metrics, APageThatIsLongerThanAnyBufferArrivesWhole) {
   EXPECT_TRUE(answer.ends_with(page));
 }
 
-TEST_F(Metrics, WhoIsSlowIsDropped) {
+TEST_F(Metrics, ASlowReaderIsDropped) {
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
   EXPECT_FALSE(server->deadline());
   const auto silent = connect();
@@ -130,7 +130,7 @@ TEST_F(Metrics, ClientsThatStayKeepNobodyOut) {
   }
 }
 
-TEST_F(Metrics, ManyWhoAskAtOnceHaveOnePageInCommon) {
+TEST_F(Metrics, RequestsThatComeAtOnceShareOnePage) {
   int made = 0;
   server.emplace(*events, MetricsServer::Pages{[&] {
                                                  ++made;
@@ -150,7 +150,7 @@ TEST_F(Metrics, ManyWhoAskAtOnceHaveOnePageInCommon) {
   EXPECT_LT(made, 10) << "most wait while the first page is made, and get the next";
 }
 
-TEST_F(Metrics, WhoLeavesInTheMiddleDoesNoHarm) {
+TEST_F(Metrics, AReaderThatLeavesInTheMiddleDoesNoHarm) {
   page = std::string(std::size_t{32} << 20, 'x');
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
   for (const char* const begun : {"", "GET /met", "GET /metrics HTTP/1.1\r\n\r\n"}) {

@@ -1,10 +1,10 @@
-// What is used of a CPU device's processors without a turn, in simulated time.
+// Use of a CPU device's processors without a turn, in simulated time.
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "runtime/daemon/books/processor_book.hpp"
-#include "runtime/daemon/dispatch/excused_time.hpp"
+#include "runtime/daemon/turns/excused_time.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::daemon {
@@ -110,7 +110,7 @@ TEST(ProcessorUse, OfACompilerThatNeverEndsIsHeldAgainstTheTenantUntilItComesFor
   EXPECT_GE(until(30s), ProcessorUse::kLongestCompiler);
 }
 
-TEST(ProcessorUse, OfMoreThanACompilerNeedsIsHeldAgainstWhoSaysThatItCompiles) {
+TEST(ProcessorUse, OfMoreThanACompilerNeedsIsChargedEvenToAProgramThatCompiles) {
   ProcessorUse use;
   for (int i = 0; i < 21; ++i) (void)use.look(1s, 2s, 0s, 0.1, 2, 1s);
   EXPECT_GE(use.overdraft(), 4s);
@@ -177,7 +177,7 @@ TEST_F(ProcessorBooks, NamesTheSessionThatUsedTheMostBeyondItsTurns) {
   EXPECT_EQ(findings[1].most, SessionId{3});
 }
 
-TEST_F(ProcessorBooks, WhatAnotherDaemonHasSeenIsNotChargedAgain) {
+TEST_F(ProcessorBooks, ProcessorTimeThatAnEarlierDaemonHasSeenIsNotChargedAgain) {
   book.go_on({1});
   EXPECT_EQ(look({{{1}, {7}, 1h, 10s}}).at(0).charged, 0s);
   EXPECT_EQ(look({{{1}, {7}, 1h + 1s, 10s + 500ms}}).at(0).charged, 0s);

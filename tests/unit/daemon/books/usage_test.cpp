@@ -121,7 +121,7 @@ TEST_F(Usage, OldIntervalsBecomeHoursWithTheSameSums) {
   EXPECT_EQ(by(UsageBy::tenant, kNoon + kHour).at(0).amounts.device_ns, 361u);
 }
 
-TEST_F(Usage, WhatIsTooOldIsForgotten) {
+TEST_F(Usage, IntervalsThatAreTooOldAreDeleted) {
   const std::vector<Row> rows{row(kNoon, "a", 7, 1), row(kNoon + 100 * kDay, "a", 7, 10)};
   ASSERT_TRUE(store->append(rows));
   ASSERT_TRUE(store->retire(kNoon + 50 * kDay, kNoon + 99 * kDay));

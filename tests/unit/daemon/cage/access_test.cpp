@@ -1,4 +1,4 @@
-// Who may connect to a daemon and what they may ask of it.
+// Access to a daemon: users that may connect, and the requests that each may make.
 #include <sys/stat.h>
 
 #include "runtime/daemon/tenants/user_tenant.hpp"
@@ -15,7 +15,7 @@ TEST_F(Access, IsOpenToEverybodyByDefault) {
   EXPECT_TRUE(as(kUser, {}, [&] { return may_connect(); }));
 }
 
-TEST_F(Access, IsClosedByTheKernelToWhoIsNotInTheGroup) {
+TEST_F(Access, IsClosedByTheKernelToUsersOutsideTheGroup) {
   Config config;
   config.group = kGroup;
   serve(config);
@@ -44,7 +44,7 @@ TEST_F(Access, TheAdminGroupMayWhatRootMay) {
       as(kUser, {kGroup, kAdminGroup}, [&] { return ask(kChangePolicy) == control::success_text(); }));
 }
 
-TEST_F(Access, WhoeverConnectedAsRootIsRootToTheDaemon) {
+TEST_F(Access, AConnectionMadeAsRootCountsAsRoots) {
   // The kernel tells who connected, not who speaks: a program that gives up root keeps the connection that it
   // made as root, and one that is handed on is that of its maker.
   serve({});

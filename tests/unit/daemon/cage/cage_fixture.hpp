@@ -21,7 +21,7 @@ namespace fairgv::daemon::caged {
 
 namespace fs = std::filesystem;
 
-/// What the probe said: its lines by their first word.
+/// The probe's lines, by their first word.
 using Report = std::multimap<std::string, std::string>;
 
 inline std::string only(const Report& report, const std::string& key) {

@@ -1,4 +1,4 @@
-// What code in a worker's place can do to the machine: calls, capabilities, descriptors, limits.
+// The cage keeps code in a worker's place from harming the machine: calls, capabilities, descriptors, limits.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

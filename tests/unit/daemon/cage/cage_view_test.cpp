@@ -1,4 +1,4 @@
-// What code in a worker's place can see of the machine: folders, other processes, caches.
+// The cage hides the machine from code in a worker's place: folders, other processes, caches.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -21,9 +21,9 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   EXPECT_EQ(config->devices.common.slices, sched::kAdaptiveSlice);
   EXPECT_EQ(config->devices.common.policy, "fair");
   EXPECT_EQ(config->samples, 5u);
-  EXPECT_EQ(config->slicing.mode, "time");
-  EXPECT_EQ(config->slicing.floor, 1'500u);
-  EXPECT_TRUE(config->slicing.never.empty());
+  EXPECT_EQ(config->tuning.slicing, "time");
+  EXPECT_EQ(config->tuning.slicing_floor, 1'500u);
+  EXPECT_TRUE(config->tuning.never_slice.empty());
   EXPECT_EQ(config->log_level, "info");
   EXPECT_EQ(config->exit_idle.count(), 0.0);
   EXPECT_FALSE(config->socket);
@@ -106,11 +106,11 @@ memory = "90%"
   EXPECT_EQ(config->devices.common.hold_limit, 2'500ms);
   EXPECT_EQ(config->devices.common.policy, "round-robin");
   EXPECT_EQ(config->samples, 3u);
-  EXPECT_EQ(config->slicing.mode, "static");
-  EXPECT_EQ(config->slicing.floor, 3'000u);
-  EXPECT_EQ(config->slicing.never, (std::vector<std::string>{"reduce", "_scan2"}));
-  EXPECT_EQ(config->session.objects, 1'000u);
-  EXPECT_EQ(config->session.commands, 2'000u);
+  EXPECT_EQ(config->tuning.slicing, "static");
+  EXPECT_EQ(config->tuning.slicing_floor, 3'000u);
+  EXPECT_EQ(config->tuning.never_slice, (std::vector<std::string>{"reduce", "_scan2"}));
+  EXPECT_EQ(config->tuning.objects, 1'000u);
+  EXPECT_EQ(config->tuning.commands, 2'000u);
   EXPECT_EQ(config->session.shared_memory, std::uint64_t{2} << 30);
   EXPECT_FALSE(config->worker.private_view);
   EXPECT_FALSE(config->worker.syscall_filter);
@@ -175,7 +175,7 @@ TEST(Config, TheListOfKernelsThatAreNeverCutIsLimited) {
     return parse_config("[device]\nnever_slice = [" + list + "]\n", "c.toml");
   };
   ASSERT_TRUE(with(1'000, 256));
-  EXPECT_EQ(with(1'000, 256)->slicing.never.size(), 1'000u);
+  EXPECT_EQ(with(1'000, 256)->tuning.never_slice.size(), 1'000u);
   EXPECT_TRUE(with(0, 0));
   EXPECT_FALSE(with(1'001, 1));
   EXPECT_FALSE(with(1, 257));

@@ -1,4 +1,4 @@
-// What the daemon keeps beside its socket: the lock and the workers' vendor folder.
+// The files beside the daemon's socket: the lock and the workers' vendor folder.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/config/report.hpp"
-#include "slicing/planner.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -41,7 +40,7 @@ TEST(ConfigManual, ListsTheOptionsThatThereAre) {
       << "write it anew: FAIRGV_WRITE_DOCS=1 build/release/bin/daemon_test --gtest_filter='ConfigManual*'";
 }
 
-/// What is wrong with the rows of a section, one by one.
+/// The faults in the rows of a section, one by one.
 template <class Rule>
 void expect_complete(const std::string& section, const ConfigOptions<Rule>& options) {
   std::set<std::string> keys;
@@ -61,11 +60,6 @@ TEST(ConfigManual, EveryOptionSaysWhatItIsAndWhatHoldsWithoutIt) {
   expect_complete("tenant", tenant_options());
   expect_complete("class", class_options());
   expect_complete("match", match_options());
-}
-
-// The daemon knows nothing of slicing; its workers do.
-TEST(ConfigManual, TheFloorIsTheOneOfTheWorkers) {
-  EXPECT_EQ(SlicingRule().floor, slicing::kDefaultFloor);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ tenant = "rest-%u"
 names = "free"
 )";
 
-TEST(ConfigReport, WhatIsPrintedIsReadAsTheSame) {
+TEST(ConfigReport, AConfigurationThatWasPrintedReadsAsTheSame) {
   std::string text = kMuch;
   // Not every machine has a second core.
   if (!parse_config(text, "c.toml")) text.erase(text.find("cores = \"0\"\n"), 12);

@@ -28,7 +28,7 @@ TEST(PlaceDevices, AWorkerThatSeesFewerUsesThePlacesOfThose) {
   EXPECT_TRUE(placed->added.empty());
 }
 
-TEST(PlaceDevices, WhatNobodyHasSeenGoesBehindTheOthers) {
+TEST(PlaceDevices, ANewDeviceGoesBehindTheOthers) {
   const auto placed = place_devices({kCpu}, {gpu("a"), kCpu, gpu("b")});
   ASSERT_TRUE(placed);
   EXPECT_EQ(placed->view.all(), Numbers({1, 0, 2}));
@@ -41,7 +41,7 @@ TEST(PlaceDevices, DevicesOfOneNameAreToldApartByTheirIds) {
   EXPECT_EQ(placed->view.all(), Numbers({1, 2}));
 }
 
-TEST(PlaceDevices, WhatNothingTellsApartHasItsPlacesInOrder) {
+TEST(PlaceDevices, DevicesThatAreAlikeHaveTheirPlacesInOrder) {
   const auto placed = place_devices({gpu("a"), gpu("a")}, {gpu("a"), gpu("a"), gpu("a")});
   ASSERT_TRUE(placed);
   EXPECT_EQ(placed->view.all(), Numbers({0, 1, 2}));

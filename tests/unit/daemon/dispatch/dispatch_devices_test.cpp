@@ -16,6 +16,28 @@ namespace {
 using namespace std::chrono_literals;
 using State = session::TurnState;
 
+std::vector<std::optional<SessionId>> holders(DispatchLoop& loop) {
+  std::vector<std::optional<SessionId>> list;
+  for (const DeviceSharing& device : loop.looks().devices()) list.push_back(device.holder);
+  return list;
+}
+
+TEST(DispatchLoop, TellsWhatASessionHasUsedOfEachDevice) {
+  const auto loop = start_loop(2);
+  Member a(1, 1);
+  ASSERT_TRUE(loop->add_session(a.for_loop(1, 2)));
+  EXPECT_FALSE(loop->looks().session(a.id).has_used_a_device);
+  a.want(1);
+  a.wait_while(State::wanting, 1);
+  ASSERT_TRUE(a.move(State::held, State::busy, 1));
+  a.turn(1).used_ns = 5'000'000;
+  a.give_back(false, 1);
+  while (loop->looks().devices().at(1).holder) std::this_thread::yield();
+  EXPECT_EQ(loop->looks().session(a.id).used_ns, (std::vector<std::uint64_t>{0, 5'000'000}));
+  EXPECT_TRUE(loop->looks().session(a.id).has_used_a_device);
+  loop->remove_session(a.id);
+}
+
 TEST(DispatchLoop, GrantsTurnsOnEachDeviceSeparately) {
   const auto loop = start_loop(2);
   Member a(1, 1);
@@ -45,14 +67,14 @@ TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   b.want(1);
   // The one asks for what the other has, though it is another device to it.
   a.yield_until_asked(0);
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{a.id, std::nullopt}));
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{a.id, std::nullopt}));
   EXPECT_EQ(b.state(1), State::wanting);
   std::this_thread::sleep_for(5ms);
   a.turn(0).used_ns = 5'000'000;
   a.give_back(false, 0);
   b.wait_while(State::wanting, 1);
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{std::nullopt, b.id}));
-  auto usage = loop->usage({a.tenant_id, b.tenant_id});
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{std::nullopt, b.id}));
+  auto usage = loop->looks().usage({a.tenant_id, b.tenant_id});
   EXPECT_GE(usage[a.tenant_id].devices[0].device_time, 5ms);
   EXPECT_EQ(usage[a.tenant_id].devices[1].device_time, 0ns);
   EXPECT_EQ(usage[b.tenant_id].devices[0].waits.count(), 1u);
@@ -65,13 +87,13 @@ TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   b.give_back(false, 1);
   b.wait_while(State::wanting, 0);
   EXPECT_EQ(b.state(0), State::held);
-  const SessionBooks books = loop->session_books(b.id);
+  const SessionBooks books = loop->looks().session_books(b.id);
   EXPECT_EQ(books.used_ns, (std::vector<std::uint64_t>{0, 1'000'000}));
   EXPECT_TRUE(books.turns[0]);
   EXPECT_FALSE(books.turns[1]);
   loop->remove_session(a.id);
   loop->remove_session(b.id);
-  EXPECT_EQ(loop->holders()[0], std::nullopt);
+  EXPECT_EQ(loop->looks().devices()[0].holder, std::nullopt);
 }
 
 TEST(DispatchLoop, AWorkersDeviceNumbersAreThoseOfTheDevicesThatItSees) {
@@ -88,12 +110,12 @@ TEST(DispatchLoop, AWorkersDeviceNumbersAreThoseOfTheDevicesThatItSees) {
   ASSERT_TRUE(loop->add_session(of_both));
   after.want(0);
   after.wait_while(State::wanting, 0);
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{before.id, after.id}));
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{before.id, after.id}));
   after.want(1);
   after.wait_while(State::wanting, 1);
   EXPECT_EQ(before.state(0), State::idle) << "an unused turn is taken for the newcomer";
-  EXPECT_EQ(loop->holders(), (std::vector<std::optional<SessionId>>{after.id, after.id}));
-  EXPECT_EQ(loop->usage({TenantId{1}})[TenantId{1}].devices.size(), 2U);
+  EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{after.id, after.id}));
+  EXPECT_EQ(loop->looks().usage({TenantId{1}})[TenantId{1}].devices.size(), 2U);
   loop->remove_session(before.id);
   loop->remove_session(after.id);
 }
@@ -106,7 +128,7 @@ TEST(DispatchLoop, EachDeviceHasItsOwnPolicy) {
   for (int i = 0; i < 3; ++i) loop.value()->add_device();
   const auto policies = [&] {
     std::vector<std::string> names;
-    for (const DeviceRule& rule : loop.value()->rules()) names.push_back(rule.policy);
+    for (const DeviceSharing& device : loop.value()->looks().devices()) names.push_back(device.policy);
     return names;
   };
   using Names = std::vector<std::string>;

@@ -24,9 +24,9 @@ TEST(DispatchLoop, AnswersAKnockWithAGrant) {
   member.want();
   member.wait_while(State::wanting);
   EXPECT_EQ(member.state(), State::held);
-  EXPECT_EQ(loop->holders()[0], SessionId{1});
+  EXPECT_EQ(loop->looks().devices()[0].holder, SessionId{1});
   loop->remove_session(member.id);
-  EXPECT_EQ(loop->holders()[0], std::nullopt);
+  EXPECT_EQ(loop->looks().devices()[0].holder, std::nullopt);
 }
 
 TEST(DispatchLoop, HearsAKnockFromBeforeTheSessionWasAdded) {
@@ -50,7 +50,7 @@ TEST(DispatchLoop, NeverReadsAWorkersKnocks) {
     member.wait_while(State::wanting);
     ASSERT_TRUE(member.move(State::held, State::busy));
     member.give_back(false);
-    while (loop->holders()[0]) std::this_thread::yield();
+    while (loop->looks().devices()[0].holder) std::this_thread::yield();
   }
   std::uint64_t knocks = 0;
   ASSERT_EQ(::read(member.knock_fd.get(), &knocks, sizeof(knocks)), static_cast<ssize_t>(sizeof(knocks)));
@@ -67,19 +67,19 @@ TEST(DispatchLoop, ASuspendedSessionGetsNoTurnAndHasNoShare) {
   ASSERT_TRUE(loop->add_session(from_the_start));
   ASSERT_TRUE(loop->add_session(b.for_loop(3)));
   const auto shares = [&] {
-    auto usage = loop->usage({a.tenant_id, b.tenant_id});
+    auto usage = loop->looks().usage({a.tenant_id, b.tenant_id});
     return std::pair(usage[a.tenant_id].share, usage[b.tenant_id].share);
   };
   EXPECT_EQ(shares(), std::pair(0.0, 1.0));
   a.want(0);
   b.want(0);
   b.wait_while(State::wanting, 0);
-  EXPECT_EQ(loop->holders()[0], b.id);
+  EXPECT_EQ(loop->looks().devices()[0].holder, b.id);
   // The turn that b has not used is taken back, and a may run.
   loop->set_suspended(b.id, true, 3);
   loop->set_suspended(a.id, false, 1);
   a.wait_while(State::wanting, 0);
-  EXPECT_EQ(loop->holders()[0], a.id);
+  EXPECT_EQ(loop->looks().devices()[0].holder, a.id);
   EXPECT_EQ(shares(), std::pair(1.0, 0.0));
   loop->set_suspended(b.id, false, 3);
   EXPECT_EQ(shares(), std::pair(0.25, 0.75));
@@ -185,7 +185,7 @@ TEST(DispatchLoop, ForgetsATenantOnlyWithoutSessionsAndDebt) {
   EXPECT_FALSE(loop->forget_if_clear(TenantId{1}));
   loop->remove_session(member.id);
   EXPECT_TRUE(loop->forget_if_clear(TenantId{1}));
-  EXPECT_TRUE(loop->usage({TenantId{1}}).empty());
+  EXPECT_TRUE(loop->looks().usage({TenantId{1}}).empty());
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TEST_P(PolicyTurns, APolicyMayChangeWhileNobodyWantsTheDevice) {
   EXPECT_EQ(a.state(), State::held);
 }
 
-TEST_P(PolicyTurns, WhoPausesKeepsTheDeviceOnlyWhereThePolicySaysSo) {
+TEST_P(PolicyTurns, AHolderThatPausesKeepsTheDeviceOnlyWhereThePolicySaysSo) {
   start({1, 1});
   serve_turn();
   const SessionId second = *dispatcher.holder();
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(All, PolicyTurns,
                            return name;
                          });
 
-/// Whoever comes, comes first.
+/// A policy by which a newcomer preempts at once.
 class ImpatientPolicy final : public sched::InTurnPolicy {
  public:
   using InTurnPolicy::InTurnPolicy;
@@ -227,7 +227,7 @@ TEST_F(Turns, ANewcomerThatThePolicyDoesNotPreferLeavesAKeptDeviceAlone) {
   EXPECT_EQ(dispatcher.holder(), SessionId{2});
 }
 
-TEST_F(Turns, WhoNeedsTheDeviceForAMomentHasTheTurnAskedForWhenAQuarterOfItIsOver) {
+TEST_F(Turns, ATurnIsAskedForAfterAQuarterOfItWhenATenantNeedsOnlyAMoment) {
   FakeWorker& b = add(2);
   FakeWorker& c = add(3);
   want(3, c);
@@ -250,7 +250,7 @@ struct StrictTurns : Turns {
   StrictTurns() : Turns("strict-cosched") {}
 };
 
-TEST_F(StrictTurns, TheDeviceIsIdleInTheTurnsOfWhoComputesOnTheHost) {
+TEST_F(StrictTurns, TheDeviceIsIdleInTheTurnsOfATenantThatComputesOnTheHost) {
   for (const std::uint32_t session : {1U, 2U, 3U}) want(session, add(session));
   run(1, workers[0], 1ms, false);  // and computes on the host
   int idle_turns = 0;

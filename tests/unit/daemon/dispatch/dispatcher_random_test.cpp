@@ -34,7 +34,7 @@ struct RandomTurns : Turns {
     expire_due();
   }
 
-  /// What an honest worker may do in its state.
+  /// The moves of an honest worker in its state.
   void move(std::uint32_t session) {
     FakeWorker& moving = worker(session);
     switch (moving.state()) {

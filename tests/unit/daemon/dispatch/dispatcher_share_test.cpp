@@ -217,10 +217,10 @@ TEST_F(Turns, CountersOutliveTheSession) {
   FakeWorker& a = add(1);
   a.turn.launches = 7;
   a.turn.syncs = 3;
-  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.launches, 7u);
+  EXPECT_EQ(use_of(dispatcher, TenantId{1}, now).work.launches, 7u);
   dispatcher.remove_session(SessionId{1}, now);
-  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.launches, 7u);
-  EXPECT_EQ(dispatcher.use(TenantId{1}, now).work.syncs, 3u);
+  EXPECT_EQ(use_of(dispatcher, TenantId{1}, now).work.launches, 7u);
+  EXPECT_EQ(use_of(dispatcher, TenantId{1}, now).work.syncs, 3u);
 }
 
 TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {
@@ -229,7 +229,7 @@ TEST_F(Turns, RecentTimeCountsTheTurnInProgress) {
   a.begin();
   now += 10s;
   dispatcher.charge_holder(now);
-  EXPECT_GT(dispatcher.recent_device_time(TenantId{1}, now), 450ms);
+  EXPECT_GT(recent_device_time(dispatcher, TenantId{1}, now), 450ms);
   EXPECT_EQ(time_of(1), 0ns);
 }
 

@@ -26,9 +26,11 @@ struct SuspendedTurns : Turns {
     }
     now = end;
   }
-  std::uint64_t waits(std::uint32_t tenant) { return dispatcher.use(TenantId{tenant}, now).waits.count(); }
+  std::uint64_t waits(std::uint32_t tenant) {
+    return use_of(dispatcher, TenantId{tenant}, now).waits.count();
+  }
   std::chrono::nanoseconds waited(std::uint32_t tenant) {
-    return dispatcher.use(TenantId{tenant}, now).waits.sum();
+    return use_of(dispatcher, TenantId{tenant}, now).waits.sum();
   }
 
   FakeWorker& a = add(1);
@@ -44,7 +46,7 @@ TEST_F(SuspendedTurns, ThatWaitAreNotGranted) {
   pass(1s);
   EXPECT_EQ(b.state(), State::wanting);
   EXPECT_FALSE(dispatcher.holder());
-  EXPECT_FALSE(dispatcher.contended());
+  EXPECT_TRUE(dispatcher.device().line.empty());
   go_on(2);
   EXPECT_EQ(b.state(), State::held);
 }
@@ -208,7 +210,7 @@ TEST_F(SuspendedTurns, ThatGoOnInTheirTurnAreCompanyAgain) {
 }
 
 TEST_F(SuspendedTurns, ThatAreKeptFromOthersBreakTheSession) {
-  dispatcher.set_hold_limit(10s);
+  dispatcher.set_rules({dispatcher.device().rules.slices, 10s});
   want(1, a);
   a.begin();
   now += 5ms;

@@ -205,17 +205,17 @@ TEST_F(Turns, SpuriousKnocksDoNoHarm) {
 }
 
 TEST_F(Turns, TurnsAreShorterTheMoreTenantsWantTheDevice) {
-  dispatcher.set_slices({6ms, 15ms, 30ms});
-  EXPECT_EQ(dispatcher.slice(), 15ms);
+  dispatcher.set_rules({.slices = {6ms, 15ms, 30ms}});
+  EXPECT_EQ(slice_of(dispatcher), 15ms);
   for (std::uint32_t tenant = 1; tenant <= 3; ++tenant) want(tenant, add(tenant));
   run(1, workers[0], 1ms, true);
   ASSERT_EQ(workers[1].state(), State::held);
   EXPECT_EQ(workers[1].slice(), 10ms);
-  EXPECT_EQ(dispatcher.slice(), 10ms);
+  EXPECT_EQ(slice_of(dispatcher), 10ms);
   run(2, workers[1], 1ms, false);
   ASSERT_EQ(workers[2].state(), State::held);
   EXPECT_EQ(workers[2].slice(), 15ms) << "two still want it";
-  EXPECT_EQ(dispatcher.slice(), 15ms);
+  EXPECT_EQ(slice_of(dispatcher), 15ms);
   dispatcher.remove_session(SessionId{1}, now);
   for (std::uint32_t tenant = 11; tenant <= 20; ++tenant) want(tenant, add(tenant));
   run(3, workers[2], 15ms, false);
@@ -224,14 +224,14 @@ TEST_F(Turns, TurnsAreShorterTheMoreTenantsWantTheDevice) {
 }
 
 TEST_F(Turns, ManySessionsOfATenantDoNotShortenTurns) {
-  dispatcher.set_slices({6ms, 15ms, 30ms});
+  dispatcher.set_rules({.slices = {6ms, 15ms, 30ms}});
   FakeWorker& other = add(1);
   want(1, other);
   for (std::uint32_t session = 2; session <= 9; ++session) want(session, add(session, 1, 2));
   run(1, other, 15ms, true);
   ASSERT_EQ(workers[1].state(), State::held);
   EXPECT_EQ(workers[1].slice(), 15ms);
-  EXPECT_EQ(dispatcher.slice(), 15ms) << "the one that has the turn counts once, with those that wait";
+  EXPECT_EQ(slice_of(dispatcher), 15ms) << "the one that has the turn counts once, with those that wait";
 }
 
 }  // namespace

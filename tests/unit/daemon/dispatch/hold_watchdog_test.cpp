@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using State = session::TurnState;
 
 struct HoldWatchdog : Turns {
-  HoldWatchdog() { dispatcher.set_hold_limit(10s); }
+  HoldWatchdog() { dispatcher.set_rules({dispatcher.device().rules.slices, 10s}); }
   /// The daemon's thread wakes up whenever the dispatcher has asked for it.
   void pass(std::chrono::nanoseconds time) {
     const auto end = now + time;
@@ -85,7 +85,7 @@ TEST_F(HoldWatchdog, ItLooksOnlyAtOneTurnAndOnlyWhileSomebodyWaits) {
 }
 
 TEST_F(HoldWatchdog, WithoutALimitItSleeps) {
-  dispatcher.set_hold_limit(0s);
+  dispatcher.set_rules({dispatcher.device().rules.slices, 0s});
   FakeWorker& a = add(1);
   FakeWorker& b = add(2);
   want(1, a);

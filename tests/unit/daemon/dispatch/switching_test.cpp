@@ -1,4 +1,4 @@
-// Who is woken for a turn: interactive programs with it, the worker that is likely to be next ahead of it.
+// Wake-ups for a turn: interactive programs with it, the worker that is likely to be next ahead of it.
 #include <gtest/gtest.h>
 
 #include "tests/unit/daemon/dispatch/turns.hpp"
@@ -18,8 +18,8 @@ TEST_F(Turns, AnInteractiveSessionIsSwitchedInWithItsTurn) {
   a.begin();
   want(2, b);
   EXPECT_FALSE(b.header.coscheduling.switched_in()) << "it waits";
-  EXPECT_TRUE(dispatcher.interactive(SessionId{2}));
-  EXPECT_FALSE(dispatcher.interactive(SessionId{1}));
+  EXPECT_TRUE(dispatcher.device().places.at(SessionId{2}).interactive());
+  EXPECT_FALSE(dispatcher.device().places.at(SessionId{1}).interactive());
   const auto asked = a.state();
   ASSERT_EQ(asked, State::busy_asked);
   run(1, a, 6ms, true);
@@ -43,7 +43,7 @@ TEST_F(Turns, ALoneSessionIsNotSwitchedIn) {
 }
 
 // A device of its own: whoever hands it on need not be woken from sleep.
-TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToWhoIsNext) {
+TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToTheNextSession) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2, 2);
   FakeWorker& c = add(3);

@@ -1,7 +1,7 @@
-// What turns cost by the daemon's own clock, against workers that report what they like. In simulated time.
+// The cost of turns by the daemon's own clock, against workers that report what they like. In simulated time.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/dispatch/turn_cost.hpp"
+#include "runtime/daemon/turns/turn_cost.hpp"
 #include "tests/unit/daemon/dispatch/turns.hpp"
 
 namespace fairgv::daemon {
@@ -173,20 +173,20 @@ TEST_F(TurnCosts, ATurnThatOutlivesItsDaemonIsChargedAsAWhole) {
   ASSERT_EQ(forger.state(), State::held);
   forger.begin();
   now += 3s;
-  const auto books = dispatcher.turn_books(SessionId{2});
-  ASSERT_TRUE(books);
+  ASSERT_TRUE(dispatcher.device().turn);
+  const TurnBooks books = dispatcher.device().turn->books();
   Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
   next.add_tenant(TenantId{1}, 1, now);
   next.add_tenant(TenantId{2}, 1, now);
   next.adopt_session(SessionId{1}, TenantId{1}, honest.turn, honest.header,
-                     dispatcher.charged_ns(SessionId{1}), now);
+                     dispatcher.device().places.at(SessionId{1}).used_ns, now);
   next.adopt_session(SessionId{2}, TenantId{2}, forger.turn, forger.header,
-                     dispatcher.charged_ns(SessionId{2}), now, {}, books);
+                     dispatcher.device().places.at(SessionId{2}).used_ns, now, {}, books);
   next.resume(now);
   now += 1s;
   forger.give_back(false);
   next.look(SessionId{2}, now);
-  EXPECT_EQ(next.device_time(TenantId{2}), least_cost(4s));
+  EXPECT_EQ(next.device().charges.accounts().at(TenantId{2}).device_time, least_cost(4s));
 }
 
 // While a daemon is replaced, a worker that claims a turn is not looked at.
@@ -195,8 +195,8 @@ TEST_F(TurnCosts, AForgedTurnDoesNotTakeTheRealOneFromItsOwnerInTheNextDaemon) {
   ASSERT_EQ(honest.state(), State::held);
   honest.begin();
   forger.turn.state = static_cast<std::uint32_t>(State::busy);
-  const auto books = dispatcher.turn_books(SessionId{1});
-  ASSERT_TRUE(books);
+  ASSERT_TRUE(dispatcher.device().turn);
+  const TurnBooks books = dispatcher.device().turn->books();
   for (const bool forger_first : {true, false}) {
     Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
     for (const std::uint32_t id : {1U, 2U}) next.add_tenant(TenantId{id}, 1, now);
@@ -216,7 +216,7 @@ TEST_F(TurnCosts, AForgedTurnDoesNotTakeTheRealOneFromItsOwnerInTheNextDaemon) {
 
 TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
   dispatcher.set_weight(TenantId{1}, 3, now);
-  const auto share = [&](std::uint32_t tenant) { return dispatcher.shares().at(TenantId{tenant}); };
+  const auto share = [&](std::uint32_t tenant) { return shares_of(dispatcher).at(TenantId{tenant}); };
   EXPECT_EQ(share(1), 1) << "nobody uses it";
   want(1, honest);
   EXPECT_EQ(share(2), 1) << "an unused turn keeps nobody from anything";
@@ -228,13 +228,13 @@ TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
   honest.give_back(false);
   look(1);
   EXPECT_EQ(share(2), 0.25) << "it was used since the last look";
-  dispatcher.begin_activity();
+  dispatcher.charges().accounts().begin_activity();
   EXPECT_EQ(share(2), 1);
 }
 
 /// A CPU device of two processors; the workers' clocks are the test's.
 struct CpuTurnCosts : TurnCosts {
-  CpuTurnCosts() { dispatcher.set_processors(2); }
+  CpuTurnCosts() { dispatcher.charges().set_processors(2); }
   FakeWorker& add_timed(std::uint32_t id) {
     FakeWorker& worker = workers.emplace_back();
     dispatcher.add_tenant(TenantId{id}, 1, now);
@@ -266,7 +266,7 @@ TEST_F(CpuTurnCosts, AForgerPaysForWhatItsProcessRan) {
 
 TEST_F(CpuTurnCosts, TimeThatOthersTookIsExcused) {
   EXPECT_EQ(cost_of_a_silent_turn(14ms), 7ms);
-  const ExcusedTime excused = dispatcher.take_excused();
+  const ExcusedTime excused = dispatcher.charges().take_excused();
   // Others had 6 ms of processor time, as the system's clocks can confirm.
   EXPECT_EQ(excused.unfounded(20ms, 0ms, 2), 0);
 }
@@ -274,10 +274,10 @@ TEST_F(CpuTurnCosts, TimeThatOthersTookIsExcused) {
 TEST_F(CpuTurnCosts, ASleeperThatKeepsTheDeviceHasNoExcuseWhileNobodyElseRuns) {
   const auto cost = cost_of_a_silent_turn(0ms);
   EXPECT_EQ(cost, 5ms);
-  const ExcusedTime excused = dispatcher.take_excused();
+  const ExcusedTime excused = dispatcher.charges().take_excused();
   EXPECT_EQ(excused.unfounded(0ms, 0ms, 2), 1) << "no processor was busy";
   for (const auto& [tenant, time] : excused.by_tenant())
-    dispatcher.charge_later(tenant, time, now - 10ms, now);
+    dispatcher.charges().charge_later(tenant, time, now - 10ms, now);
   EXPECT_EQ(time_of(5), least_cost(10ms));
 }
 

@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "runtime/daemon/dispatch/dispatcher.hpp"
+#include "runtime/daemon/dispatch/device_use.hpp"
 #include "sched/policies/registry.hpp"
 #include "tests/unit/daemon/worker/fake_worker.hpp"
 
@@ -47,7 +47,9 @@ struct Turns : ::testing::Test {
     ASSERT_EQ(second.state(), State::held);
     second.begin();
   }
-  std::chrono::nanoseconds time_of(std::uint32_t tenant) { return dispatcher.device_time(TenantId{tenant}); }
+  std::chrono::nanoseconds time_of(std::uint32_t tenant) {
+    return dispatcher.device().charges.accounts().at(TenantId{tenant}).device_time;
+  }
 
   Dispatcher dispatcher;
   Dispatcher::Time now{std::chrono::seconds(1'000)};

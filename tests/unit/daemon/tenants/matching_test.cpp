@@ -113,7 +113,7 @@ cgroup = "/user.slice/*/session-*.scope"
   EXPECT_EQ(tenant_of(rules, {kBob, {}, "bob", alice().cgroup}), "bob");
 }
 
-TEST(Matching, WhatLiesBelowAFittingGroupFitsAndWhatOnlyBeginsLikeItDoesNot) {
+TEST(Matching, ARuleForAControlGroupFitsTheGroupsBelowItAndNoOtherNames) {
   const TenantRules rules = rules_of("[[match]]\ntenant = \"b\"\ncgroup = \"/batch.slice\"\n");
   EXPECT_EQ(tenant_of(rules, alice("/batch.slice")), "b");
   EXPECT_EQ(tenant_of(rules, alice("/batch.slice/job-1.scope/x")), "b");
@@ -121,7 +121,7 @@ TEST(Matching, WhatLiesBelowAFittingGroupFitsAndWhatOnlyBeginsLikeItDoesNot) {
   EXPECT_EQ(tenant_of(rules, alice("/x/batch.slice")), "alice") << "patterns are of whole paths";
 }
 
-TEST(Matching, WhoeverFitsARuleCannotAskForAnotherTenant) {
+TEST(Matching, AProgramThatFitsARuleCannotAskForAnotherTenant) {
   const TenantRules rules = rules_of("[[match]]\ntenant = \"b\"\nuid = 1000\n");
   EXPECT_EQ(tenant_of(rules, alice(), "b"), "b");
   EXPECT_EQ(tenant_of(rules, alice(), "c"),

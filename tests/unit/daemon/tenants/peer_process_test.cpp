@@ -1,4 +1,4 @@
-// What is said of the process behind a socket is said of that process, also when it has ended.
+// Facts about the process behind a socket are facts about that process, also when it has ended.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -102,7 +102,7 @@ TEST_F(Subordinate, IdsShareTheLimitsOfTheirOwner) {
   EXPECT_EQ(connections_of(kStranger, 1, hello_of_control()).size(), 1U);
 }
 
-TEST_F(Subordinate, IdsWhoAreAsManyAsTheyAreWhereTheConfigurationSaysSo) {
+TEST_F(Subordinate, IdsCountAsUsersOfTheirOwnIfTheConfigurationSaysSo) {
   TenantRules rules;
   rules.subordinate_to_owner = false;
   serve_with(rules);

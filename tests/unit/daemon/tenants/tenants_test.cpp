@@ -1,4 +1,4 @@
-// Who may use which tenant's name, and with which weight.
+// Tenants' names and weights: users that may take and change them.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/tenants/tenants.hpp"
@@ -198,7 +198,7 @@ TEST(Tenants, AreForgottenOnlyWithoutSessions) {
 }
 
 // A worker takes its time to die, and the next program is there before.
-TEST(Tenants, WhatAProgramAskedForDoesNotHoldForTheNextOneBesideItsDyingWorker) {
+TEST(Tenants, AProgramsWishEndsWithItThoughItsWorkerIsStillDying) {
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
   TenantRegistry registry{TenantRules{}};
   const auto first = registry.join("alice", {kAlice}, 5, MemorySize{4096});

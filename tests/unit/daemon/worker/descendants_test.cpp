@@ -1,4 +1,4 @@
-// What a worker has started ends with it, by each of the means that a daemon may have.
+// Processes that a worker has started end with it, by each of the means that a daemon may have.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// What a worker is told when it is started.
+// The options that a worker is started with.
 #include "runtime/daemon/worker/options.hpp"
 
 #include <gtest/gtest.h>
@@ -13,24 +13,28 @@ namespace {
 using session::WorkerOptions;
 
 TEST(WorkerOptions, CarryWhatTheConfigurationSays) {
-  Config config;
-  config.samples = 9;
-  config.device_cores = "1-2";
-  config.core_per_thread = false;
-  config.coscheduling = false;
-  config.slicing = {"static", 3000, {"reduce", "scan"}};
-  config.session.objects = 70;
-  config.session.commands = 80;
-  const session::WorkerTuning tuning = worker_options(config).tuning;
-  EXPECT_EQ(tuning.samples, 9U);
-  EXPECT_EQ(tuning.device_cores, "1-2");
-  EXPECT_FALSE(tuning.core_per_thread);
-  EXPECT_FALSE(tuning.coscheduling);
-  EXPECT_EQ(tuning.slicing, "static");
-  EXPECT_EQ(tuning.slicing_floor, 3000U);
-  EXPECT_EQ(tuning.never_slice, (std::vector<std::string>{"reduce", "scan"}));
-  EXPECT_EQ(tuning.objects, 70U);
-  EXPECT_EQ(tuning.commands, 80U);
+  struct Line {
+    const char* section;
+    const char* line;
+    const char* told;  // part of the worker's options
+  };
+  const Line lines[] = {
+      {"device", "samples = 9", R"("samples":9)"},
+      {"device", "core_per_thread = false", R"("core_per_thread":false)"},
+      {"device", "coscheduling = false", R"("coscheduling":false)"},
+      {"device", "slicing = 'static'", R"("slicing":"static")"},
+      {"device", "slicing_floor = 3000", R"("slicing_floor":3000)"},
+      {"device", "never_slice = ['reduce', 'scan']", R"("never_slice":["reduce","scan"])"},
+      {"session", "objects = 70", R"("objects":70)"},
+      {"session", "commands = 80", R"("commands":80)"},
+  };
+  const std::string defaults = to_text(worker_options(Config{}));
+  for (const Line& each : lines) {
+    const auto config = parse_config("[" + std::string(each.section) + "]\n" + each.line + "\n", "c.toml");
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_NE(to_text(worker_options(config.value())).find(each.told), std::string::npos) << each.line;
+    EXPECT_EQ(defaults.find(each.told), std::string::npos) << each.told << " would be told anyway";
+  }
 }
 
 TEST(WorkerOptions, SayHowMuchALoneTenantKeepsInFlight) {
@@ -90,7 +94,8 @@ TEST(WorkerOptions, MayBeLongerThanAPacket) {
 
 TEST(WorkerOptions, AreRefusedWithTheNameOfWhatIsWrong) {
   const std::string good = to_text(unlike_the_defaults());
-  for (const std::string field : {"samples", "device_cores", "coscheduling", "never_slice", "slice_ms", "api"}) {
+  for (const std::string field :
+       {"samples", "device_cores", "coscheduling", "never_slice", "slice_ms", "api"}) {
     std::string text = good;
     text.replace(text.find('"' + field + '"'), field.size() + 2, "\"another\"");
     const auto read = session::parse_worker_options(text);

@@ -1,4 +1,4 @@
-// What a worker prints, as lines of the log: printable, bounded, and no more than the budget.
+// A worker's output as lines of the log: printable, bounded, and no more than the budget.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -22,7 +22,7 @@ struct Planned {
   bool has_event = true;  // only what has one can be named in a wait list or seen to fail
 };
 
-/// What the specification says of a command: it begins after these have ended, and ends like this.
+/// A command by the specification: it begins after these have ended, and ends like this.
 class Model {
  public:
   explicit Model(std::vector<bool> lane_in_order) : in_order_(std::move(lane_in_order)) {}
@@ -159,7 +159,7 @@ class RandomRun {
     });
   }
 
-  /// What is issued waits for nothing that its driver cannot know of.
+  /// Issued commands wait for nothing that their driver cannot know of.
   void check_issue(const NodePtr& node) {
     const std::size_t index = index_.at(node.get());
     for (const std::size_t wait : model_.plan[index].wait_list) {

@@ -51,7 +51,7 @@ struct MemoryAccountTest : ::testing::Test {
   MemoryAccount account{2, [this](const session::LedgerRequest& request) { return answer(request); }};
 };
 
-TEST_F(MemoryAccountTest, WhatIsReservedIsThereForObjects) {
+TEST_F(MemoryAccountTest, ReservedMemoryIsThereForObjects) {
   EXPECT_EQ(account.reserve(kFirst, 1000, 0).value(), 1000);
   auto charge = account.charge(kFirst, 1000, true);
   ASSERT_TRUE(charge && charge.value());
@@ -81,7 +81,7 @@ TEST_F(MemoryAccountTest, AFrontEndThatNeverReservesIsChargedExactly) {
   EXPECT_EQ(granted[0], 0);
 }
 
-TEST_F(MemoryAccountTest, WhatComesFreeIsKeptOnlyWhereTheFrontEndHearsOfIt) {
+TEST_F(MemoryAccountTest, FreedMemoryIsKeptOnlyWhereTheFrontEndHearsOfIt) {
   ASSERT_TRUE(account.reserve(kFirst, 1000, kMiB));
   auto heard = std::move(account.charge(kFirst, 1000, true).value().value());
   auto unheard = std::move(account.charge(kFirst, 1000, false).value().value());
@@ -103,7 +103,7 @@ TEST_F(MemoryAccountTest, LittleIsKept) {
   EXPECT_EQ(granted[0], kMiB);
 }
 
-TEST_F(MemoryAccountTest, WhatIsLeftIncludesWhatIsReserved) {
+TEST_F(MemoryAccountTest, TheMemoryThatIsLeftIncludesTheReserve) {
   ASSERT_TRUE(account.reserve(kFirst, 30 * kMiB, 0));
   EXPECT_EQ(account.left(0).value(), 100 * kMiB);
   const auto charge = account.charge(kFirst, 30 * kMiB, true);
@@ -111,7 +111,7 @@ TEST_F(MemoryAccountTest, WhatIsLeftIncludesWhatIsReserved) {
   EXPECT_EQ(account.left(1).value(), 100 * kMiB);
 }
 
-TEST_F(MemoryAccountTest, WhatTheProgramHasReleasedIsExpectedUntilItIsBack) {
+TEST_F(MemoryAccountTest, ReleasedMemoryIsExpectedUntilItIsBack) {
   auto one = std::move(account.charge(kBoth, 10 * kMiB, false).value().value());
   auto other = std::move(account.charge(kFirst, kMiB, false).value().value());
   EXPECT_EQ(account.expected(kFirst), 0U);

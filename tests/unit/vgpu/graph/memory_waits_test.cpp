@@ -71,7 +71,7 @@ TEST_F(MemoryWaitsTest, ACommandThatEndsByItselfIsWaitedFor) {
   EXPECT_EQ(granted, 0U);
 }
 
-TEST_F(MemoryWaitsTest, WhatEndsWhileTheWaitBeginsIsNotMissed) {
+TEST_F(MemoryWaitsTest, MemoryThatComesBackWhileTheWaitBeginsIsNotMissed) {
   use_and_release(90 * kMiB);
   grant_now();
   when_asked = [this] { device.complete_one(); };
@@ -93,7 +93,7 @@ TEST_F(MemoryWaitsTest, TheFirstThatGivesEnoughEndsTheWait) {
   EXPECT_EQ(device.in_flight(), 1U);
 }
 
-TEST_F(MemoryWaitsTest, WhatWaitsForAUserEventIsNotOnItsWay) {
+TEST_F(MemoryWaitsTest, MemoryThatAUserEventHoldsIsNotOnItsWay) {
   ASSERT_TRUE(executor.create_user_event(event(7)));
   use_and_release(90 * kMiB, {event(7)});
   loop.pump();
@@ -101,7 +101,7 @@ TEST_F(MemoryWaitsTest, WhatWaitsForAUserEventIsNotOnItsWay) {
   EXPECT_FALSE(loop.needs_pump());
 }
 
-TEST_F(MemoryWaitsTest, WhatTheProgramHasNotReleasedIsNotWaitedFor) {
+TEST_F(MemoryWaitsTest, MemoryThatTheProgramHoldsIsNotWaitedFor) {
   const auto held = object(50 * kMiB);
   use_and_release(40 * kMiB);
   grant_now();
@@ -120,14 +120,14 @@ TEST_F(MemoryWaitsTest, WhenAllThatMovesHasEndedTheWaitIsInVain) {
   EXPECT_EQ(status(event(1)), wire::kNothingOnItsWay);
 }
 
-TEST_F(MemoryWaitsTest, WhatCameBackSinceTheRefusalIsToldAtOnceAndOnce) {
+TEST_F(MemoryWaitsTest, MemoryThatCameBackSinceTheRefusalIsReportedAtOnceAndOnce) {
   object(10 * kMiB).release();
   EXPECT_EQ(await(50 * kMiB, event(1)), kComplete);
   EXPECT_EQ(await(50 * kMiB, event(2)), wire::kNothingOnItsWay)
       << "a driver's refusal would be asked about for ever";
 }
 
-TEST_F(MemoryWaitsTest, WhatTheFrontEndIsYetToReleaseIsWaitedForIfItSaysSo) {
+TEST_F(MemoryWaitsTest, MemoryThatTheFrontEndIsYetToReleaseIsWaitedForIfItSaysSo) {
   enqueue(1);
   grant_now();
   const auto held = object(90 * kMiB);
@@ -137,7 +137,7 @@ TEST_F(MemoryWaitsTest, WhatTheFrontEndIsYetToReleaseIsWaitedForIfItSaysSo) {
   EXPECT_EQ(status(event(1)), wire::kNothingOnItsWay);
 }
 
-TEST_F(MemoryWaitsTest, WhatNoFrontEndSaysBreaksTheProtocol) {
+TEST_F(MemoryWaitsTest, AWaitThatNoFrontEndAsksForBreaksTheProtocol) {
   EXPECT_FALSE(waits.await(loop, {event(1), 0b10, 1, 0}));
   EXPECT_FALSE(waits.await(loop, {event(1), 0, 1, 0}));
   use_and_release(90 * kMiB);

@@ -30,7 +30,7 @@ TEST_F(OpenClTest, ACommandBufferRunsAsOneCommandOfItsQueue) {
   EXPECT_EQ(read(copy, 16), std::vector<float>(16, 2.5F));
 }
 
-TEST_F(OpenClTest, WhatTheDriverRefusesToRecordIsToldWhenTheCommandBufferIsFinalized) {
+TEST_F(OpenClTest, ACommandThatTheDriverRefusesToRecordFailsTheFinalization) {
   const auto kernel = make_kernel("scale");  // no argument is ever set
   const auto recorded = record_fill_and_copy(make_buffer(std::vector<float>(16, 0.0F)), 64);
   client.send(launch_in(recorded, kernel));

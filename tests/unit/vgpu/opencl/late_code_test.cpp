@@ -54,7 +54,7 @@ TEST_F(LateCode, IsMadeWhileTheTurnIsKeptAndRunsAtOnce) {
   EXPECT_EQ(device.issued(), (std::vector{1, 2}));
 }
 
-TEST_F(LateCode, IsNoPartOfWhatAMeasuredTurnIsCharged) {
+TEST_F(LateCode, IsNotChargedToAMeasuredTurn) {
   const auto command = enqueue_late(1);
   loop.pump();
   now += 30s;
@@ -102,7 +102,7 @@ TEST_F(LateCode, ThatTheDriverRefusesToMakeIsLeftToItsTurn) {
   EXPECT_EQ(status(event(0)), -54);
 }
 
-TEST_F(LateCode, OfALaneMakesWhatComesAfterItWait) {
+TEST_F(LateCode, OfALaneHoldsUpTheCommandsAfterIt) {
   const auto command = enqueue_late(1);
   enqueue(2);
   loop.pump();

@@ -250,7 +250,7 @@ TEST_F(OpenClTest, ASourceTooBigForTheRingGoesThroughTheArena) {
   EXPECT_TRUE(client.call(wire::Ping{}));
 }
 
-TEST_F(OpenClTest, WhatTheDriverRefusesToMakePoisonsTheCommandsThatUseIt) {
+TEST_F(OpenClTest, AnObjectThatTheDriverRefusesToMakeFailsTheCommandsThatUseIt) {
   const auto kernel = make_kernel("no_such_kernel");
   const auto good = make_kernel("scale");
   const auto buffer = make_buffer(std::vector<float>(16, 1.0F));
@@ -264,7 +264,7 @@ TEST_F(OpenClTest, WhatTheDriverRefusesToMakePoisonsTheCommandsThatUseIt) {
   EXPECT_EQ(finish(queue), CL_COMPLETE);
 }
 
-TEST_F(OpenClTest, WhatTheDriverRefusesToRunEndsWithItsError) {
+TEST_F(OpenClTest, ACommandThatTheDriverRefusesEndsWithItsError) {
   const auto kernel = make_kernel("scale");  // no argument is ever set
   wire::EnqueueKernel call;
   const EventId event = client.events().acquire();

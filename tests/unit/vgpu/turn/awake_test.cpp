@@ -115,7 +115,7 @@ TEST_F(ExecutorTest, NobodyStandsInWithoutTheTurn) {
   EXPECT_EQ(visitor.visits, 0);
 }
 
-TEST_F(ExecutorTest, WhoStandsInHearsThatAContendedTurnLingers) {
+TEST_F(ExecutorTest, AStandInHearsThatAContendedTurnLingers) {
   Visitor visitor(executor);
   enqueue(1);
   loop.pump();
@@ -159,7 +159,7 @@ TEST_F(ExecutorTest, TheLoopThreadComesToFreeWhatHasEndedWhileOthersStandIn) {
   EXPECT_GT(visitor.visits, 100);
 }
 
-// Who sleeps through the grant of a turn that is due wakes up too late for it.
+// A thread that sleeps through the grant of a turn that is due wakes up too late for it.
 TEST_F(ExecutorTest, TheLoopStaysAwakeForATurnThatWasAnnouncedButNotForEver) {
   enqueue(1);
   loop.pump();

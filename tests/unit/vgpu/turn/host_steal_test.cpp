@@ -1,4 +1,4 @@
-// What a virtual machine's host has taken, as a text of /proc/stat tells it.
+// Time that a virtual machine's host has taken, as a text of /proc/stat gives it.
 #include "runtime/vgpu/turn/host_steal.hpp"
 
 #include <fmt/core.h>

@@ -56,9 +56,7 @@ TEST(StolenTime, IsNothingWithoutThreads) {
 // Then nobody asks how long they waited, which takes longer than many a launch.
 TEST(StolenTime, IsNothingIfTheThreadsRanWheneverACommandWasUnderWay) {
   const Reading before{0ms, 0, 3ms, 1h};
-  const auto after = [](Duration ran, Duration passed) {
-    return Reading{0ms, 0, 3ms + ran, 1h + passed};
-  };
+  const auto after = [](Duration ran, Duration passed) { return Reading{0ms, 0, 3ms + ran, 1h + passed}; };
   const Duration nearly = StolenTime::kWakeUp - 1us;
   EXPECT_TRUE(StolenTime::ran_throughout(before, after(5ms, 5ms), 0ms, 1));
   EXPECT_TRUE(StolenTime::ran_throughout(before, after(5ms, 5ms + nearly), 0ms, 1));
@@ -141,7 +139,7 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
   });
 }
 
-TEST(StolenTime, AndWhatTheThreadRanMakeUpAllTheTime) {
+TEST(StolenTime, PlusTheThreadsRunTimeIsAllTheTime) {
   on_one_core([] {
     const pid_t self = ::gettid();
     const Thief thief;

@@ -64,7 +64,7 @@ TEST_F(ContendedTurnTest, AContendedTurnSamplesFiveRunsFreelyAndGivesBack) {
   EXPECT_EQ(turn.syncs, 7U);
 }
 
-// Whoever is asked for the turn has to wait for what is in flight.
+// A worker that is asked for the turn has to wait for its commands in flight.
 TEST_F(ContendedTurnTest, AFreeRunHasHalfASliceInFlightAndIsToppedUpWhenHalfOfThatHasEnded) {
   may_issue();
   grant(16ms);
@@ -179,7 +179,7 @@ TEST_F(ContendedTurnTest, LingeringInVainGetsShorterALongOneIsTriedNowAndThenAnd
   EXPECT_EQ(waits[kNextTrial], Linger::kLongest);
 }
 
-TEST_F(ContendedTurnTest, WhoDoesNotLingerAnyMoreLingersAgainAfterAShortPause) {
+TEST_F(ContendedTurnTest, ATurnLingersAgainAfterAShortPause) {
   const auto turn_of_one = [this] {
     may_issue();
     grant(6ms);

@@ -30,7 +30,7 @@ class TurnTest : public ::testing::Test {
     if (state() == TurnState::held) turn.state = static_cast<std::uint32_t>(TurnState::idle);
   }
 
-  /// What there is to issue next: always the same kernel.
+  /// The next command to issue: always the same kernel.
   static Next next(bool work) { return work ? Next(kKernel) : std::nullopt; }
 
   std::uint64_t may_issue(bool work = true) { return keeper.may_issue(next(work), now).count; }

@@ -1,4 +1,4 @@
-// What others take from a CPU device during a turn is not charged.
+// Time that others take from a CPU device during a turn is not charged.
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -48,7 +48,7 @@ struct StolenTurnTest : TurnTest {
   }
 };
 
-TEST_F(StolenTurnTest, WhatOthersTookIsNotCharged) {
+TEST_F(StolenTurnTest, TimeThatOthersTookIsNotCharged) {
   stolen = 1h;  // before the turn, when the device was somebody else's
   one_turn(4ms, 1ms);
   EXPECT_EQ(used(), 3ms);
@@ -75,7 +75,7 @@ TEST_F(StolenTurnTest, NoMoreIsForgivenThanTheTurnTook) {
   EXPECT_EQ(used(), 6ms);
 }
 
-TEST_F(StolenTurnTest, WhoLooksForTheftHearsForHowLongNothingWasUnderWay) {
+TEST_F(StolenTurnTest, TheLookForStolenTimeHearsForHowLongNothingWasUnderWay) {
   begin_turn();
   robbed.may_issue(kKernel, now);
   now += 100us;
@@ -117,7 +117,7 @@ TEST_F(StolenTurnTest, ALoneTurnEndsTheRest) {
   EXPECT_FALSE(rested);
 }
 
-TEST_F(StolenTurnTest, WhatIsStolenIsLookedAtAFewTimesInATurnHoweverShortTheCommands) {
+TEST_F(StolenTurnTest, StolenTimeIsReadAFewTimesInATurnHoweverShortTheCommands) {
   begin_turn();
   for (int i = 0; i < 50; ++i) one_command(100us, 10us);
   EXPECT_LE(looks, TurnMeter::kStolenLooks);

@@ -7,8 +7,8 @@
 // the end (at most vgpu::Linger::kLongest), and the dispatcher wakes up. These are left to the report; any
 // time beyond them is charged.
 //
-// On a CPU device others may take the processors from a turn. That is not the tenant's use, so the worker
-// leaves it out of its report (vgpu/turn/stolen_time.hpp). The daemon excuses it as far as the worker's
+// On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker
+// leaves that out of its report (vgpu/turn/stolen_time.hpp). The daemon excuses it as far as the worker's
 // process has not run, nor its program, by the kernel's clocks, and up to half of the turn. Whether others
 // have really run meanwhile shows on the long run (excused_time.hpp).
 //

@@ -17,10 +17,10 @@
 #include "runtime/control/pause.hpp"
 #include "runtime/daemon/books/long_command_book.hpp"
 #include "runtime/daemon/devices/view.hpp"
-#include "runtime/daemon/tenants/ids.hpp"
+#include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/token_bucket.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
-#include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/daemon/worker/output.hpp"
 #include "runtime/daemon/worker/process.hpp"
@@ -35,47 +35,48 @@ namespace fairgv::daemon {
 struct Session {
   enum class Stage { starting, running, ending };
   static constexpr TokenBucket::Rate kQuestions{20, 2};
+  using Time = std::chrono::steady_clock::time_point;
 
-  SessionId id;
-  TenantId tenant;
-  std::string tenant_name;
-  PeerCredentials peer;
+  SessionId id{};
+  TenantId tenant{};
+  std::string tenant_name{};
+  PeerCredentials peer{};
   Account account{};
-  std::string program;
+  std::string program{};
   std::uint64_t features = 0;  // that the client has named
-  session::SlicingWish slicing;
+  session::SlicingWish slicing{};
   session::Api api = session::Api::opencl;  // that its program speaks
-  LongCommandBook long_commands;
+  LongCommandBook long_commands{};
   DeviceView devices{};                    // that its worker sees, once it is ready
   std::optional<control::Pause> paused{};  // by itself; its tenant may be, too
   /// Before then it may not run, since sessions of its tenant were killed before it.
-  std::optional<std::chrono::steady_clock::time_point> held_back_until{};
-  std::chrono::steady_clock::time_point started{};
+  std::optional<Time> held_back_until{};
+  Time started{};
   Stage stage = Stage::starting;
-  std::chrono::steady_clock::time_point give_up;  // while starting: the worker must be ready by then
+  Time give_up{};  // while starting: the worker must be ready by then
 
-  Socket client;
-  Socket channel;  // to the worker, which alone speaks; its hang-up says that the daemon is gone
-  Socket ledger;   // to the worker, about memory: it asks and is answered (MemoryBook)
-  UniqueFd knock;     // eventfd; see DispatchLoop
+  Socket client{};
+  Socket channel{};  // to the worker, which alone speaks; its hang-up says that the daemon is gone
+  Socket ledger{};   // to the worker, about memory: it asks and is answered (MemoryBook)
+  UniqueFd knock{};  // eventfd; see DispatchLoop
   session::TurnMemory turns;
-  std::optional<ring::Segment> segment;  // until it is handed to the client
-  UniqueFd segment_fd;             // from then on: only a daemon after this one needs it
-  UniqueFd output;  // read end of the worker's standard output, until it is handed to the client
+  std::optional<ring::Segment> segment{};  // until it is handed to the client
+  UniqueFd segment_fd{};                   // from then on: only a daemon after this one needs it
+  UniqueFd output{};  // read end of the worker's standard output, until it is handed to the client
   ring::HeaderView header;
-  WorkerProcess worker;
+  WorkerProcess worker{};
   std::optional<ProcessorClock> processor_clock{};  // the worker's
   std::optional<std::chrono::nanoseconds> ran{};    // by all its processes, as it was looked at last
   TokenBucket questions{kQuestions, {}};            // of its program, for what its driver has said
   std::unique_ptr<WorkerOutput> messages{};  // the worker's standard error; none: an older daemon's has ours
   /// When to look again whether anything is left of a worker that has ended.
-  std::optional<std::chrono::steady_clock::time_point> clear_at{};
+  std::optional<Time> clear_at{};
   unsigned clear_looks = 0;  // so far
 
-  EventLoop::Watch client_watch;
-  EventLoop::Watch channel_watch;
-  EventLoop::Watch ledger_watch;
-  EventLoop::Watch worker_watch;
+  EventLoop::Watch client_watch{};
+  EventLoop::Watch channel_watch{};
+  EventLoop::Watch ledger_watch{};
+  EventLoop::Watch worker_watch{};
 };
 
 }  // namespace fairgv::daemon

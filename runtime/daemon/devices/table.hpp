@@ -1,0 +1,22 @@
+// The host's devices: all that any worker has seen. Each worker sees some of them (DeviceView).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/daemon/devices/hardware.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+
+struct DeviceTable {
+  std::vector<session::DeviceDescription> devices;
+  Hardware hardware;  // by device
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(devices.size()); }
+  bool empty() const { return devices.empty(); }
+  /// Whether everything of it is in the books of a device before it.
+  bool is_elsewhere(std::uint32_t device) const { return hardware[device] != device; }
+};
+
+}  // namespace fairgv::daemon

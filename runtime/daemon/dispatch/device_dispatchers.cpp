@@ -1,0 +1,164 @@
+#include "runtime/daemon/dispatch/device_dispatchers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sched/policies/registry.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+TurnRules turn_rules(const DeviceRule& rule) {
+  return {rule.slices, rule.hold_limit};
+}
+
+}  // namespace
+
+void DeviceDispatchers::set_rules(DeviceRules rules, Time now) {
+  const DeviceRules before = std::exchange(rules_, std::move(rules));
+  for (std::uint32_t device = 0; device < size(); ++device) go_by_rule(device, before.of(device), now);
+}
+
+void DeviceDispatchers::set_policy(const std::string& policy, std::optional<std::uint32_t> device, Time now) {
+  const DeviceRules before = rules_;
+  if (device) {
+    rules_.by_index.try_emplace(hardware_[*device], rules_.common).first->second.policy = policy;
+  } else {
+    rules_.common.policy = policy;
+    for (auto& [index, rule] : rules_.by_index) rule.policy = policy;
+  }
+  for (std::uint32_t index = 0; index < size(); ++index) go_by_rule(index, before.of(index), now);
+}
+
+void DeviceDispatchers::go_by_rule(std::uint32_t device, const DeviceRule& before, Time now) {
+  const DeviceRule& rule = rules_.of(device);
+  dispatchers_[device].set_rules(turn_rules(rule));
+  if (rule.policy == before.policy) return;
+  dispatchers_[device].set_policy(sched::make_policy(rule.policy, rule.slices.least), now);
+}
+
+Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
+  const DeviceRule& rule = rules_.of(size());
+  hardware_.push_back(hardware);
+  Dispatcher& added = dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slices.least));
+  added.set_rules(turn_rules(rule));
+  added.log().turn_on(tracing_);
+  return added;
+}
+
+void DeviceDispatchers::clear() {
+  dispatchers_.clear();
+  hardware_.clear();
+  entitlement_ = {};
+}
+
+void DeviceDispatchers::trace(bool on) {
+  tracing_ = on;
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.log().turn_on(on);
+}
+
+void DeviceDispatchers::add_session(const DispatchedSession& session, Time now) {
+  for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    const PlaceId place(session.id, session.devices.host(device));
+    Dispatcher& dispatcher = of(place.device);
+    dispatcher.add_tenant(session.tenant, session.weight, now);
+    dispatcher.set_weight(session.tenant, session.weight, now);
+    dispatcher.add_session(place, session.tenant, session.turns->devices[device], *session.header, now,
+                           session.ran);
+    dispatcher.set_suspended(place, session.suspended, now);
+  }
+  join(session, now);
+}
+
+void DeviceDispatchers::adopt_session(const DispatchedSession& session, const SessionBooks& books, Time now) {
+  const auto used = session.devices.pick(books.used_ns);
+  const auto work = session.devices.pick(books.work);
+  const auto turns = session.devices.pick(books.turns);
+  for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    const PlaceId place(session.id, session.devices.host(device));
+    Dispatcher& dispatcher = of(place.device);
+    dispatcher.add_tenant(session.tenant, session.weight, now);
+    dispatcher.adopt_session(place, session.tenant, session.turns->devices[device], *session.header,
+                             used[device], now, work[device], turns[device], session.ran);
+    dispatcher.set_suspended(place, session.suspended, now);
+  }
+  join(session, now);
+}
+
+void DeviceDispatchers::join(const DispatchedSession& session, Time now) {
+  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices, session.suspended};
+  if (!session.suspended) enter(session.tenant, session.weight, now);
+}
+
+void DeviceDispatchers::enter(TenantId id, std::uint32_t weight, Time now) {
+  ++members_[id];
+  entitlement_.set(id, weight, now);
+}
+
+void DeviceDispatchers::leave(TenantId id, Time now) {
+  if (--members_[id] != 0) return;
+  members_.erase(id);
+  entitlement_.set(id, 0, now);
+}
+
+void DeviceDispatchers::remove_session(SessionId id, Time now) {
+  const Member& member = sessions_.at(id);
+  if (!member.suspended) leave(member.tenant, now);
+  at_places(id, [now](Dispatcher& dispatcher, PlaceId place) { dispatcher.remove_session(place, now); });
+  sessions_.erase(id);
+}
+
+bool DeviceDispatchers::set_suspended(SessionId id, bool suspended, std::uint32_t weight, Time now) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return false;
+  Member& member = found->second;
+  if (std::exchange(member.suspended, suspended) == suspended) return false;
+  if (suspended) {
+    leave(member.tenant, now);
+  } else {
+    enter(member.tenant, weight, now);
+  }
+  at_places(id, [suspended, now](Dispatcher& dispatcher, PlaceId place) {
+    dispatcher.set_suspended(place, suspended, now);
+  });
+  return true;
+}
+
+const DeviceDispatchers::Member* DeviceDispatchers::find(SessionId id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : &found->second;
+}
+
+void DeviceDispatchers::set_weight(TenantId id, std::uint32_t weight, Time now) {
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_weight(id, weight, now);
+  if (members_.contains(id)) entitlement_.set(id, weight, now);
+}
+
+bool DeviceDispatchers::knows(TenantId id) const {
+  return std::any_of(dispatchers_.begin(), dispatchers_.end(), [id](const Dispatcher& dispatcher) {
+    return dispatcher.device().charges.accounts().knows(id);
+  });
+}
+
+bool DeviceDispatchers::may_forget(TenantId id) const {
+  return std::all_of(dispatchers_.begin(), dispatchers_.end(),
+                     [id](const Dispatcher& dispatcher) { return dispatcher.may_forget(id); });
+}
+
+void DeviceDispatchers::forget(TenantId id, Time now) {
+  for (Dispatcher& dispatcher : dispatchers_) {
+    if (dispatcher.charges().accounts().knows(id)) dispatcher.forget_tenant(id, now);
+  }
+  entitlement_.forget(id, now);
+}
+
+void DeviceDispatchers::restore_books(TenantId id, const std::vector<TenantBooks>& books,
+                                      std::uint32_t weight, std::chrono::nanoseconds entitled, Time now) {
+  entitlement_.restore(id, entitled);
+  for (std::size_t device = 0; device < std::min(dispatchers_.size(), books.size()); ++device) {
+    dispatchers_[device].add_tenant(id, weight, now);
+    dispatchers_[device].charges().accounts().at(id).restore(books[device]);
+  }
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,86 @@
+#include "runtime/daemon/dispatch/device_use.hpp"
+
+#include <algorithm>
+
+namespace fairgv::daemon {
+namespace {
+
+/// The tenant that uses the device now, as the page of the turn's session says.
+std::optional<TenantId> user_of(const Dispatcher& dispatcher) {
+  const auto& turn = dispatcher.device().turn;
+  if (!turn) return std::nullopt;
+  const SessionPlace& holder = dispatcher.device().places.at(turn->place);
+  return holder.is_busy() ? std::optional(holder.tenant) : std::nullopt;
+}
+
+}  // namespace
+
+sched::Duration slice_of(const Dispatcher& dispatcher) {
+  const DeviceState& device = dispatcher.device();
+  const bool holder_counts = device.turn && !device.line.has(device.places.at(device.turn->place).tenant);
+  return device.rules.slices.of(device.line.tenants() + (holder_counts ? 1 : 0));
+}
+
+DeviceUse use_of(Dispatcher& dispatcher, TenantId id, sched::Time now) {
+  const TenantAccount& account = dispatcher.device().charges.accounts().at(id);
+  const WaitHistogram recent = account.waits.recent(now);
+  DeviceUse use{.device_time = account.device_time,
+                .outside = account.outside,
+                .recent = recent_device_time(dispatcher, id, now),
+                .work = account.ended,
+                .waits = account.waits.all(),
+                .wait_p50 = recent.quantile(0.5),
+                .wait_p99 = recent.quantile(0.99),
+                .queue = static_cast<std::uint32_t>(dispatcher.device().line.length_of(id))};
+  for (const PlaceId member : dispatcher.device().places.of(id)) {
+    const SessionPlace& place = dispatcher.device().places.at(member);
+    use.work += dispatcher.work(member, now);
+    if (place.interactive()) use.interactive += 1;
+    if (place.is_busy()) use.queue += 1;
+  }
+  return use;
+}
+
+sched::Duration recent_device_time(const Dispatcher& dispatcher, TenantId id, sched::Time now) {
+  UsageWindow window = dispatcher.device().charges.accounts().at(id).window;
+  if (user_of(dispatcher) == id) {
+    const sched::Time until = dispatcher.device().turn->charged_until;
+    window.add(until, now, now - until);
+  }
+  return window.within(now);
+}
+
+std::vector<TracedTurn> take_turns(Dispatcher& dispatcher, sched::Time now, std::uint64_t& lost) {
+  auto turns = dispatcher.log().take(lost);
+  const auto& turn = dispatcher.device().turn;
+  if (dispatcher.log().is_on() && turn) turns.push_back(turn->traced(now, false));
+  return turns;
+}
+
+std::optional<sched::Duration> paid_by(const Dispatcher& dispatcher, PlaceId id, sched::Time now) {
+  const SessionPlace* const place = dispatcher.device().places.find(id);
+  if (place == nullptr || !place->user) return std::nullopt;
+  const auto& turn = dispatcher.device().turn;
+  if (!turn || turn->place != id || !place->is_busy()) return place->charged;
+  const sched::Duration coming = turn->contested ? now - turn->charged_until : place->under_way(now);
+  return place->charged + std::min(coming, turn->open(now));
+}
+
+std::unordered_map<TenantId, double> shares_of(const Dispatcher& dispatcher) {
+  const std::optional<TenantId> user = user_of(dispatcher);
+  const auto& accounts = dispatcher.device().charges.accounts().all();
+  const auto uses = [&](TenantId id, const TenantAccount& account) {
+    return account.in_turns > sched::Duration(0) || dispatcher.device().line.has(id) || user == id;
+  };
+  double weights = 0;
+  for (const auto& [id, account] : accounts) weights += uses(id, account) ? account.attributes.weight : 0;
+  std::unordered_map<TenantId, double> shares;
+  for (const auto& [id, account] : accounts) {
+    if (dispatcher.device().places.of(id).empty()) continue;
+    const double own = account.attributes.weight;
+    shares[id] = own / (uses(id, account) ? weights : weights + own);
+  }
+  return shares;
+}
+
+}  // namespace fairgv::daemon

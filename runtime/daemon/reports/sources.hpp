@@ -1,0 +1,19 @@
+// What reports are made of: for reading books.hpp and everything that is shown of them.
+#pragma once
+
+#include "runtime/daemon/devices/table.hpp"
+#include "runtime/daemon/dispatch/dispatch_looks.hpp"
+#include "runtime/daemon/sessions/sessions.hpp"
+#include "runtime/daemon/sessions/tenancies.hpp"
+
+namespace fairgv::daemon {
+
+/// All of it outlives who has this.
+struct Sources {
+  DispatchLooks& dispatch;
+  const Tenancies& tenancies;
+  const DeviceTable& devices;
+  const Sessions& sessions;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,88 @@
+#include "runtime/daemon/sessions/departures.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/json_fields.hpp"
+#include "runtime/daemon/service/close_aside.hpp"
+#include "runtime/daemon/sessions/processor_watch.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Before the second look at what is left of a worker that has ended. Each wait is twice the one before, up
+/// to so many times: processes take a moment to die, and only a broken driver keeps them.
+constexpr std::chrono::milliseconds kClearAgain{5};
+constexpr unsigned kMostDoublings = 8;
+
+}  // namespace
+
+void Departures::note_kill(Sessions& sessions, const Session& session, const std::string& reason) {
+  sessions.note({.session = session.id,
+                 .tenant = session.tenant_name,
+                 .uid = session.peer.uid,
+                 .pid = session.peer.pid,
+                 .program = session.program,
+                 .reason = printable(reason, kLongestKillReason),
+                 .at = Clock::now()});
+}
+
+void Departures::begin(Sessions& sessions, Session& session, const std::string& reason,
+                       std::optional<Fault> fault) const {
+  if (session.stage == Session::Stage::ending) return;
+  if (fault) {
+    tenancies_.registry().count_fault(session.tenant, *fault);
+    note_kill(sessions, session, reason);
+  }
+  if (session.stage == Session::Stage::running) judge(session, fault);
+  log_.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
+            reason);
+  if (session.stage == Session::Stage::starting) {
+    // The client may be gone already.
+    (void)session.client.send(to_text(session::Refused{reason}));
+  }
+  session.stage = Session::Stage::ending;
+  tenancies_.registry().retire(session.tenant);
+  session.header.close();
+  session.client_watch.reset();
+  session.client.close();
+  session.worker.kill();
+}
+
+/// Takes the session's end for its tenant's conduct: whether it was killed for what it did to others.
+void Departures::judge(const Session& session, std::optional<Fault> fault) const {
+  if (fault == Fault::watchdog || fault == Fault::violation) {
+    tenancies_.registry().note_kill(session.tenant, Clock::now());
+  } else if (!fault && dispatch_.looks().session(session.id).has_used_a_device) {
+    tenancies_.registry().note_good_conduct(session.tenant);
+  }
+}
+
+void Departures::go_on(Sessions& sessions, Session& session) {
+  (void)ProcessorWatch::look(session);
+  if (session.worker.clear()) return remove(sessions, session);
+  const unsigned doublings = std::min(session.clear_looks++, kMostDoublings);
+  session.clear_at = Clock::now() + kClearAgain * (1U << doublings);
+  if (session.clear_looks == kMostDoublings) {
+    spdlog::warn("session {} of tenant {}: processes that its worker has started do not end",
+                 session.id.value, session.tenant_name);
+  }
+}
+
+void Departures::remove(Sessions& sessions, Session& session) {
+  before_removal_(session);
+  dispatch_.remove_session(session.id, session.ran);
+  tenancies_.memory().end(session.id);
+  tenancies_.account_memory(session.tenant_name);
+  const TenantId tenant = session.tenant;
+  UniqueFd segment = std::move(session.segment_fd);  // often the last to hold it
+  sessions.remove(session.id);
+  close_aside(std::move(segment));
+  tenancies_.leave(tenant);
+}
+
+}  // namespace fairgv::daemon

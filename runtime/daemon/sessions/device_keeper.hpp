@@ -1,0 +1,44 @@
+// Keeps the table of the host's devices, as workers see them: a worker sees what its user may open, and what
+// nobody has seen before goes behind the others, with a dispatcher and a ledger.
+//
+// Used by the server's thread only. What it is given outlives it.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/devices/table.hpp"
+#include "runtime/daemon/devices/view.hpp"
+#include "runtime/daemon/dispatch/dispatch_loop.hpp"
+#include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/sessions/sessions.hpp"
+#include "runtime/daemon/sessions/tenancies.hpp"
+
+namespace fairgv::daemon {
+
+class DeviceKeeper {
+ public:
+  DeviceKeeper(const Config& config, DispatchLoop& dispatch, Tenancies& tenancies, UserLog& log)
+      : config_(config), dispatch_(dispatch), tenancies_(tenancies), log_(log) {}
+
+  const DeviceTable& table() const { return table_; }
+  /// One more, behind the others; `hardware` is the first that is the same, or itself.
+  void add(const session::DeviceDescription& device, std::uint32_t hardware);
+  /// The devices that this session's worker has seen. Where the table has no room for them, or has them
+  /// otherwise, it begins anew if nobody runs or owes anything.
+  Result<DeviceView> see(const Account& account, const std::vector<session::DeviceDescription>& seen,
+                         const Sessions& sessions);
+  /// The same devices as the books have them.
+  DeviceView in_books(const DeviceView& view) const { return view.through(table_.hardware); }
+
+ private:
+  bool begin_anew(const Sessions& sessions);
+
+  const Config& config_;
+  DispatchLoop& dispatch_;
+  Tenancies& tenancies_;
+  UserLog& log_;
+  DeviceTable table_;
+};
+
+}  // namespace fairgv::daemon

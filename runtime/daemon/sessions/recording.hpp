@@ -1,0 +1,17 @@
+// Whether a session's worker and its client record what they do (session/trace.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/ring/segment.hpp"
+#include "runtime/session/turn.hpp"
+
+namespace fairgv::daemon {
+
+/// From now on, under this number. `device`: as the session's worker counts; none: all.
+void start_recording(session::TurnPage& page, ring::SegmentHeader& header,
+                     std::optional<std::uint32_t> device, std::uint32_t number);
+void stop_recording(session::TurnPage& page, ring::SegmentHeader& header);
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,58 @@
+// The sessions that there are, whatever their stage, and the latest that were killed.
+//
+// A plain collection: SessionTable changes it, everybody else looks. Used by the server's thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "runtime/daemon/books/kill_book.hpp"
+#include "runtime/daemon/sessions/session.hpp"
+
+namespace fairgv::daemon {
+
+class Sessions {
+ public:
+  using Map = std::map<SessionId, std::unique_ptr<Session>>;
+
+  const Map& all() const { return map_; }
+  bool empty() const { return map_.empty(); }
+  std::size_t size() const { return map_.size(); }
+  /// Null: there is none.
+  Session* find(SessionId id) const {
+    const auto found = map_.find(id);
+    return found == map_.end() ? nullptr : found->second.get();
+  }
+  /// Whose owner this is.
+  std::size_t count_of(uid_t owner) const {
+    return static_cast<std::size_t>(std::count_if(
+        map_.begin(), map_.end(), [&](const auto& entry) { return entry.second->account.owner == owner; }));
+  }
+  bool all_in(Session::Stage stage) const {
+    return std::all_of(map_.begin(), map_.end(),
+                       [stage](const auto& entry) { return entry.second->stage == stage; });
+  }
+  bool any_in(Session::Stage stage) const {
+    return std::any_of(map_.begin(), map_.end(),
+                       [stage](const auto& entry) { return entry.second->stage == stage; });
+  }
+
+  Session& add(std::unique_ptr<Session> session) {
+    const SessionId id = session->id;
+    return *map_.emplace(id, std::move(session)).first->second;
+  }
+  void remove(SessionId id) { map_.erase(id); }
+
+  /// Sessions that somebody or something has ended before their programs did.
+  const KillBook& kills() const { return kills_; }
+  void note(Kill kill) { kills_.note(std::move(kill)); }
+
+ private:
+  Map map_;
+  KillBook kills_;
+};
+
+}  // namespace fairgv::daemon

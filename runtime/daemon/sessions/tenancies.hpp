@@ -1,0 +1,58 @@
+// The tenants with all that is kept of them: names and wishes, memory, and what they owe at the dispatchers.
+// What changes for a tenant in one of the three changes here in all.
+//
+// Used by the server's thread only. The configuration and the dispatch loop outlive it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "runtime/daemon/books/memory_book.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/dispatch/dispatch_loop.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
+
+namespace fairgv::daemon {
+
+class Tenancies {
+ public:
+  Tenancies(const Config& config, DispatchLoop& dispatch)
+      : config_(config), dispatch_(dispatch), registry_(config.tenants) {}
+
+  TenantRegistry& registry() { return registry_; }
+  const TenantRegistry& registry() const { return registry_; }
+  MemoryBook& memory() { return memory_; }
+  const MemoryBook& memory() const { return memory_; }
+  /// Who keeps totals looks once more: called before they are forgotten.
+  void call_before_forgetting(std::function<void()> call) { before_forgetting_ = std::move(call); }
+  void about_to_forget() const { before_forgetting_(); }
+
+  /// Of one that is known.
+  std::uint32_t weight_of(TenantId id) const { return registry_.find(id)->weight; }
+  /// One more session; see TenantRegistry.
+  Result<Tenant> join(const std::string& name, const TenantRegistry::Applicant& who,
+                      std::optional<std::uint32_t> weight, std::optional<MemorySize> memory);
+  /// Its session has not come to be.
+  void give_up(TenantId id);
+  /// Its session is gone. Departed tenants that are too many and owe nothing are forgotten.
+  void leave(TenantId id);
+
+  /// After `fairgv set`, or when the tenant's latest program asked for a weight.
+  void apply_weight(const Tenant& tenant) { dispatch_.set_weight(tenant.id, tenant.weight); }
+  /// After a rule or a tenant has changed.
+  void refresh_memory() { memory_.refresh(config_.devices, registry_); }
+  /// What the tenant holds may have changed just now.
+  void account_memory(const std::string& tenant);
+  /// The configuration was read again.
+  void configure();
+
+ private:
+  const Config& config_;
+  DispatchLoop& dispatch_;
+  TenantRegistry registry_;
+  MemoryBook memory_;
+  std::function<void()> before_forgetting_ = [] {};
+};
+
+}  // namespace fairgv::daemon

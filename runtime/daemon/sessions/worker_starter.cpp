@@ -1,0 +1,210 @@
+#include "runtime/daemon/sessions/worker_starter.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/page.hpp"
+#include "runtime/daemon/worker/control_group.hpp"
+#include "runtime/daemon/worker/cuda_driver.hpp"
+#include "runtime/daemon/worker/options.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kOutputPipeBytes = 1 << 20;
+
+constexpr const char* kNoCudaDriver =
+    "there is no CUDA driver here, and this FairGV was built without its software one: install NVIDIA's, or "
+    "name one as library in [cuda]";
+
+/// Where client and worker should both map their segment, so that shared virtual memory has one address:
+/// below what mmap hands out on x86-64 by itself, and where the sanitizers allow mappings. Sessions take
+/// places in turn because the child of a fork still has its parent's segment in the way.
+constexpr std::uint64_t kFirstPlace = 0x7e80'0000'0000;
+constexpr std::uint64_t kPlaceBytes = std::uint64_t{72} << 30;  // a segment is a bit over 64 GiB
+constexpr std::uint64_t kPlaces = 6;
+
+std::uint64_t place_of(SessionId session) {
+  return kFirstPlace + session.value % kPlaces * kPlaceBytes;
+}
+
+/// Nothing but its size keeps a memory file from being filled.
+std::uint64_t arena_bytes(const SessionRule& rule) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page;
+  const std::uint64_t bytes = std::min(rule.shared_memory.value_or(machine), kMostSharedMemory);
+  return round_down_to_page(bytes);
+}
+
+/// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
+Result<std::optional<User>> identity_for(const PeerCredentials& peer) {
+  if (::geteuid() == 0) {
+    if (peer.uid == 0) return std::optional<User>();
+    return std::optional(look_up_user(peer.uid, peer.gid));
+  }
+  if (peer.uid == ::geteuid()) return std::optional<User>();
+  return Error{"this daemon serves user " + std::to_string(::geteuid()) + " only and you are user " +
+               std::to_string(peer.uid) +
+               ": start your own with 'fairgv run', or ask for a fairgvd that runs as root"};
+}
+
+/// What the client and the configuration want.
+std::uint64_t wanted_features(const session::Hello& hello, const Config& config) {
+  return config.session.driver_messages ? hello.features
+                                        : hello.features & ~std::uint64_t{session::kDriverMessages};
+}
+
+struct OutputPipe {
+  UniqueFd reader, writer;
+};
+
+/// Where the worker's driver writes what kernels print; the client reads it whenever it likes.
+Result<OutputPipe> make_output_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
+  OutputPipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  if (::fcntl(pipe.reader.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return system_error("cannot make a pipe non-blocking");
+  }
+  // Room for a talkative kernel while the client is busy. Refused to users with many pipes: then it is
+  // smaller.
+  ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, kOutputPipeBytes);
+  return pipe;
+}
+
+struct Channel {
+  Socket ours, theirs;
+};
+
+/// A worker cannot make us wait, nor send us descriptors.
+Result<Channel> make_channel() {
+  FAIRGV_TRY(ends, Socket::pair());
+  auto& [ours, theirs] = ends.value();
+  ours.refuse_descriptors();
+  FAIRGV_CHECK(ours.set_nonblocking());
+  return Channel{std::move(ours), std::move(theirs)};
+}
+
+}  // namespace
+
+void WorkerStarter::tell_unusable_drivers(const session::WorkerReady& ready) {
+  if (std::exchange(installation_.examined, true)) return;
+  for (const std::string& reason : ready.unusable) {
+    spdlog::warn("a driver cannot be opened and is left out: {}: install what it lacks, or remove it",
+                 reason);
+  }
+}
+
+Result<std::unique_ptr<Session>> WorkerStarter::start(SessionId id, const Tenant& tenant,
+                                                      const PeerCredentials& peer, const Account& account,
+                                                      const session::Hello& hello) const {
+  FAIRGV_TRY(identity, identity_for(peer));
+  FAIRGV_TRY(made, make(id, tenant, peer, account, hello));
+  FAIRGV_TRY(command, command_for(made.value()));
+  command->run_as = identity.value();
+  std::vector<std::string> drivers = installation_.drivers;
+  drivers.insert(drivers.end(), made->cuda.begin(), made->cuda.end());
+  FAIRGV_TRY(cage, plan_cage(config_.worker, config_.vendors,
+                             {command->program, command->vendors, drivers, command->run_as}));
+  command->cage = std::move(cage).value();
+  std::optional<ControlGroup> group;
+  if (const auto& folder = control_group_folder()) {
+    FAIRGV_TRY(made_group, ControlGroup::make(*folder, id.value));
+    group = std::move(made_group).value();
+  }
+  FAIRGV_TRY(worker, WorkerProcess::spawn(std::move(command).value(), std::move(group)));
+  Session& session = *made->session;
+  session.worker = std::move(worker).value();
+  session.processor_clock.emplace(session.worker.pid());
+  return std::move(made->session);
+}
+
+/// Everything that the worker inherits but its options.
+Result<WorkerStarter::Made> WorkerStarter::make(SessionId id, const Tenant& tenant,
+                                                const PeerCredentials& peer, const Account& account,
+                                                const session::Hello& hello) const {
+  ring::SegmentSizes sizes;
+  sizes.arena_bytes = arena_bytes(config_.session);
+  FAIRGV_TRY(segment, ring::Segment::create(sizes, place_of(id)));
+  FAIRGV_TRY(header, ring::HeaderView::attach(segment->fd()));
+  header->header().limits.objects.store(config_.tuning.objects, std::memory_order_relaxed);
+  FAIRGV_TRY(turns, session::TurnMemory::create());
+  FAIRGV_TRY(channel, make_channel());
+  FAIRGV_TRY(ledger, make_channel());
+  OutputPipe output;
+  if ((hello.features & session::kKernelOutput) != 0) {
+    FAIRGV_TRY(pipe, make_output_pipe());
+    output = std::move(pipe).value();
+  }
+  FAIRGV_TRY(messages, WorkerOutput::make());
+  UniqueFd knock(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!knock) return system_error("cannot make an event descriptor");
+  const auto now = Clock::now();
+  std::unique_ptr<Session> session(new Session{.id = id,
+                                               .tenant = tenant.id,
+                                               .tenant_name = tenant.name,
+                                               .peer = peer,
+                                               .account = account,
+                                               .program = hello.program,
+                                               .features = wanted_features(hello, config_),
+                                               .slicing = hello.slicing,
+                                               .api = hello.api,
+                                               .started = now,
+                                               .give_up = now + kPatience,
+                                               .channel = std::move(channel->ours),
+                                               .ledger = std::move(ledger->ours),
+                                               .knock = std::move(knock),
+                                               .turns = std::move(turns).value(),
+                                               .segment = std::move(segment).value(),
+                                               .output = std::move(output.reader),
+                                               .header = std::move(header).value(),
+                                               .messages = std::move(messages->first)});
+  return Made{std::move(session),
+              std::move(channel->theirs),
+              std::move(ledger->theirs),
+              std::move(output.writer),
+              std::move(messages->second),
+              {},
+              {}};
+}
+
+/// All but the user and the cage.
+Result<WorkerCommand> WorkerStarter::command_for(Made& made) const {
+  const Session& session = *made.session;
+  session::WorkerOptions options = worker_options(config_);
+  options.session = session.id.value;
+  options.descriptors = {session.segment->fd(), session.turns.fd(), made.channel.fd(), made.ledger.fd(),
+                         session.knock.get()};
+  options.slicing_wish = session.slicing;
+  options.api = session.api;
+  options.examine_drivers = !installation_.examined;
+  if (session.api == session::Api::cuda) {
+    made.cuda = cuda_drivers(config_.cuda_library, installation_.program);
+    if (made.cuda.empty()) return Error{kNoCudaDriver};
+    options.cuda_libraries = made.cuda;
+  }
+  FAIRGV_TRY(told, write_worker_options(options));
+  made.options = std::move(told).value();
+  WorkerCommand command;
+  command.program = installation_.program;
+  command.arguments = {"--session", std::to_string(session.id.value), "--options-fd",
+                       std::to_string(made.options.get())};
+  command.inherited = {session.segment->fd(), session.turns.fd(),  made.channel.fd(),
+                       made.ledger.fd(),      session.knock.get(), made.options.get()};
+  command.output = made.output.get();
+  command.errors = made.errors.get();
+  command.channel = made.channel.fd();
+  command.vendors = installation_.vendors;
+  return command;
+}
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,52 @@
+// Starts the worker of a session: the memory that it shares with its client, the channels to it, and the
+// process in its cage.
+//
+// Used by the server's thread only. What it is given outlives it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/sessions/session.hpp"
+#include "runtime/daemon/tenants/tenants.hpp"
+#include "runtime/daemon/worker/installation.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+
+class WorkerStarter {
+ public:
+  /// How long a worker may take to open its driver.
+  static constexpr std::chrono::seconds kPatience{30};
+
+  WorkerStarter(const Config& config, Installation& installation)
+      : config_(config), installation_(installation) {}
+
+  /// A session of the client that said this hello, with its worker; the client's socket is the caller's.
+  Result<std::unique_ptr<Session>> start(SessionId id, const Tenant& tenant, const PeerCredentials& peer,
+                                         const Account& account, const session::Hello& hello) const;
+  /// Which drivers a worker could not open. Once is enough: the next worker would find the same.
+  void tell_unusable_drivers(const session::WorkerReady& ready);
+
+ private:
+  /// The session, and the worker's ends of what it shares with it.
+  struct Made {
+    std::unique_ptr<Session> session;
+    Socket channel, ledger;
+    UniqueFd output, errors;
+    UniqueFd options;               // what the worker is told
+    std::vector<std::string> cuda;  // libraries that it may open as a CUDA driver
+  };
+  Result<Made> make(SessionId id, const Tenant& tenant, const PeerCredentials& peer, const Account& account,
+                    const session::Hello& hello) const;
+  Result<WorkerCommand> command_for(Made& made) const;
+
+  const Config& config_;
+  Installation& installation_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,347 @@
+#include "runtime/daemon/turns/arbiter.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace fairgv::daemon {
+
+using session::DispatcherTurn;
+
+Arbiter::Arbiter(std::unique_ptr<sched::Policy> policy)
+    : policy_(std::move(policy)), device_{.rules = {sched::SliceRule::constant(policy_->slice())}} {
+  device_.charges.use_policy(*policy_);
+}
+
+void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
+  charge_holder(now);
+  stop_keeping(now);
+  policy_ = std::move(policy);
+  device_.charges.use_policy(*policy_);
+  for (const auto& [id, tenant] : device_.charges.accounts().all()) {
+    policy_->add(id, tenant.attributes, now);
+    if (device_.line.has(id)) policy_->wake(id, now);
+  }
+  if (device_.turn) {
+    const TenantId holder = holding_place().tenant;
+    policy_->wake(holder, now);
+    policy_->begin(holder, now);
+  } else {
+    grant_next(now);
+  }
+}
+
+// -- places that come and go
+
+void Arbiter::want(PlaceId id, SessionPlace& place, Time now) {
+  // Before the newcomer is compared with the holder: the policy must know what the holder has used.
+  charge_holder(now);
+  line_up(id, place, now);
+  device_.places.count_user(place, true);
+  policy_->wake(place.tenant, now);
+  if (device_.turn) {
+    device_.charges.contest(*device_.turn, holding_place(), now);
+    if (const auto from = policy_->preempts(place.tenant, holding_place().tenant, now)) {
+      device_.turn->ends = std::min(device_.turn->ends.value_or(Time::max()), std::max(*from, now));
+    }
+    reclaim_turn(now);
+  } else if (!kept_for_ || *kept_for_ == place.tenant ||
+             policy_->preempts(place.tenant, *kept_for_, now).value_or(Time::max()) <= now) {
+    stop_keeping(now);
+    grant_next(now);
+  }
+}
+
+void Arbiter::leave(PlaceId id, SessionPlace& place, Time now) {
+  device_.line.remove(id, place.tenant);
+  place.waiting = false;
+  if (!device_.line.empty()) return;
+  device_.charges.set_wanted(false, now);
+  if (device_.turn) device_.turn->obstructs_since.reset();
+}
+
+void Arbiter::adopt(PlaceId id, SessionPlace& place, State state, const std::optional<TurnBooks>& books,
+                    Time now) {
+  if (state == State::wanting) {
+    line_up(id, place, now);
+  } else {
+    if (device_.turn) {
+      // Both pages say that they have it, and pages say what workers write: the dispatcher before knew
+      // better.
+      const bool is_owner = books && !device_.turn->known_before;
+      const PlaceId other = is_owner ? device_.turn->place : id;
+      report_broken(other, device_.places.at(other), "took the device without a turn", now);
+      if (!is_owner) return;
+    }
+    device_.turn = TurnInProgress::adopted(id, *place.turn, state == State::busy_asked, books, now);
+  }
+  policy_->wake(place.tenant, now);
+}
+
+void Arbiter::resume(Time now) {
+  if (!device_.turn) return grant_next(now);
+  policy_->begin(holding_place().tenant, now);
+  if (device_.line.empty()) return;
+  device_.charges.contest(*device_.turn, holding_place(), now);
+  deadline_ = now + kPatience;
+}
+
+void Arbiter::break_off(SessionPlace& place, Time now) {
+  charge(place, now);
+  device_.charges.charge_broken_off(*device_.turn, place, now);
+  device_.charges.charge_least(*device_.turn, place, now);
+  forget_turn(now);
+  policy_->end(place.tenant, now);
+}
+
+void Arbiter::settle(TenantId tenant, bool had_turn, Time now) {
+  tell_company();
+  const bool kept = kept_for_ == tenant && device_.places.of(tenant).empty();
+  if (kept) stop_keeping(now);
+  block_if_idle(tenant, now);
+  if (had_turn || kept) grant_next(now);
+}
+
+void Arbiter::look_at_holder(SessionPlace& place, Time now) {
+  const State state = place.state();
+  switch (state) {
+    case State::idle:
+    case State::wanting:
+      end_turn(place, state, now);
+      return;
+    case State::held:
+    case State::busy:
+      return;
+    case State::busy_asked:
+      if (device_.turn->asked) return;
+      break;
+  }
+  report_broken(device_.turn->place, place, "put its turn into a state that the protocol does not have", now);
+}
+
+void Arbiter::suspend(PlaceId id, SessionPlace& place, Time now) {
+  charge_holder(now);
+  place.suspended = true;
+  if (device_.turn && device_.turn->place == id) {
+    // expire() takes it back, or asks for it, and again while it does not come.
+    device_.turn->ends = std::min(device_.turn->ends.value_or(now), now);
+    deadline_ = now;
+  } else if (place.waiting) {
+    place.waited = now - place.waiting_since;
+    leave(id, place, now);
+    block_if_idle(place.tenant, now);
+  }
+  device_.places.count_user(place, false);
+  tell_company();
+  if (kept_for_ == place.tenant && device_.places.all_suspended(place.tenant)) deadline_ = now;
+}
+
+// -- time
+
+void Arbiter::expire(Time now) {
+  if (!deadline_ || now < *deadline_) return;
+  deadline_.reset();
+  if (!device_.turn) {
+    stop_keeping(now);
+    grant_next(now);
+  } else if (!device_.line.empty() || holding_place().suspended) {
+    reclaim_turn(now);
+  }
+}
+
+std::optional<TurnInProgress::Window> Arbiter::end_expected() const {
+  const auto& turn = device_.turn;
+  if (!turn || turn->ends || turn->slice == Duration(0)) return std::nullopt;
+  if (device_.line.empty() || device_.line.length() > kMostWaitingAwake) return std::nullopt;
+  const SessionPlace& place = device_.places.at(turn->place);
+  // Relaxed: the worker's hint, which makes this thread poll in its own turns and no longer.
+  if (place.header->coscheduling.device_apart.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  return turn->end_expected();
+}
+
+void Arbiter::announce_next(Time now) {
+  const auto window = end_expected();
+  if (!window || now < window->from || std::exchange(device_.turn->announced, true)) return;
+  charge_holder(now);  // the policy must know what it has used
+  const sched::Decision decision = policy_->next(now);
+  if (!decision.turn) return;
+  const TenantId next = decision.turn->tenant;
+  if (!device_.line.has(next)) return;  // the holder again
+  device_.places.at(device_.line.first_of(next)).announce();
+}
+
+void Arbiter::charge_holder(Time now) {
+  // Looked at first: all that was used by then is in used_ns. While a command runs, it is not known since
+  // when.
+  const bool rests = device_.charges.may_rest() && (!device_.turn || holding_place().state() == State::held);
+  if (device_.turn) charge(holding_place(), now);
+  if (rests) device_.charges.tell_rest(now);
+}
+
+void Arbiter::report_broken(PlaceId id, SessionPlace& place, const std::string& reason, Time now,
+                            bool held_too_long) {
+  if (place.broken) return;
+  place.broken = true;
+  if (place.waiting) {
+    leave(id, place, now);
+    block_if_idle(place.tenant, now);
+  }
+  broken_.push_back({id.session, "the worker " + reason, held_too_long});
+}
+
+// -- inside
+
+/// Charges what the holder has measured; false if it broke the protocol.
+bool Arbiter::charge(SessionPlace& place, Time now) {
+  if (device_.charges.charge_reported(*device_.turn, place, now)) return true;
+  report_broken(device_.turn->place, place, "reported less device time than before", now);
+  return false;
+}
+
+void Arbiter::line_up(PlaceId id, SessionPlace& place, Time now) {
+  place.waiting = true;
+  place.waiting_since = now;
+  device_.charges.set_wanted(true, now);
+  device_.line.add(id, place.tenant);
+}
+
+/// To the session that uses the device, whether it is shared.
+void Arbiter::tell_company() {
+  if (device_.turn) holding_place().tell_company(device_.places.shared());
+}
+
+void Arbiter::block_if_idle(TenantId id, Time now) {
+  const bool holds = (device_.turn && holding_place().tenant == id) || kept_for_ == id;
+  if (!holds && !device_.line.has(id)) policy_->block(id, now);
+}
+
+void Arbiter::stop_keeping(Time now) {
+  if (!kept_for_) return;
+  const TenantId id = *std::exchange(kept_for_, std::nullopt);
+  block_if_idle(id, now);
+}
+
+/// Somebody waits, or the holder is suspended: sees to it that the turn comes to an end. Called when that
+/// begins and then, as long as it is so, every kPatience.
+void Arbiter::reclaim_turn(Time now) {
+  TurnInProgress& turn = *device_.turn;
+  if (turn.ends && now < *turn.ends) {
+    deadline_ = turn.ends;
+    return;
+  }
+  SessionPlace& place = holding_place();
+  deadline_ = now + kPatience;
+  if (place.broken) return;  // remove_session() ends its turn
+  if (!device_.line.empty()) watch_obstruction(place, now);
+  // The worker may move between our look and our move, any number of times; a few tries are enough for an
+  // honest one, and a busy one is asked again after the patience.
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const State state = place.state();
+    if (state == State::held) {
+      // A turn of limited length is given back by itself; one that lies unused for long is not.
+      const bool leave = turn.ends ? turn.is_fresh(place, now) : now < turn.granted + kPatience;
+      if (leave) {
+        deadline_ = turn.granted + (turn.ends ? Duration(TurnInProgress::kFreshGrant) : Duration(kPatience));
+        return;
+      }
+      if (DispatcherTurn(*place.turn).take_back()) {
+        turn.taken_back = true;
+        return end_turn(place, State::idle, now);
+      }
+    } else if (state == State::busy && turn.ends) {
+      turn.asked = DispatcherTurn(*place.turn).ask();
+      if (turn.asked) return;
+    } else {
+      return look_at_holder(place, now);
+    }
+  }
+}
+
+/// The watchdog. What the worker has done since does not matter: honest ones give back within a slice, unless
+/// a single command lasts longer.
+void Arbiter::watch_obstruction(SessionPlace& place, Time now) {
+  const Duration limit = device_.rules.hold_limit;
+  if (!device_.turn->outlasts(limit, now) || !place.is_busy()) return;
+  const double seconds = std::chrono::duration<double>(limit).count();
+  report_broken(
+      device_.turn->place, place,
+      fmt::format("held a device for more than {:g} s while others waited for it (hold_limit_s)", seconds),
+      now, true);
+}
+
+/// The turn came back: the state is idle or wanting. Charges it and finds the next.
+void Arbiter::end_turn(SessionPlace& place, State state, Time now) {
+  const PlaceId id = device_.turn->place;
+  const bool honest = charge(place, now);
+  device_.charges.charge_least(*device_.turn, place, now);
+  const bool paused =
+      state == State::idle && honest && !place.suspended && !device_.turn->taken_back && device_.turn->worked;
+  forget_turn(now);
+  policy_->end(place.tenant, now);
+  if (state == State::wanting && honest && !place.suspended) line_up(id, place, now);
+  if (paused && !device_.line.has(place.tenant)) {
+    if (const auto until = policy_->pause(place.tenant, now)) {
+      kept_for_ = place.tenant;
+      deadline_ = until;
+      return;
+    }
+  }
+  block_if_idle(place.tenant, now);
+  grant_next(now);
+}
+
+void Arbiter::forget_turn(Time now) {
+  log_.note(device_.turn->traced(now, true));
+  device_.turn.reset();
+}
+
+void Arbiter::grant_next(Time now) {
+  deadline_.reset();
+  while (!device_.line.empty()) {
+    policy_->set_slice(device_.rules.slices.of(device_.line.tenants()));
+    const sched::Decision decision = policy_->next(now);
+    if (!decision.turn) {
+      deadline_ = decision.ask_again;
+      return;
+    }
+    const PlaceId id = device_.line.first_of(decision.turn->tenant);
+    if (grant(id, device_.places.at(id), *decision.turn, now)) return;
+  }
+}
+
+bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Time now) {
+  const bool alone = device_.line.length() == 1;
+  const bool by_clock = next.end == sched::TurnEnd::clock;
+  // Read before the grant: afterwards the worker may count on.
+  const std::uint64_t commands = place.turn->commands.load(std::memory_order_relaxed);
+  const Duration slice = alone || by_clock ? Duration(0) : next.slice;
+  place.tell_company(device_.places.shared());
+  if (!DispatcherTurn(*place.turn).grant({slice, by_clock ? sched::kDriverQueue : 0})) {
+    report_broken(id, place, "withdrew its wish for the device", now);
+    return false;
+  }
+  leave(id, place, now);
+  device_.charges.accounts().at(place.tenant).waits.add(now - place.waiting_since, now);
+  TurnInProgress& turn = device_.turn.emplace(TurnInProgress{.place = id,
+                                                             .commands = commands,
+                                                             .wanted = place.waiting_since,
+                                                             .slice = slice,
+                                                             .granted = now,
+                                                             .charged_until = now});
+  if (by_clock) {
+    turn.ends = now + next.slice;
+  } else if (alone) {
+    turn.ends = now;
+  }
+  if (!alone) {
+    device_.charges.contest(turn, place, now);
+    deadline_ = turn.ends.value_or(now + kPatience);
+  }
+  policy_->begin(place.tenant, now);
+  place.wake();
+  if (slice > Duration(0)) place.switch_in();
+  return true;
+}
+
+}  // namespace fairgv::daemon

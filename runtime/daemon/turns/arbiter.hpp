@@ -1,0 +1,122 @@
+// The turn on one device: gives it to one place after another as the policy says, and gets it back.
+//
+// A turn is granted, asked for, taken back and given back on the atomics of the session's page, which its
+// worker moves at the same time (session/turn.hpp). The dispatcher says who comes, goes and knocks; the
+// policy says who is next, for how long, and for whom the device is kept.
+//
+// Invariant, kept by every call: when nobody has the turn, nobody wants it, it is being kept for somebody, or
+// the policy leaves it idle until the deadline.
+//
+// A device cannot be taken from a command that runs. Whoever holds it for longer than the hold limit while
+// somebody else wants it counts as broken, so that its worker is killed: one kernel that never ends must not
+// end the device for everybody.
+//
+// Pure logic beside the shared pages, time is an argument; not thread-safe, the dispatcher owns it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/daemon/tenants/ids.hpp"
+#include "runtime/daemon/turns/device_state.hpp"
+#include "runtime/daemon/turns/turn_log.hpp"
+#include "runtime/session/turn.hpp"
+#include "sched/policy.hpp"
+
+namespace fairgv::daemon {
+
+/// A session that broke the turn protocol, or held a device for too long, and how.
+struct BrokenSession {
+  SessionId session;
+  std::string reason;
+  bool held_too_long = false;  // the hold limit, not the protocol
+};
+
+class Arbiter {
+ public:
+  using Time = sched::Time;
+  using Duration = sched::Duration;
+  using State = session::TurnState;
+
+  /// How often the holder is looked at while others wait, though it did not knock: a worker that was stopped
+  /// before it used its turn must not keep the others waiting.
+  static constexpr std::chrono::milliseconds kPatience{20};
+  /// Sessions. Where more wait, their programs need the host's processors, and nobody polls: with 64 tenants
+  /// beside one host processor each got 4 to 9 % less done (fairgv bench crowd).
+  static constexpr std::size_t kMostWaitingAwake = 8;
+
+  /// Every slice is as the policy has it, until the rules say otherwise.
+  explicit Arbiter(std::unique_ptr<sched::Policy> policy);
+
+  sched::Policy& policy() { return *policy_; }
+  const sched::Policy& policy() const { return *policy_; }
+  /// See Dispatcher::set_policy().
+  void set_policy(std::unique_ptr<sched::Policy> policy, Time now);
+
+  DeviceState& device() { return device_; }
+  const DeviceState& device() const { return device_; }
+  TurnLog& log() { return log_; }
+  bool has_turn(PlaceId id) const { return device_.turn && device_.turn->place == id; }
+
+  // -- places that come and go
+
+  /// One that wants the turn, and did not yet.
+  void want(PlaceId id, SessionPlace& place, Time now);
+  /// One that waits does so no longer.
+  void leave(PlaceId id, SessionPlace& place, Time now);
+  /// Of a dispatcher before this one: it waits, or it has the turn by its page; `books` are of that turn.
+  /// After the last one, resume().
+  void adopt(PlaceId id, SessionPlace& place, State state, const std::optional<TurnBooks>& books, Time now);
+  void resume(Time now);
+  /// The holder's session is gone: charges it. settle() must follow.
+  void break_off(SessionPlace& place, Time now);
+  /// A tenant has one place less, which is forgotten; `had_turn`: that one. Goes on with the next.
+  void settle(TenantId tenant, bool had_turn, Time now);
+  /// The holder may have moved its turn.
+  void look_at_holder(SessionPlace& place, Time now);
+  /// The place is suspended: whatever it has of the turn, or waits for, ends.
+  void suspend(PlaceId id, SessionPlace& place, Time now);
+  /// To the session that uses the device, whether it is shared.
+  void tell_company();
+
+  // -- time
+
+  std::optional<Time> deadline() const { return deadline_; }
+  void expire(Time now);
+  /// See Dispatcher.
+  std::optional<TurnInProgress::Window> end_expected() const;
+  void announce_next(Time now);
+  void charge_holder(Time now);
+
+  /// It gets no turn any more.
+  void report_broken(PlaceId id, SessionPlace& place, const std::string& reason, Time now,
+                     bool held_too_long = false);
+  std::vector<BrokenSession> take_broken() { return std::exchange(broken_, {}); }
+
+ private:
+  SessionPlace& holding_place() { return device_.places.at(device_.turn->place); }
+  bool charge(SessionPlace& place, Time now);
+  void line_up(PlaceId id, SessionPlace& place, Time now);
+  void block_if_idle(TenantId id, Time now);
+  void stop_keeping(Time now);
+  void reclaim_turn(Time now);
+  void watch_obstruction(SessionPlace& place, Time now);
+  void end_turn(SessionPlace& place, State state, Time now);
+  void forget_turn(Time now);
+  void grant_next(Time now);
+  bool grant(PlaceId id, SessionPlace& place, const sched::Turn& turn, Time now);
+
+  std::unique_ptr<sched::Policy> policy_;
+  DeviceState device_;
+  /// Nobody has the turn: the device is kept for this one until the deadline.
+  std::optional<TenantId> kept_for_;
+  std::optional<Time> deadline_;
+  std::vector<BrokenSession> broken_;
+  TurnLog log_;
+};
+
+}  // namespace fairgv::daemon

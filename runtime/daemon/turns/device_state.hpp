@@ -1,0 +1,31 @@
+// One device as its dispatcher sees it.
+#pragma once
+
+#include <optional>
+
+#include "runtime/daemon/turns/charges.hpp"
+#include "runtime/daemon/turns/place.hpp"
+#include "runtime/daemon/turns/turn_in_progress.hpp"
+#include "runtime/daemon/turns/waiting_line.hpp"
+#include "sched/slice_rule.hpp"
+#include "sched/types.hpp"
+
+namespace fairgv::daemon {
+
+/// How turns are given on one device.
+struct TurnRules {
+  sched::SliceRule slices;
+  /// How long a session may keep others waiting in one turn; 0: for ever.
+  sched::Duration hold_limit{0};
+};
+
+/// For others to look at, and for the dispatcher alone to change.
+struct DeviceState {
+  TurnRules rules;
+  Places places{};
+  WaitingLine line{};
+  Charges charges{};
+  std::optional<TurnInProgress> turn{};
+};
+
+}  // namespace fairgv::daemon

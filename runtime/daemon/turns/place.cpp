@@ -1,0 +1,104 @@
+#include "runtime/daemon/turns/place.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairgv::daemon {
+
+using session::TurnState;
+
+TurnState SessionPlace::state() const {
+  return session::DispatcherTurn(*turn).look();
+}
+
+bool SessionPlace::is_busy() const {
+  const TurnState now = state();
+  return now == TurnState::busy || now == TurnState::busy_asked;
+}
+
+bool SessionPlace::interactive() const {
+  return turn->interactive_cpu.load(std::memory_order_relaxed) != 0;
+}
+
+const char* SessionPlace::waits_for() const {
+  return session::name_of_wait(turn->waits_for.load(std::memory_order_relaxed));
+}
+
+session::CompileClock SessionPlace::compile_clock() const {
+  return session::CompileClock(turn->compile_clock.load(std::memory_order_relaxed));
+}
+
+sched::Duration SessionPlace::under_way(sched::Time now) const {
+  // Relaxed: beside a state that was looked at it may be of the interval before or after. Read once.
+  const std::uint64_t since = turn->under_way_since_ns.load(std::memory_order_relaxed);
+  const auto moment = static_cast<std::uint64_t>(now.time_since_epoch().count());
+  return since == 0 ? sched::Duration(0) : sched::Duration(moment - std::min(since, moment));
+}
+
+void SessionPlace::tell_company(bool shared) const {
+  turn->company.store(shared ? 1 : 0, std::memory_order_relaxed);
+}
+
+void SessionPlace::wake() const {
+  ring::ring(header->worker_bell);
+}
+
+void SessionPlace::announce() const {
+  turn->due.fetch_add(1, std::memory_order_relaxed);
+  wake();
+}
+
+void SessionPlace::switch_in() const {
+  // Relaxed, and read once: the worker's hint, with which it can only wake its own client.
+  const std::uint32_t cpu = turn->interactive_cpu.load(std::memory_order_relaxed);
+  if (cpu == 0) return;
+  header->coscheduling.switch_in();
+  ring::ring_on_cpu(header->completion_bell, cpu - 1);
+}
+
+SessionPlace& Places::add(PlaceId id, SessionPlace place) {
+  by_tenant_[place.tenant].places.push_back(id);
+  return places_[id] = std::move(place);
+}
+
+void Places::remove(PlaceId id) {
+  SessionPlace& place = places_.at(id);
+  count_user(place, false);
+  Members& members = by_tenant_.at(place.tenant);
+  std::erase(members.places, id);
+  if (members.places.empty()) by_tenant_.erase(place.tenant);
+  places_.erase(id);
+}
+
+SessionPlace* Places::find(PlaceId id) {
+  const auto found = places_.find(id);
+  return found == places_.end() ? nullptr : &found->second;
+}
+
+const SessionPlace* Places::find(PlaceId id) const {
+  const auto found = places_.find(id);
+  return found == places_.end() ? nullptr : &found->second;
+}
+
+const std::vector<PlaceId>& Places::of(TenantId tenant) const {
+  static const std::vector<PlaceId> none;
+  const auto found = by_tenant_.find(tenant);
+  return found == by_tenant_.end() ? none : found->second.places;
+}
+
+bool Places::all_suspended(TenantId tenant) const {
+  const auto& members = of(tenant);
+  return std::all_of(members.begin(), members.end(), [this](PlaceId id) { return at(id).suspended; });
+}
+
+void Places::count_user(SessionPlace& place, bool user) {
+  if (std::exchange(place.user, user) == user) return;
+  std::uint32_t& users = by_tenant_.at(place.tenant).users;
+  if (user) {
+    if (++users == 1) ++users_;
+  } else {
+    if (--users == 0) --users_;
+  }
+}
+
+}  // namespace fairgv::daemon

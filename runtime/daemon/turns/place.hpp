@@ -1,0 +1,96 @@
+// The places that sessions have at one device's dispatcher: their shared pages, and what is known of them.
+//
+// What a page says is its worker's word: every value is read once, and the dispatcher believes it within
+// bounds only. Pure logic beside the shared pages; not thread-safe, the dispatcher owns them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/daemon/books/work_counters.hpp"
+#include "runtime/daemon/tenants/ids.hpp"
+#include "runtime/ring/segment.hpp"
+#include "runtime/session/compile_clock.hpp"
+#include "runtime/session/turn.hpp"
+#include "sched/policy.hpp"
+
+namespace fairgv::daemon {
+
+/// The processor time that a worker's process has used in its life; nothing if it is gone.
+using ProcessorTimer = std::function<std::optional<sched::Duration>()>;
+
+/// `turn` and `header` are the session's, and outlive the place.
+struct SessionPlace {
+  TenantId tenant;
+  session::DeviceTurn* turn = nullptr;
+  ring::SegmentHeader* header = nullptr;
+  ClaimedWork work{};
+  sched::Time waiting_since{};
+  bool waiting = false;
+  bool user = false;  // has wanted the turn
+  bool broken = false;
+  bool suspended = false;      // never waits meanwhile
+  sched::Duration waited{0};   // for the turn that it wanted when it was suspended
+  std::uint64_t used_ns = 0;   // as last seen
+  sched::Duration charged{0};  // in its life
+  ProcessorTimer timer{};      // of its worker
+
+  session::TurnState state() const;
+  /// Whether it uses the device, as its page says.
+  bool is_busy() const;
+  /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
+  bool interactive() const;
+  /// Why its next command waits, as its worker says (session/turn_wait.hpp); empty: none does.
+  const char* waits_for() const;
+  /// Its worker's, if it is to be believed.
+  session::CompileClock compile_clock() const;
+  /// For how long commands have been under way of whose time nothing is in used_ns yet, as the worker says.
+  sched::Duration under_way(sched::Time now) const;
+
+  /// Whether others use the device, for a session that is about to.
+  void tell_company(bool shared) const;
+  /// Has its worker look at the turn that it was granted.
+  void wake() const;
+  /// Has its worker wake up, since its turn is near.
+  void announce() const;
+  /// GPU-centric coscheduling (FairGV, section 3.2.3, algorithms 3 and 4): the threads of an interactive
+  /// program wake up together with its worker, so that both sides of it run while it has the device.
+  void switch_in() const;
+};
+
+/// All places at one dispatcher, also by tenant.
+class Places {
+ public:
+  SessionPlace& add(PlaceId id, SessionPlace place);
+  void remove(PlaceId id);
+
+  SessionPlace* find(PlaceId id);
+  const SessionPlace* find(PlaceId id) const;
+  /// Of one that is there.
+  SessionPlace& at(PlaceId id) { return places_.at(id); }
+  const SessionPlace& at(PlaceId id) const { return places_.at(id); }
+  /// A tenant's.
+  const std::vector<PlaceId>& of(TenantId tenant) const;
+  bool all_suspended(TenantId tenant) const;
+
+  /// Whether the place counts among those that use the device.
+  void count_user(SessionPlace& place, bool user);
+  /// Whether several tenants use the device, though perhaps not now.
+  bool shared() const { return users_ > 1; }
+
+ private:
+  struct Members {
+    std::vector<PlaceId> places;
+    std::uint32_t users = 0;
+  };
+
+  std::unordered_map<PlaceId, SessionPlace> places_;
+  std::unordered_map<TenantId, Members> by_tenant_;  // of tenants that have any
+  std::size_t users_ = 0;                            // tenants with a place that has wanted the turn
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,61 @@
+#include "runtime/daemon/turns/turn_in_progress.hpp"
+
+#include <algorithm>
+
+#include "sched/turn_plan.hpp"
+
+namespace fairgv::daemon {
+
+TurnInProgress TurnInProgress::adopted(PlaceId id, const session::DeviceTurn& turn, bool asked,
+                                       const std::optional<TurnBooks>& books, Time now) {
+  // Relaxed: the dispatcher before wrote it, and a worker that did since only shortens or lengthens its turn.
+  const bool endless = turn.slice_ns.load(std::memory_order_relaxed) == 0;
+  TurnInProgress adopted{.place = id,
+                         .commands = turn.commands.load(std::memory_order_relaxed),
+                         .wanted = now,
+                         .slice = Duration(0),
+                         .granted = now,
+                         .charged_until = now,
+                         .asked = asked,
+                         .known_before = books.has_value()};
+  if (books) {
+    adopted.granted = std::min(books->granted, now);
+    adopted.charged_until = adopted.granted;
+    adopted.charged = books->charged;
+    adopted.contested = books->contested;
+    adopted.before = books->before;
+  }
+  if (endless) adopted.ends = now;
+  return adopted;
+}
+
+void TurnInProgress::contest(Time now, std::optional<Duration> ran_so_far) {
+  contested = now;
+  before = charged;
+  ran = ran_so_far;
+}
+
+void TurnInProgress::note_charge(Duration used, Time now) {
+  charged += used;
+  charged_until = now;
+}
+
+bool TurnInProgress::is_fresh(const SessionPlace& its, Time now) const {
+  return now < granted + kFreshGrant && its.turn->commands.load(std::memory_order_relaxed) == commands;
+}
+
+bool TurnInProgress::outlasts(Duration limit, Time now) {
+  if (!obstructs_since) obstructs_since = now;
+  return limit > Duration(0) && now - *obstructs_since > limit;
+}
+
+TurnInProgress::Window TurnInProgress::end_expected() const {
+  const Time end = granted + slice;
+  return {end - slice / sched::TurnPlan::kWorthwhileFraction, end + slice / kEndsLaterBy};
+}
+
+TracedTurn TurnInProgress::traced(Time now, bool over) const {
+  return {place.session, place.device, wanted, granted, now, charged, slice, over};
+}
+
+}  // namespace fairgv::daemon

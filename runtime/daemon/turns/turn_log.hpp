@@ -1,0 +1,58 @@
+// Turns of one device that are over, for who traces.
+//
+// Pure logic; not thread-safe, the dispatcher owns it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "runtime/daemon/tenants/ids.hpp"
+#include "sched/policy.hpp"
+
+namespace fairgv::daemon {
+
+struct TracedTurn {
+  SessionId session;
+  std::uint32_t device;  // of the host's, that it was for
+  sched::Time wanted;    // since when it was waited for
+  sched::Time granted;
+  sched::Time ended;  // or the moment of asking, if it is not over
+  sched::Duration charged{0};
+  sched::Duration slice{0};  // 0: without an end
+  bool over = true;
+};
+
+class TurnLog {
+ public:
+  static constexpr std::size_t kMost = 65'536;
+
+  /// Whether turns are remembered from now on, at most kMost until they are taken.
+  void turn_on(bool on) {
+    on_ = on;
+    turns_ = {};
+    lost_ = 0;
+  }
+  bool is_on() const { return on_; }
+  void note(const TracedTurn& turn) {
+    if (!on_) return;
+    if (turns_.size() < kMost) {
+      turns_.push_back(turn);
+    } else {
+      ++lost_;
+    }
+  }
+  /// Those since the last call; `lost` is added to.
+  std::vector<TracedTurn> take(std::uint64_t& lost) {
+    lost += std::exchange(lost_, 0);
+    return std::exchange(turns_, {});
+  }
+
+ private:
+  bool on_ = false;
+  std::vector<TracedTurn> turns_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,31 @@
+// A daemon's parts without its doors: what a table of sessions needs, put together as the server does it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "runtime/daemon/reports/report.hpp"
+#include "runtime/daemon/session_table.hpp"
+
+namespace fairgv::daemon {
+
+struct House {
+  explicit House(const std::filesystem::path& worker = {}, const std::filesystem::path& vendors = {})
+      : installation{worker, vendors} {}
+
+  Sources sources() { return {dispatch->looks(), tenancies, devices.table(), table.sessions()}; }
+  control::Report report() { return make_report(sources(), {}); }
+
+  Config config;
+  std::unique_ptr<EventLoop> events = std::move(EventLoop::create()).value();
+  std::unique_ptr<DispatchLoop> dispatch = std::move(DispatchLoop::start({})).value();
+  Installation installation;
+  UserLog log;
+  Entrance entrance{config};
+  Tenancies tenancies{config, *dispatch};
+  DeviceKeeper devices{config, *dispatch, tenancies, log};
+  SessionTable table{{config, *events, *dispatch, tenancies, devices, entrance, installation, log}};
+};
+
+}  // namespace fairgv::daemon
