@@ -42,7 +42,8 @@ struct ControlAnswer {
 
 class Control {
  public:
-  /// Who does what is asked for, and what is shown. All of it outlives this.
+  /// The parts of the daemon that carry out requests, and the sources of what is shown. All of them outlive
+  /// this.
   struct Needs {
     const Config& config;
     Entrance& entrance;

@@ -19,8 +19,7 @@ class Interventions {
   Interventions(TenantRegistry& tenants, SessionTable& sessions, UserLog& log)
       : tenants_(tenants), sessions_(sessions), log_(log) {}
 
-  /// Does what a request of one of the three kinds asks for. Doing it again is no error; what cannot be done
-  /// is one line.
+  /// Carries out a request of one of the three kinds. Repeating a request is no error; a failure is one line.
   Result<void> carry_out(const control::ControlRequest& request, const Account& by);
 
  private:

@@ -103,7 +103,7 @@ struct WorkerRule {
 /// Address space is set aside for no more.
 inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
 
-/// What the daemon itself gives each session.
+/// The daemon's own bounds and services for each session.
 struct SessionRule {
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
   bool driver_messages = true;                      // the program gets what its driver says

@@ -1,7 +1,8 @@
-// An option of the configuration: its name, type, range, unit, when a change holds, what it does, and where its value
-// lies. That place says where the value goes: each worker is told all of session::WorkerTuning, and nothing else of the
-// configuration. Everything that knows options (reading, `fairgv config show`, the man page, the differences that a
-// reload finds) goes by these rows (config/options.hpp), so that none of them can be old.
+// An option of the configuration: its name, type, range, unit, when a change holds, what it does, and where
+// its value lies. That place says where the value goes: each worker is told all of session::WorkerTuning, and
+// nothing else of the configuration. Everything that knows options (reading, `fairgv config show`, the man
+// page, the differences that a reload finds) goes by these rows (config/options.hpp), so that none of them
+// can be old.
 #pragma once
 
 #include <chrono>

@@ -51,8 +51,8 @@ class UsageKeeper {
   /// user's use.
   void ask(std::uint64_t token, const control::UsageQuery& query, std::optional<std::uint32_t> uid);
 
-  /// What a daemon after this one must not count again, by device; empty: the store is off. And of the one
-  /// before, once its sessions go on, after skip().
+  /// The totals that the next daemon must not count again, by device; empty: the store is off. restore()
+  /// takes those of the previous daemon, once its sessions go on, after skip().
   std::vector<usage::UsageAmounts> sampled(TenantId id) const;
   void restore(TenantId id, std::vector<usage::UsageAmounts> sampled);
 

@@ -27,7 +27,7 @@ class Trace {
     std::optional<uid_t> only_of;         // sessions on this user's account; none: everybody's
   };
 
-  /// What is recorded. All of it outlives the trace.
+  /// The parts of the daemon that are recorded. All of them outlive the trace.
   struct Subject {
     DispatchLooks& dispatch;
     const memquota::Ledger& memory;

@@ -67,7 +67,7 @@ class DeviceIssuer {
   void add(std::shared_ptr<DeviceCommand> ready) { ready_.push_back(std::move(ready)); }
   /// The command to issue next, or nothing; also whether something is to be prepared first (prepares()).
   Next next();
-  /// How much of it may be issued now, as TurnClient says.
+  /// How many commands may be issued now, by TurnClient.
   Permit may_issue(const Next& next, TimePoint now) {
     const Permit permit = turn_.may_issue(next, now);
     if (!next) {
@@ -78,7 +78,8 @@ class DeviceIssuer {
     }
     return permit;
   }
-  /// By the latest next(): a launch is to be prepared for running in parts, or to be compiled, before anything else.
+  /// By the latest next(): a launch is to be prepared for running in parts, or to be compiled, before
+  /// anything else.
   bool prepares() const { return slicer_.has_to_prepare() || compile_next_; }
   /// The launch that is to be prepared, if any; asking takes it.
   SliceableLaunch* take_to_prepare() { return slicer_.take_to_prepare(); }
