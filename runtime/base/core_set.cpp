@@ -7,7 +7,7 @@
 namespace fairgv {
 namespace {
 
-/// The number at the beginning of `text`, which is cut off; none if there is none or no core has it.
+/// Takes the number at the beginning off `text`; none if there is none or no core has it.
 std::optional<std::size_t> take_core(std::string_view& text) {
   std::size_t core = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), core);

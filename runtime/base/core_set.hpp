@@ -18,7 +18,7 @@ Result<cpu_set_t> allowed_cores();
 /// From now on the calling thread runs on these only, and threads that it starts inherit them.
 Result<void> run_on(const cpu_set_t& cores);
 
-/// What is in `all` and not in `without`.
+/// The cores in `all` that are not in `without`.
 cpu_set_t other_cores(const cpu_set_t& all, const cpu_set_t& without);
 
 }  // namespace fairgv

@@ -5,7 +5,8 @@
 namespace fairgv {
 namespace {
 
-/// A character of UTF-8 and how many bytes it takes. What is none has the code of a control character.
+/// A character of UTF-8 and the number of its bytes. For bytes that are no character, the code is a control
+/// character's.
 struct Character {
   char32_t code = 0;
   std::size_t bytes = 1;

@@ -1,7 +1,7 @@
 // Reading a JSON object that somebody else wrote: every field is checked, nothing throws, and the first thing
 // that is wrong is kept as one line.
 //
-// What the protocols' parsers are made of, and the daemon's hand-over.
+// The building blocks of the protocols' parsers, and of the daemon's hand-over.
 #pragma once
 
 #include <cstddef>

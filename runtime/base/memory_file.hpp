@@ -1,4 +1,4 @@
-// Text in a memory file: how processes hand over what is too long for a packet, or comes before there is a socket.
+// Text in a memory file: for messages that are too long for a packet, or that come before there is a socket.
 #pragma once
 
 #include <cstdint>

@@ -28,10 +28,10 @@ inline constexpr std::size_t kLongestMemorySize = 64;
 /// names where the text came from, for the error's text.
 Result<MemorySize> parse_memory_size(const std::string& text, const std::string& source);
 
-/// The same, of what a program asks for as its tenant's limit: with none at all it could not even begin.
+/// The same for a limit that a program asks for: 0 is refused, since the tenant could not even begin.
 Result<MemorySize> parse_memory_limit(const std::string& text, const std::string& source);
 
-/// What parse_memory_size() reads as the same size, in the largest unit that is exact.
+/// The text that parse_memory_size() reads as the same size, in the largest unit that is exact.
 std::string to_text(const MemorySize& size);
 
 /// For people to read, rounded: "1.5 GiB".

@@ -15,8 +15,8 @@ std::string near_word(std::string_view mistyped, const std::vector<std::string>&
 /// "did you mean 'WORD'? " with a space behind it, or nothing if no known word is near.
 std::string did_you_mean(std::string_view mistyped, const std::vector<std::string>& known);
 
-/// What a message says after "there is no policy 'fiar'": "did you mean 'fair'? there are fair, fifo" of the
-/// list "fair, fifo".
+/// The part of a message after "there is no policy 'fiar'": "did you mean 'fair'? there are fair, fifo" of
+/// the list "fair, fifo".
 std::string guess_and_list(std::string_view mistyped, const std::string& list);
 
 }  // namespace fairgv

@@ -23,7 +23,7 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-/// Zero for what is no number.
+/// Zero for a word that is no number.
 std::uint64_t number(std::string_view word) {
   std::uint64_t value = 0;
   std::from_chars(word.data(), word.data() + word.size(), value);
@@ -59,7 +59,7 @@ ProcessorTicks ProcessorStat::read(const cpu_set_t& processors) const {
   ssize_t length = 0;
   while ((length = ::pread(file_.get(), piece.data(), piece.size(), static_cast<off_t>(text.size()))) > 0) {
     text.append(piece.data(), static_cast<std::size_t>(length));
-    // Of what follows the processors nothing is wanted.
+    // The lines after the processors are not wanted.
     if (text.find("\nintr") != std::string::npos) break;
   }
   return processor_ticks(text, processors);

@@ -18,7 +18,7 @@ struct ProcessorTicks {
   std::uint64_t steal = 0;  // a virtual machine's host ran something else
 };
 
-/// Of a text as /proc/stat has it. Zeros for what is not there.
+/// Reads a text in the form of /proc/stat. Zeros for missing numbers.
 ProcessorTicks processor_ticks(std::string_view stat, const cpu_set_t& processors);
 
 /// The file, opened once. Reading has the system write a line per processor.

@@ -1,4 +1,4 @@
-// Errors as values: what a fallible function of FairGV returns instead of throwing.
+// Errors as values: fallible functions of FairGV return them instead of throwing.
 //
 // An Error is one line that says what failed, where, and what to do; it is meant to be shown to a person.
 // Exceptions are left for programming errors and never cross a C entry point.
@@ -57,8 +57,8 @@ class [[nodiscard]] Result<void> {
 
 }  // namespace fairgv
 
-/// In a function that returns a Result: `name` becomes what the expression returns, unless that is an Error, with which
-/// the function returns. Two statements: not below an `if` without braces.
+/// In a function that returns a Result: `name` becomes what the expression returns, unless that is an Error:
+/// then the function returns the Error. Two statements: not below an `if` without braces.
 #define FAIRGV_TRY(name, ...) \
   auto name = (__VA_ARGS__);  \
   if (!name) return name.error()

@@ -18,7 +18,7 @@ class SignalsBlocked {
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
   const sigset_t& all() const { return all_; }
-  /// The mask of the calling thread until now, and from the end of this on.
+  /// The calling thread's mask before this object, which its destructor restores.
   const sigset_t& before() const { return before_; }
 
  private:

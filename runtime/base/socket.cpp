@@ -186,7 +186,7 @@ Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
     return Error{path + " exists and is not a socket: remove it, or choose another path"};
   }
   ::unlink(path.c_str());
-  // Nobody can connect between bind() and chmod() who could not afterwards, because nobody listens yet.
+  // Between bind() and chmod() nobody can connect, because nobody listens yet.
   if (::bind(fd.get(), generic(address.value()), sizeof(sockaddr_un)) != 0) {
     return system_error("cannot make the socket " + path);
   }
@@ -196,7 +196,7 @@ Result<Listener> Listener::bind(const std::string& path, mode_t mode) {
   return listener;
 }
 
-/// What is accepted begins with the listener's options, and whoever connects finds them at once.
+/// An accepted connection begins with the listener's options, so a client that connects finds them at once.
 Listener::Listener(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {
   refuse_descriptors_at(fd_.get());
 }

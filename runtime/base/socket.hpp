@@ -26,14 +26,14 @@ inline constexpr std::size_t kMaxPacket = std::size_t{64} << 10;
 /// The most descriptors that come with a packet.
 inline constexpr std::size_t kMaxDescriptors = 4;
 
-/// Who opened the other end, as the kernel saw it at that moment.
+/// The process that opened the other end, as the kernel saw it at that moment.
 struct PeerCredentials {
   pid_t pid = 0;
   uid_t uid = 0;
   gid_t gid = 0;
 };
 
-/// What receive() found.
+/// The outcome of receive().
 struct Packet {
   enum class Kind {
     message,  // text and fds hold what the peer sent
@@ -98,7 +98,7 @@ class Listener {
   static Result<Listener> bind(const std::string& path, mode_t mode);
   /// A socket that already listens at `path`, from the program before this one in the same process.
   static Listener adopt(UniqueFd fd, std::string path) { return {std::move(fd), std::move(path)}; }
-  /// One whose path belongs to who has made it, and stays.
+  /// A listener whose path belongs to the socket's maker, and stays.
   static Listener borrow(UniqueFd fd) { return {std::move(fd), {}}; }
   ~Listener();
   Listener(Listener&& other) noexcept : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
@@ -106,7 +106,7 @@ class Listener {
 
   int fd() const { return fd_.get(); }
   bool is_borrowed() const { return path_.empty(); }
-  /// The next peer, non-blocking; an empty Socket when nobody waits.
+  /// The next peer, non-blocking; an empty Socket when none waits.
   Result<Socket> accept() const;
 
  private:

@@ -12,14 +12,14 @@
 
 namespace fairgv::control {
 
-/// What `reload` answers: the options that changed, as people name them ("[device] slice_ms"), by when that
+/// The answer to `reload`: the options that changed, as people name them ("[device] slice_ms"), by when that
 /// holds.
 struct ReloadReport {
   std::string file;
   std::vector<std::string> at_once;       // for running programs, too
   std::vector<std::string> new_programs;  // for those that start from now on
   std::vector<std::string> restart;       // not before the daemon is stopped and started
-  std::vector<std::string> warnings;      // what could not be done, a line each
+  std::vector<std::string> warnings;      // failures, a line each
 };
 
 std::string to_text(const ReloadReport& report);
@@ -28,7 +28,7 @@ std::string refusal_text(const std::vector<std::string>& lines);
 /// An Error's message may have several lines.
 Result<ReloadReport> parse_reload_report(std::string_view text);
 
-/// What `whoami` answers.
+/// The answer to `whoami`.
 struct WhoAmI {
   std::uint32_t uid = 0;
   std::string user;
@@ -48,7 +48,7 @@ struct WhoAmI {
 std::string to_text(const WhoAmI& who);
 Result<WhoAmI> parse_whoami(std::string_view text);
 
-/// What `config` answers: the configuration that holds, as TOML.
+/// The answer to `config`: the configuration that holds, as TOML.
 std::string config_text(const std::string& toml);
 Result<std::string> parse_config_answer(std::string_view text);
 

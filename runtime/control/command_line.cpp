@@ -132,7 +132,8 @@ std::string unknown_command(const std::string& word, const CLI::App& app, const 
 
 std::string misuse_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto [command, name] = chosen_command(app);
-  // The parser says first what is missing. What is there and means nothing is nearer to the mistake.
+  // The parser reports missing arguments first. An argument that is there and means nothing is nearer to the
+  // mistake.
   const auto extras = app.remaining(true);
   if (!extras.empty()) {
     if (extras.front().starts_with("-")) return unknown_option(extras.front(), *command, name);

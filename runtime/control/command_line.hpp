@@ -1,5 +1,5 @@
-// What is wrong with a command line, in our words instead of the parser's, and with a guess for what is
-// misspelt. A library of its own (fairgv_command_line): only programs need it.
+// Messages about a wrong command line, in our words instead of the parser's, and with a guess at a misspelt
+// word. A library of its own (fairgv_command_line): only programs need it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,8 +7,8 @@
 
 namespace fairgv::control {
 
-/// One line to go on after the program's name: what is wrong, a guess, and the command whose --help says
-/// more. `error` is what parsing of `app` has thrown, and not a wish for help.
+/// One line, as the text after the program's name: what is wrong, a guess, and the command whose --help says
+/// more. `error`: thrown by parsing `app`, and not a wish for help.
 std::string misuse_of(const CLI::App& app, const CLI::ParseError& error);
 
 /// "unknown option '--wieght': did you mean '--weight'? see fairgv run --help". `command` is the command's

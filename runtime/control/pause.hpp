@@ -13,7 +13,7 @@ struct Pause {
   bool operator==(const Pause&) const = default;
 };
 
-/// What holds when something that may be paused already is paused again: an administrator's pause stays.
+/// The pause that holds after something paused is paused again: an administrator's pause stays.
 inline Pause stronger(const std::optional<Pause>& before, const Pause& again) {
   return before && (before->administrator || !again.administrator) ? *before : again;
 }

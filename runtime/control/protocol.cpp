@@ -20,7 +20,7 @@ constexpr std::uint64_t kLatestTime = 253'402'300'799'000;
 
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
 
-/// Commands that say what happens to one session, or to all of a tenant.
+/// Commands on one session, or on all sessions of a tenant.
 constexpr std::pair<ControlRequest::Command, const char*> kInterventions[] = {
     {ControlRequest::Command::kill, "kill"},
     {ControlRequest::Command::pause, "pause"},

@@ -1,18 +1,18 @@
-// What is said on a control connection after its welcome: requests of the `fairgv` command and the answers.
+// The messages on a control connection after its welcome: the requests of the `fairgv` command and the
+// answers.
 //
-//   {"command":"ps"} {"ok":true,"daemon":{...},"devices":[...],"tenants":[...]}
+//   {"command":"ps"}                                {"ok":true,"daemon":{...},"devices":[...],
+//                                                   "tenants":[...]}
 //   {"command":"set","tenant":"a","weight":3}       {"ok":true}; or with "memory":"1GiB" instead
 //   {"command":"policy","policy":"fair"}            {"ok":true}; of all devices, or with "device":N of one
-//   {"command":"trace"}                             what was recorded since the last request on this
-//   connection
-//                                                   (trace_report.hpp); the first begins a trace, hanging up
-//                                                   ends it; or with "tenant", "device"
+//   {"command":"trace"}                             everything that was recorded since the last request on
+//                                                   this connection (trace_report.hpp); the first begins a
+//                                                   trace, hanging up ends it; or with "tenant", "device"
 //   {"command":"kill","session":7}                  {"ok":true}; or with "tenant":"a", all of its sessions;
 //                                                   also "pause" and "resume"
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
-//   {"command":"restart"}                           {"ok":true}, and it hangs up when it has become a new
-//   one, or
-//                                                   cannot: its uptime tells
+//   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
+//                                                   a new one, or cannot: its uptime tells
 //   {"command":"usage",...}                         see control/usage.hpp
 //   {"command":"reload"}                            {"ok":true,"at_once":[...],...} (ReloadReport)
 //   {"command":"config"}                            {"ok":true,"config":"TOML"}
@@ -68,7 +68,7 @@ struct ControlRequest {
   std::optional<std::uint32_t> session{};  // kill, pause, resume
 };
 
-/// One look at the daemon: what `ps` answers. Times are cumulative device time in nanoseconds; shares are of
+/// One look at the daemon: the answer to `ps`. Times are cumulative device time in nanoseconds; shares are of
 /// the device time that everybody used during about the last half second, 0 to 1.
 struct Report {
   struct Daemon {
@@ -80,8 +80,8 @@ struct Report {
     // Not from an older daemon:
     std::uint64_t restarts = 0;  // of the daemon in this process (`fairgv restart`)
     double serving_s = 0;        // since the first of them began
-    double share_window_s = 0;   // what `share` and `use` cover of the past
-    double wait_window_s = 0;    // what waits "of late" cover, at most
+    double share_window_s = 0;   // the past that `share` and `use` cover
+    double wait_window_s = 0;    // the past that waits "of late" cover, at most
   };
   struct Device {
     std::uint32_t index = 0;
@@ -91,10 +91,10 @@ struct Report {
     std::string policy{};               // how it is shared; empty: an older daemon
     double slice_ms = 0;
     std::uint64_t memory = 0;           // bytes to share out; 0: an older daemon
-    std::uint64_t memory_used = 0;      // of it, what all tenants hold
+    std::uint64_t memory_used = 0;      // of it, held by all tenants
     std::uint64_t memory_reserved = 0;  // the sum of all reserves
-    /// A device before this one that is the same hardware: both are shared as one, and what was used of this
-    /// one is counted there.
+    /// A device before this one that is the same hardware: both are shared as one, and use of this device is
+    /// counted there.
     std::optional<std::uint32_t> same_as{};
   };
   struct Session {
@@ -113,7 +113,7 @@ struct Report {
     std::vector<std::uint64_t> device_time_ns{};  // by device, in its life
     std::vector<std::uint64_t> memory_used{};     // by device, in bytes
     bool compiles = false;                        // something is compiled for its program
-    std::string waits_for{};                      // its next command (session/turn_wait.hpp); empty: none waits
+    std::string waits_for{};                      // a reason of session/turn_wait.hpp; empty: none waits
   };
   /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
   struct Kill {
@@ -125,7 +125,7 @@ struct Report {
     std::string reason;
     double ago_s = 0;
   };
-  /// What a tenant has used of one device, in its life if nothing else is said; ended sessions included.
+  /// A tenant's use of one device, ended sessions included; over the tenant's life unless stated otherwise.
   struct Use {
     std::uint64_t device_time_ns = 0;
     std::uint64_t outside_ns = 0;   // of it, charged for processors of a CPU device used without a turn
@@ -145,7 +145,7 @@ struct Report {
     std::uint64_t syncs = 0;
     std::uint64_t memory_used = 0;  // now, in bytes, and the most that it may be
     std::uint64_t memory_limit = 0;
-    double memory_byte_s = 0;           // what it held, summed up over time
+    double memory_byte_s = 0;           // bytes held, summed up over time
     std::uint64_t memory_refusals = 0;  // allocations beyond the limit, or beyond what the device has left
   };
   /// Sessions that ended otherwise than by their program.
@@ -167,7 +167,7 @@ struct Report {
     std::uint64_t samples = 0;
     std::uint64_t syncs = 0;
     std::uint64_t checked_ns = 0;    // measured where there were event timestamps as well
-    std::uint64_t by_events_ns = 0;  // what those say of the same commands
+    std::uint64_t by_events_ns = 0;  // by those timestamps, for the same commands
     // In bytes, by device; empty: an older daemon.
     std::vector<std::uint64_t> memory_used{};
     std::vector<std::uint64_t> memory_limit{};

@@ -1,4 +1,4 @@
-// What the daemon answers to a trace request: everything that was recorded since the request before it.
+// The daemon's answer to a trace request: everything that was recorded since the previous request.
 //
 // A JSON object, a null character, and the turns, commands and calls as they lie in memory: both sides are on
 // one machine, and there are so many that as text they would cost the traced programs more than all the rest.
@@ -66,7 +66,7 @@ struct TraceReport {
 };
 
 std::string pack(const TraceReport& report);
-/// Of the daemon of this release: another one's rows may have another size, which is an error.
+/// Reads a report of this release's daemon: another release's rows may have another size, which is an error.
 Result<TraceReport> unpack_trace_report(std::string_view packed);
 
 }  // namespace fairgv::control

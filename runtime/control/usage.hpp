@@ -1,4 +1,4 @@
-// What is asked and answered about the past: who has used how much of which device (fairgv usage).
+// Requests and answers about the past: how much of each device was used, and by whom (fairgv usage).
 //
 //   {"command":"usage","since_ms":N,"until_ms":N,"by":"tenant"}
 //   {"ok":true,"by":"tenant","since_ms":N,"until_ms":N,"rows":[{"key":"alice","device_ns":...},...]}
@@ -23,7 +23,7 @@ class JsonFields;
 
 namespace fairgv::control {
 
-/// What is added up.
+/// The amounts that are added up.
 struct UsageAmounts {
   std::uint64_t device_ns = 0;    // device time that was charged
   std::uint64_t entitled_ns = 0;  // device time that the weight promised while there were sessions

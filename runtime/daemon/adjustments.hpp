@@ -1,4 +1,4 @@
-// What `fairgv set` changes while programs run: a tenant's weight and memory, a device's policy.
+// The changes of `fairgv set` while programs run: of a tenant's weight and memory, of a device's policy.
 //
 // Administrators may change all; a tenant's own user its weight and memory within the rules (tenants.hpp).
 // Used by the server's thread only.

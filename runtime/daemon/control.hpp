@@ -22,7 +22,7 @@
 
 namespace fairgv::daemon {
 
-/// Who asks.
+/// The peer that makes a request.
 struct ControlPeer {
   const PeerCredentials& credentials;
   int socket;  // the connection
@@ -42,7 +42,8 @@ struct ControlAnswer {
 
 class Control {
  public:
-  /// Who does what is asked for, and what is shown. All of it outlives this.
+  /// The parts of the daemon that carry out requests, and the sources of what is shown. All of them outlive
+  /// this.
   struct Needs {
     const Config& config;
     Entrance& entrance;
@@ -55,9 +56,9 @@ class Control {
   Control(const Needs& needs, Adjustments adjustments, Interventions interventions, std::string socket,
           std::function<Result<control::ReloadReport>()> reload);
 
-  /// Administrators may do everything: root, the daemon's own user, and whoever was in its admin_group when
-  /// connecting. Others may look (at the past: at their own tenants'), set their own tenants' weights within
-  /// the rules, and trace, end, pause and resume their own sessions.
+  /// Administrators may do everything: root, the daemon's own user, and users who were in its admin_group
+  /// when they connected. Others may look (at the past: at their own tenants'), set their own tenants'
+  /// weights within the rules, and trace, end, pause and resume their own sessions.
   ControlAnswer answer(const std::string& request, const ControlPeer& from);
   /// The connection is gone: what it has begun ends.
   void leave(std::uint64_t token) { traces_.leave(token); }
@@ -68,7 +69,7 @@ class Control {
   std::optional<std::chrono::steady_clock::time_point> deadline() const { return traces_.deadline(); }
   void expire(std::chrono::steady_clock::time_point now) { traces_.expire(now); }
 
-  /// Somebody who may has asked the daemon to stop.
+  /// An administrator has asked the daemon to stop.
   bool stop_requested() const { return stop_requested_; }
   /// The same for a restart; asking takes it.
   bool take_restart_request() { return std::exchange(restart_requested_, false); }

@@ -1,8 +1,7 @@
 // Changes that people make to sessions and tenants by hand: `fairgv kill`, `pause` and `resume`.
 //
-// Administrators may do it to all. Everybody else may do it to sessions of programs of their own, and to
-// tenants of their own; what an administrator has paused, they cannot resume. Used by the server's thread
-// only.
+// Administrators may change all of them. Other users may change the sessions of their own programs and their
+// own tenants; they cannot resume what an administrator has paused. Used by the server's thread only.
 #pragma once
 
 #include "runtime/base/result.hpp"
@@ -20,8 +19,7 @@ class Interventions {
   Interventions(TenantRegistry& tenants, SessionTable& sessions, UserLog& log)
       : tenants_(tenants), sessions_(sessions), log_(log) {}
 
-  /// Does what a request of one of the three kinds asks for. Doing it again is no error; what cannot be done
-  /// is one line.
+  /// Carries out a request of one of the three kinds. Repeating a request is no error; a failure is one line.
   Result<void> carry_out(const control::ControlRequest& request, const Account& by);
 
  private:

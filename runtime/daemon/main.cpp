@@ -1,4 +1,4 @@
-// fairgvd: command line, and what has to happen in the right order before the server runs.
+// fairgvd: command line, and the steps that must come in the right order before the server runs.
 #include <fmt/core.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -95,7 +95,7 @@ Result<void> prepare_folder(const fs::path& folder) {
   return safe ? safe : Error{"cannot make a socket in " + folder.string() + ": " + safe.error().message};
 }
 
-/// Beside us in the build tree and in a simple installation, else in libexec.
+/// The worker lies beside us in the build tree and in a simple installation, else in libexec.
 Result<fs::path> find_worker() {
   const auto folder = session::program_directory();
   if (!folder) return folder.error();

@@ -17,12 +17,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kAcceptRest{1};
 constexpr std::size_t kRememberedRefusals = 1'024;
-/// At once, so that who connects without end does not keep the daemon from its sessions.
+/// At once, so that a user who connects without end does not keep the daemon from its sessions.
 constexpr int kMostAccepted = 64;
 /// Requests of users that are answered between two looks at everything else take so long, and one more.
 constexpr std::chrono::milliseconds kServedAtOnce{2};
-/// Of answers that the peer has not read when it asks again, as the kernel counts them: some short ones, or a
-/// long one's file.
+/// Bytes of answers that the peer has not read when it asks again, as the kernel counts them: some short
+/// ones, or a long one's file.
 constexpr int kMostUnread = 8'192;
 
 Reception::Time::duration rounded(std::chrono::duration<double> time) {
@@ -250,7 +250,7 @@ void Reception::expire(Time now) {
   if (open_again_ && now >= *open_again_) (void)open();
 }
 
-/// Tells the peer, who finds it when it looks for an answer, and hangs up.
+/// Sends the peer the reason, which it finds when it looks for an answer, and hangs up.
 void Reception::end(std::uint64_t key, const std::string& reason) {
   const Connection& connection = connections_.at(key);
   (void)connection.socket.send(connection.hello_by ? to_text(session::Refused{reason})

@@ -51,7 +51,7 @@ class Reception {
   /// Hangs up on everybody who is in.
   void hang_up();
 
-  /// An answer that comes later, to who may be gone by now.
+  /// Sends an answer that comes later; its peer may be gone by now.
   void answer(std::uint64_t key, const std::string& text);
   /// Answers requests that wait, for a moment; after every round of events.
   void serve(Time now);
@@ -59,9 +59,9 @@ class Reception {
   /// Whether the daemon ends without connections: then they may be silent, which is how one keeps it.
   void set_ends_when_idle(bool ends) { ends_when_idle_ = ends; }
   bool empty() const { return connections_.empty(); }
-  /// Whether anybody is about to say what he is here for.
+  /// Whether a connection has yet to say what it is for.
   bool expects_hello() const;
-  /// Whether the system has no descriptors for whoever comes next.
+  /// Whether the system has no descriptors for the next connection.
   bool is_exhausted() const { return open_again_.has_value(); }
 
   /// When expire() wants to be called.
@@ -77,7 +77,7 @@ class Reception {
     std::optional<Time> hello_by;  // none: it is a control connection
     Time heard;                    // when it last said something, or was answered
     bool awaits = false;           // an answer that comes later, or our end: nothing is read meanwhile
-    bool queued = false;           // what it has said waits in the queue, unread
+    bool queued = false;           // its request waits in the queue, unread
     EventLoop::Watch watch;
   };
 

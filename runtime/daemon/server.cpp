@@ -32,15 +32,15 @@ Result<UniqueFd> take_signals() {
   return fd;
 }
 
-/// Others than the daemon's own user may come to root's daemon only: it alone can run workers as them.
+/// Only root's daemon serves users other than its own: it alone can run workers as them.
 mode_t socket_mode(const Config& config) {
   if (config.group) return 0660;
   return ::geteuid() == 0 ? 0666 : 0600;
 }
 
-/// Lets in whom the configuration lets in: its group, or everybody whom the daemon can serve.
+/// Lets in the users whom the configuration names: a group, or everybody whom the daemon can serve.
 Result<void> open_socket_to(const std::string& socket, const Config& config) {
-  // First the group, so that it is never open to the one before.
+  // First the group, so that the socket is never open to the previous group.
   const gid_t group = config.group.value_or(::getegid());
   if (::chown(socket.c_str(), static_cast<uid_t>(-1), group) != 0) {
     return system_error("cannot give " + socket + " to the group of [daemon]");
@@ -180,7 +180,7 @@ std::optional<std::string> Server::unready() const {
   return std::nullopt;
 }
 
-/// What does not work of them is in the log, and everything else goes on.
+/// Failures of a service are in the log, and everything else goes on.
 void Server::start_services() {
   usage_.configure();
   const auto told = metrics_.listen(config_.metrics.listen, socket_mode(config_));
@@ -211,7 +211,7 @@ void Server::reload_on_signal() {
 
 Result<control::ReloadReport> Server::reload() {
   const ReloadNotice notice;
-  // One that has come since counts, too.
+  // A configuration file that has come since counts, too.
   const auto path = settings_.config_path ? settings_.config_path : default_config_path();
   if (!path) return Error{"there is no configuration to read: start fairgvd with --config FILE"};
   auto config = read_config(*path);
@@ -251,7 +251,7 @@ void Server::apply(Config config, control::ReloadReport& report) {
 
 void Server::begin_restart() {
   restarting_ = true;
-  reception_->close();  // who comes now is accepted afterwards
+  reception_->close();  // connections that come now are accepted afterwards
 }
 
 /// Sessions that are starting or ending, and programs that are about to say hello, are waited for: each of
@@ -280,7 +280,7 @@ void Server::restart() {
   start_services();
   spdlog::error("goes on as before: {}", error.message);
   restarting_ = false;
-  reception_->hang_up();  // whoever waits for the restart may look what has come of it
+  reception_->hang_up();  // a peer that waits for the restart may look what has come of it
   (void)reception_->open();
 }
 

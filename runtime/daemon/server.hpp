@@ -32,7 +32,7 @@ struct ServerSettings {
   std::optional<std::chrono::duration<double>> exit_idle;  // of the command line; over the configuration
   std::optional<std::string> log_level;                    // the same
   std::filesystem::path worker_program;
-  std::filesystem::path program;  // of the daemon; what a restart starts
+  std::filesystem::path program;  // of the daemon; a restart starts it
   int lock_fd = -1;               // the caller's; for a restart
   UniqueFd listener{};            // listens at socket_path for a service manager; none: one is made
 };
@@ -60,8 +60,7 @@ class Server {
   Sources sources() { return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions()}; }
   void on_signal();
   void reload_on_signal();
-  /// Reads the configuration again and has everything go by it. On an Error (a line for each mistake) all is
-  /// as it was.
+  /// Reads the configuration again and applies it. On an Error (a line for each mistake) nothing changes.
   Result<control::ReloadReport> reload();
   void apply(Config config, control::ReloadReport& report);
   void begin_restart();
@@ -82,7 +81,7 @@ class Server {
   const ServerSettings settings_;
   Config config_;  // as it was read last: the parts look at it
   std::unique_ptr<EventLoop> events_;
-  std::optional<Reception> reception_;  // hangs up last: who waits for the end finds all files gone
+  std::optional<Reception> reception_;  // hangs up last: a peer that waits for the end finds all files gone
   std::unique_ptr<DispatchLoop> dispatch_;
   VendorDirectory vendors_;
   Installation installation_;

@@ -34,7 +34,7 @@ Result<void> try_out(const std::filesystem::path& program, std::vector<std::stri
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    // What it says of a mistake belongs into the log, its version does not.
+    // Its messages about a mistake belong in the log, its version does not.
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     if (!configured) ::close(STDOUT_FILENO);
     ::execve(program.c_str(), list.data(), environ);
@@ -134,7 +134,7 @@ void go_on(const Handover& handover, const Estate& estate) {
       std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                              std::chrono::duration<double>(handover.served_s));
   estate.tenancies.memory().set_devices({});
-  // What is one stays one: turns that two sessions have now could not be made one.
+  // Devices stay grouped as they were: turns that two sessions have now could not be merged.
   for (std::size_t device = 0; device < handover.devices.size(); ++device) {
     estate.devices.add(handover.devices[device], handover.hardware[device]);
   }

@@ -13,7 +13,7 @@
 
 namespace fairgv::daemon {
 
-/// What goes on under the next daemon. All of it outlives this.
+/// The parts that go on under the next daemon. All of them outlive this.
 struct Estate {
   DispatchLoop& dispatch;
   Tenancies& tenancies;
@@ -31,7 +31,7 @@ Handover gather(const Estate& estate, int listener, int lock);
 Error replace_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                       const Handover& handover);
 
-/// Takes over tenants and sessions. What cannot be gone on with ends, and the log says why.
+/// Takes over tenants and sessions. A session that cannot go on ends, and the log says why.
 void go_on(const Handover& handover, const Estate& estate);
 
 }  // namespace fairgv::daemon

@@ -6,11 +6,12 @@
 // wrapper):
 //   container  u32 magic 0xBA55ED50, u16 version 1, u16 header bytes (16), u64 bytes of all entries
 //   entry      u16 kind (1 PTX, 2 machine code), u16 version, u32 header bytes, u64 payload bytes (padded),
-//   u32 bytes
-//              of compressed payload, u32 options offset, u16 minor and u16 major of the payload's format,
-//              u32 architecture (75 = sm_75), u32 name offset, u32 name bytes, u64 flags, u64 reserved, u64
-//              bytes when decompressed; the payload follows the header, the next entry follows the payload
+//              u32 bytes of compressed payload, u32 options offset, u16 minor and u16 major of the payload's
+//              format, u32 architecture (75 = sm_75), u32 name offset, u32 name bytes, u64 flags, u64
+//              reserved, u64 bytes when decompressed; the payload follows the header, the next entry follows
+//              the payload
 //   flags      0x2000 LZ4 (one raw block), 0x8000 Zstandard (one frame), neither: stored
+//
 // A container may follow another one directly (linked programs): read_fatbin() takes all that are in its
 // input.
 #pragma once
@@ -29,7 +30,7 @@ namespace fairgv::fatbin {
 inline constexpr std::uint32_t kFatbinMagic = 0xBA55ED50U;
 inline constexpr std::uint32_t kFatbinWrapperMagic = 0x466243B1U;
 inline constexpr std::size_t kFatbinHeaderBytes = 16;
-/// No PTX of a program comes near it; what claims more is refused before memory is taken for it.
+/// No PTX of a program comes near it; a payload that claims more is refused before memory is taken for it.
 inline constexpr std::uint64_t kLargestPayload = std::uint64_t{512} << 20U;
 
 enum class FatbinKind : std::uint16_t { ptx = 1, machine_code = 2 };

@@ -104,7 +104,7 @@ void CodeGate::open() {
 bool CodeGate::ended(cl_int status) {
   State closed = State::closed;
   if (!state_.compare_exchange_strong(closed, State::missed, std::memory_order_acq_rel)) return false;
-  missed_with_ = status;  // seen by who is told by what follows
+  missed_with_ = status;  // seen by the thread that the next line tells
   reached_();
   return true;
 }

@@ -1,7 +1,7 @@
 // Stops a driver between making a command's machine code and running the command.
 //
-// PoCL makes code when it comes to run a launch, and tells of CL_RUNNING on the thread that goes on to run
-// it. A callback that does not return holds the command back. A user event keeps the command from beginning
+// PoCL makes code when it comes to run a launch, and reports CL_RUNNING on the thread that goes on to run it.
+// A callback that does not return holds the command back. A user event keeps the command from beginning
 // before the callbacks are there. Whether a driver can be held so is tried, not assumed.
 #pragma once
 
@@ -58,7 +58,7 @@ class CodeGate {
   // The thread that is in begin(). Relaxed: that thread asks whether it is itself, and any other sees one
   // that is not.
   std::atomic<std::thread::id> beginning_{};
-  // Moved by compare-and-swap, but for close(): acquire and release, so that what was written before is seen.
+  // Moved by compare-and-swap, but for close(): acquire and release, so that earlier writes are seen.
   std::atomic<State> state_{State::open};
   std::optional<cl_int> missed_with_;
   std::chrono::nanoseconds held_{0};

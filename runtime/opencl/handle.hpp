@@ -33,7 +33,7 @@ class Handle {
     reset();
     return &raw_;
   }
-  /// Leaves the reference to whoever has it for good.
+  /// Gives the reference to the caller for good.
   T give_up() { return std::exchange(raw_, nullptr); }
   void reset() {
     if (raw_ != nullptr) release(std::exchange(raw_, nullptr));

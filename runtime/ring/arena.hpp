@@ -1,4 +1,4 @@
-// Hands out pieces of a segment's arena, and gives the memory of what is no longer used back to the system.
+// Hands out pieces of a segment's arena, and gives memory that is no longer used back to the system.
 //
 // Bookkeeping lies in the private memory of the one process that allocates (the client): the other side sees
 // offsets and checks them, and cannot damage the books. Any thread may call any method.
@@ -21,8 +21,8 @@ class ArenaAllocator {
   static constexpr uint64_t kDefaultKeepBytes = uint64_t{64} << 20;
 
   /// `arena` is a shared, page-aligned mapping of a memory file that outlives the allocator. Up to
-  /// `keep_bytes` of free memory stay resident for the next allocation; what exceeds it is given back
-  /// (madvise MADV_REMOVE).
+  /// `keep_bytes` of free memory stay resident for the next allocation; any excess is given back (madvise
+  /// MADV_REMOVE).
   explicit ArenaAllocator(std::span<std::byte> arena, uint64_t keep_bytes = kDefaultKeepBytes);
   ArenaAllocator(const ArenaAllocator&) = delete;
   ArenaAllocator& operator=(const ArenaAllocator&) = delete;

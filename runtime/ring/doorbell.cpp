@@ -48,8 +48,9 @@ int SpinBudget::usable_cpus() {
 }
 
 void ring_always(Doorbell& bell) {
-  // Change the word first, so that who is about to sleep does not; then clear the flag, so that the next ring
-  // is free; then wake. Who arms in between finds the word changed again or is woken with the others.
+  // Change the word first, so that a thread about to sleep does not; then clear the flag, so that the next
+  // ring is free; then wake. A waiter that arms in between finds the word changed again or is woken with the
+  // others.
   bell.word.fetch_add(Doorbell::kOneRing, std::memory_order_acq_rel);
   bell.word.fetch_and(~Doorbell::kSleeper, std::memory_order_acq_rel);
   futex_wake(bell.word);
@@ -78,7 +79,7 @@ void SpinBudget::extend(std::chrono::nanoseconds longest, int cpus) {
 
 void SpinBudget::succeeded(std::chrono::nanoseconds took) {
   const int64_t budget = current().count();
-  // A quarter of the way: one odd wait does not undo what many have taught.
+  // A quarter of the way: one odd wait does not undo the lesson of many.
   set(budget + (std::min(2 * took.count(), longest()) - budget) / 4);
 }
 

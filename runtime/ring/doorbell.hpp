@@ -1,17 +1,18 @@
 // The hybrid wait: spin for a short, self-tuning time, then sleep; and the bell that ends both.
 //
-// A Doorbell lives in shared memory and is an eventcount. Who makes something true (publishes a record,
-// stores a completion) does so first and then calls ring(); who needs it true calls wait() with a predicate.
-// While nobody sleeps, ringing is one atomic addition and no system call, and a spinning waiter does not
-// touch the bell at all. Any number of threads of any number of processes may ring and wait at the same time.
+// A Doorbell lives in shared memory and is an eventcount. A thread that makes something true (publishes a
+// record, stores a completion) does so first and then calls ring(); a thread that needs it true calls wait()
+// with a predicate. While nobody sleeps, ringing is one atomic addition and no system call, and a spinning
+// waiter does not touch the bell at all. Any number of threads of any number of processes may ring and wait
+// at the same time.
 //
 // No wake-up is lost. ring() and the arming step of wait() are read-modify-writes of the same word, so one of
 // them comes first: if the ring does, arming synchronises with it and the predicate, called after arming,
 // sees what was published before the ring; if arming does, the ring sees the flag and wakes. (Fences would do
 // the same, but ThreadSanitizer cannot see them.)
 //
-// A process that scribbles on a bell can keep its own peer asleep or busy, and nothing worse; whoever must
-// not depend on that rings with ring_always().
+// A process that scribbles on a bell can keep its own peer asleep or busy, and nothing worse. Code that must
+// not depend on the bell's word rings with ring_always().
 #pragma once
 
 #include <sched.h>
@@ -51,21 +52,21 @@ inline void ring(Doorbell& bell) {
   }
 }
 
-/// For who does for a while what the bell's sleepers are woken for: from here on ringing does not wake those
-/// who sleep already, until stand_down().
+/// Lets a thread take over the sleepers' work for a while, so that the bell need not wake them: from here on
+/// ringing does not wake threads that sleep already, until stand_down().
 inline void stand_in_for_sleepers(Doorbell& bell) {
   bell.word.fetch_and(~Doorbell::kSleeper, std::memory_order_acq_rel);
 }
 
-/// Ringing wakes them again. Afterwards the caller looks at what they wait for once more, and rings if it is
-/// there: it may have been rung for in vain.
+/// Ringing wakes the sleepers again. Afterwards the caller looks once more whether there is work for them,
+/// and rings if there is: a ring may have come in vain meanwhile.
 inline void stand_down(Doorbell& bell) {
   // Acquire and release: as arming, pairs with the fetch_add in ring().
   bell.word.fetch_or(Doorbell::kSleeper, std::memory_order_acq_rel);
 }
 
-/// How long a waiter spins (giving way to whoever else wants its core) before it sleeps: learned from how
-/// long the waits of its kind took.
+/// How long a waiter spins (giving way to other threads that want its core) before it sleeps: learned from
+/// how long the waits of its kind took.
 ///
 /// Lives in private memory, one per kind of wait (not per wait). Any thread may use it; the updates are
 /// relaxed and may overwrite each other, which costs a little precision and nothing else.
@@ -77,9 +78,9 @@ class SpinBudget {
   /// Where the CPUs that waiters run on do the work, spinning longer takes more from it than it saves: just
   /// enough to catch the next of a stream of requests.
   static constexpr std::chrono::nanoseconds kLongestShared{5'000};
-  /// While somebody else's processors do the work, a waiter keeps nobody from it, and being woken costs it 50
-  /// to 100 us, which are a twentieth of a wait for some kernels of 100 us. NVIDIA's driver spins for as long
-  /// as it takes; this is most of a turn.
+  /// While other processors do the work, a waiter takes nothing from it, and being woken costs the waiter 50
+  /// to 100 us: a twentieth of a wait for some kernels of 100 us. NVIDIA's driver spins for as long as it
+  /// takes; this is most of a turn.
   static constexpr std::chrono::nanoseconds kLongestApart{10'000'000};
   static constexpr int kManyCpus = 4;
 
@@ -90,8 +91,8 @@ class SpinBudget {
   /// spinning waiter keeps off the very thread it waits for. `longest` is at most kLongest.
   explicit SpinBudget(std::chrono::nanoseconds longest = kLongest);
 
-  /// Starts at `longest`, however long that is and however few CPUs this process may use: for who waits for
-  /// threads that run on CPUs of their own.
+  /// Starts at `longest`, however long that is and however few CPUs this process may use: for a thread that
+  /// waits for threads that run on CPUs of their own.
   static SpinBudget of_any_length(std::chrono::nanoseconds longest) { return {longest, Unlimited{}}; }
 
   /// From now on spins no longer than this, if it spins at all.
@@ -134,8 +135,8 @@ namespace detail {
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 inline constexpr int kSpinsPerClockRead = 32;
-/// Looks without a pause at the beginning of a wait. Where a pause takes long (some 140 cycles on Intel's
-/// server cores), it is longer than all that an awake peer needs for an answer.
+/// The looks without a pause at the beginning of a wait. A long pause (some 140 cycles on Intel's server
+/// cores) takes longer than the whole answer of a peer that is awake.
 inline constexpr int kEagerLooks = 64;
 
 inline void pause() {
@@ -146,7 +147,7 @@ inline void pause() {
 #endif
 }
 
-/// Lets whoever else wants this core go first: the thread that the wait is for may be among them.
+/// Lets other threads that want this core go first: the thread that the wait is for may be among them.
 inline void give_way() {
   sched_yield();
 }
@@ -185,7 +186,7 @@ bool sleep_until_ready(Doorbell& bell, Ready& ready, const Deadline& deadline) {
   }
 }
 
-/// What happens after the brief spin: outlined from wait() so that the hot path stays small.
+/// The wait after the brief spin: outlined from wait() so that the hot path stays small.
 template <class Ready>
 [[gnu::noinline]] bool wait_long(Doorbell& bell, SpinBudget& budget, Ready& ready, const Deadline& deadline) {
   const auto start = std::chrono::steady_clock::now();
@@ -207,9 +208,9 @@ template <class Ready>
 
 }  // namespace detail
 
-/// Returns true as soon as `ready()` is, or what it says once `deadline` has passed. Spins for the budget,
-/// then sleeps on the bell. `ready` must be cheap and free of side effects that may not happen twice;
-/// everything that can make it true must ring this bell afterwards.
+/// Returns true as soon as `ready()` does, or the result of `ready()` once `deadline` has passed. Spins for
+/// the budget, then sleeps on the bell. `ready` must be cheap and free of side effects that may not happen
+/// twice; everything that can make it true must ring this bell afterwards.
 template <class Ready>
 bool wait(Doorbell& bell, SpinBudget& budget, Ready&& ready, detail::Deadline deadline = {}) {
   if (ready()) return true;

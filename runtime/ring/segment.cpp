@@ -41,7 +41,7 @@ const char* fault(const SegmentSizes& sizes) {
   return nullptr;
 }
 
-/// What is wrong with a wanted address, or null. Whether it is free is for the system to say.
+/// The fault of a wanted address, or null. Only the system can say whether the address is free.
 const char* address_fault(uint64_t address) {
   return address % kPageBytes == 0 ? nullptr : "the wanted address is not a multiple of 4 KiB";
 }

@@ -6,7 +6,7 @@
 // travels to the worker and the daemon, and each maps it. Seals make sure that nobody can shrink it under the
 // others (SIGBUS) or lift that promise.
 //
-// A Segment is owned by one thread but what it points to is used by many: see the parts for their rules. All
+// A Segment is owned by one thread, but its memory is used by many: see the parts for their rules. All
 // methods except moves may be called from any thread.
 #pragma once
 
@@ -37,12 +37,13 @@ struct SegmentSizes {
   bool operator==(const SegmentSizes&) const = default;
 };
 
-/// A completion slot's state in one word: whose it is and how far that has come.
+/// A completion slot's state in one word: the event's generation and its status.
 ///
-/// kQuiet says that nobody waits for it. The client sets it with a new event and takes it back, for good,
-/// before it waits; the worker keeps it and rings the completion bell only where it is gone. Both sides
-/// change the word by read-modify-writes, so one of them comes first: either the waiter sees the end, or the
-/// worker sees the waiter. A client that has never heard of the bit leaves it out and is woken by every end.
+/// kQuiet says that nobody waits for the event. The client sets the bit with a new event and takes it back,
+/// for good, before it waits; the worker keeps the bit and rings the completion bell only where it is gone.
+/// Both sides change the word by read-modify-writes, so one of them comes first: either the waiter sees the
+/// end, or the worker sees the waiter. A client that has never heard of the bit leaves it out and is woken by
+/// every end.
 struct SlotState {
   static constexpr uint64_t kQuiet = uint64_t{1} << 63;
   static constexpr uint32_t kLastGeneration = 0x7FFF'FFFF;
@@ -122,8 +123,8 @@ struct alignas(64) Coscheduling {
 };
 static_assert(sizeof(Coscheduling) == 64);
 
-/// What the session may have at a time, so that the client can refuse more by itself. Hints: the worker keeps
-/// its own copy, and ends a session that goes on. All relaxed: nothing is ordered by them.
+/// The bounds of the session, so that the client can refuse more by itself. Hints: the worker keeps its own
+/// copy, and ends a session that exceeds them. All relaxed: nothing is ordered by them.
 struct alignas(64) SessionLimits {
   /// The daemon, before it hands the segment over: how many objects; 0: as many as ids allow.
   std::atomic<uint32_t> objects{0};
@@ -133,9 +134,9 @@ struct alignas(64) SessionLimits {
 };
 static_assert(sizeof(SessionLimits) == 64);
 
-/// What failed after the call that asked for it had returned (CUDA). The worker writes it before the end of
-/// the command that failed is seen; who waits for that end has it, and others see it at one of their next
-/// calls.
+/// A failure after the call that asked for the work had returned (CUDA). The worker writes it before the end
+/// of the command that failed is seen: a thread that waits for that end sees the error, other threads see it
+/// at one of their next calls.
 struct alignas(64) LateError {
   /// Low half: the code (a CUresult), 0: none yet. High half: how many there have been; only the latest is
   /// kept, but one after which nothing can run (an illegal address) stays. Release by the worker, acquire by
@@ -189,8 +190,8 @@ class Segment {
   /// magic, version, and every offset. Takes the descriptor; closes it on failure.
   static Result<Segment> attach(UniqueFd fd);
   /// The same, for the one process that allocates in the arena: where its address space has no room for all
-  /// of the arena (ulimit -v), it maps the beginning, so that about as much as that stays free for itself,
-  /// and sizes() says how much. kLeastArenaBytes at least.
+  /// of the arena (ulimit -v), it maps the beginning, so that about as much address space stays free, and
+  /// sizes() says how much. kLeastArenaBytes at least.
   static Result<Segment> attach_what_fits(UniqueFd fd);
   /// Below it, there is not even room for transfers in pieces.
   static constexpr uint64_t kLeastArenaBytes = uint64_t{16} << 20;
@@ -201,7 +202,8 @@ class Segment {
   /// The descriptor to hand over; stays owned by the segment.
   int fd() const { return fd_.get(); }
   const SegmentSizes& sizes() const { return sizes_; }
-  /// Whether it lies where its creator wanted it: then everybody who says so has it at the same address.
+  /// Whether it lies where its creator wanted it. Then it has the same address in all processes for which
+  /// this is true.
   bool at_wanted_address() const { return at_wanted_address_; }
 
   SegmentHeader& header() const { return *reinterpret_cast<SegmentHeader*>(mapping_.data()); }
@@ -248,11 +250,12 @@ class Segment {
   bool at_wanted_address_;
 };
 
-/// The header page alone, mapped: what the daemon keeps of a session, to ring its worker and to close it.
+/// The header page alone, mapped: the daemon keeps it of each session, to ring the worker and to close the
+/// session.
 class HeaderView {
  public:
-  /// Checks what lies behind `fd` as Segment::attach does. The descriptor stays the caller's and may be
-  /// closed afterwards.
+  /// Checks the file behind `fd` as Segment::attach does. The descriptor stays the caller's and may be closed
+  /// afterwards.
   static Result<HeaderView> attach(int fd);
 
   SegmentHeader& header() const { return *reinterpret_cast<SegmentHeader*>(mapping_.data()); }

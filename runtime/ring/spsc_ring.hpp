@@ -1,9 +1,9 @@
 // A single-producer, single-consumer ring of records in shared memory between two processes.
 //
 // The ring is an array of 64-byte slots and two ever-growing counts, of slots produced and slots consumed. A
-// record is a RecordHeader followed by its payload, contiguous; what does not fit before the end of the array
-// starts at its beginning, and a pad record fills the rest. So a call with up to 48 bytes of arguments is one
-// cache line, written once and read once.
+// record is a RecordHeader followed by its payload, contiguous; a record that does not fit before the end of
+// the array starts at its beginning, and a pad record fills the rest. A call with up to 48 bytes of arguments
+// is one cache line, written once and read once.
 //
 // RingProducer and RingConsumer are each used by one thread at a time (of different processes, usually),
 // never block and make no system call: pair them with a Doorbell to wait for records or for room.
@@ -96,7 +96,7 @@ class alignas(64) RingProducer {
         produced_(memory.header->produced.load(std::memory_order_relaxed)),
         consumed_(produced_) {
     const uint64_t far = memory.header->consumed.load(std::memory_order_acquire);
-    // What the far side has not read yet stays reserved; an impossible index leaves no room at all.
+    // Records that the far side has not read yet stay reserved; an impossible index leaves no room at all.
     consumed_ = produced_ - far <= memory.slot_count ? far : produced_ - memory.slot_count;
   }
 
@@ -134,7 +134,7 @@ class alignas(64) RingProducer {
   uint64_t consumed() {
     // Acquire: pairs with the release in RingConsumer::pop; the slots are ours again.
     const uint64_t far = memory_.header->consumed.load(std::memory_order_acquire);
-    // An index outside what is in flight is nonsense or hostile: the last good one stands.
+    // An index outside the records in flight is nonsense or hostile: the last good index stands.
     if (far - consumed_ <= produced_ - consumed_) consumed_ = far;
     return consumed_;
   }

@@ -1,5 +1,5 @@
-// Device memory that a session was granted and does not use, by device: the same count on both sides of a
-// session, each with its own. Not thread-safe.
+// Device memory that a session was granted and does not use, by device: each side of a session keeps its own
+// count, and both agree. Not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Who a client process says it is, taken from its environment (README, table of FAIRGV_* variables).
+// A client process' claim of who it is, taken from its environment (README, table of FAIRGV_* variables).
 #pragma once
 
 #include <cstdint>

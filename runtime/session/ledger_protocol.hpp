@@ -1,4 +1,5 @@
-// What a worker and the daemon say of device memory, on a socket of their own that the worker inherits.
+// The messages of a worker and the daemon about device memory, on a socket of their own that the worker
+// inherits.
 //
 //   worker -> daemon   charge      may this session have `bytes` on each of these devices, or `more` of them?
 //   daemon -> worker   answer      so many were granted: `more`, else `bytes`, else none; why not
@@ -35,7 +36,7 @@ struct LedgerAnswer {
 std::string to_packet(const LedgerRequest& request);
 std::string to_packet(const LedgerAnswer& answer);
 
-/// An Error for anything that a worker would not say about `devices` devices.
+/// An Error for anything that no worker with `devices` devices sends.
 Result<LedgerRequest> parse_ledger_request(std::string_view packet, std::size_t devices);
 Result<LedgerAnswer> parse_ledger_answer(std::string_view packet);
 

@@ -8,7 +8,7 @@ namespace {
 
 // Text that was not UTF-8 has grown on its way.
 constexpr std::size_t kLongestOnItsWay = 3 * kLongestCommandText;
-/// What std::chrono::nanoseconds can hold.
+/// The most that std::chrono::nanoseconds can hold.
 constexpr std::uint64_t kLongestTime = std::numeric_limits<std::int64_t>::max();
 
 std::string text(JsonFields& fields, const char* key) {

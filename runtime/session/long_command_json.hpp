@@ -10,7 +10,7 @@ namespace fairgv::session {
 
 nlohmann::json to_json(const LongCommand& command);
 
-/// Texts are made printable and cut to kLongestCommandText. What cannot be true is an error of `fields`.
+/// Texts are made printable and cut to kLongestCommandText. An impossible value is an error of `fields`.
 LongCommand long_command_from(JsonFields& fields);
 
 }  // namespace fairgv::session

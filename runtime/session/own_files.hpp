@@ -1,8 +1,8 @@
 // Files and folders that a daemon keeps for itself in places where others may be, too.
 //
 // Somebody who comes first may have left a link, or a file of his own, under a name that the daemon is about
-// to use: root's daemon would write to, change or delete what that leads to. So what is there already counts
-// only if it is ours. Any thread; every Error is one line that says what to do.
+// to use: root's daemon would write to, change or delete the file behind it. So a file that is there already
+// counts only if it is ours. Any thread; every Error is one line that says what to do.
 #pragma once
 
 #include <sys/types.h>

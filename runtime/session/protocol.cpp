@@ -173,7 +173,7 @@ Result<Hello> parse_hello(std::string_view text) {
   Hello hello;
   hello.protocol = fields.integer32("protocol");
   if (!fields.ok()) return fields.error();
-  // Before anything else is looked at: another protocol may say the rest in other words.
+  // Before anything else is looked at: another protocol may have other fields.
   if (hello.protocol < kOldestProtocol || hello.protocol > kProtocolVersion) {
     return protocol_error(hello.protocol);
   }

@@ -1,4 +1,4 @@
-// What is said on the sockets when a session starts: client, daemon and worker, one JSON object per packet.
+// The messages on the sockets when a session starts: client, daemon and worker, one JSON object per packet.
 //
 //   client  -> daemon   hello         who I am, which protocol I speak
 //   daemon  -> client   welcome       for tenants with descriptors: the segment, the kernels' output;
@@ -35,14 +35,13 @@ inline constexpr std::uint32_t kProtocolVersion = wire::kProtocolVersion;
 
 /// Feature bits of hello and welcome. A side uses only what the other has named, too.
 enum Feature : std::uint64_t {
-  /// The welcome brings a second descriptor: a pipe with what the worker's driver writes to its standard
-  /// output.
+  /// The welcome brings a second descriptor: a pipe with the worker's standard output, to which its driver
+  /// writes.
   kKernelOutput = 1U << 0,
   /// Ends that nobody waits for wake nobody (ring::SlotState::kQuiet).
   kQuietSlots = 1U << 1,
-  /// The client asks for device memory before it makes what lies in it (wire::ReserveMemory); the welcome
-  /// says
-  /// how much its tenant may hold.
+  /// The client asks for device memory before it makes the object that lies in it (wire::ReserveMemory); the
+  /// welcome says how much its tenant may hold.
   kMemoryQuota = 1U << 2,
   /// The daemon has workers that serve the calls of CUDA (Hello::api).
   kCuda = 1U << 3,
@@ -50,7 +49,7 @@ enum Feature : std::uint64_t {
   kMemoryWaits = 1U << 4,
   /// The client reads the headers of its builds and sends them (wire::ProvideIncludes).
   kIncludes = 1U << 5,
-  /// What the worker's driver writes to its standard error comes on the session's socket (DriverSays).
+  /// The driver's output on the worker's standard error comes on the session's socket (DriverSays).
   kDriverMessages = 1U << 6,
 };
 inline constexpr std::uint64_t kFeatures =
@@ -61,10 +60,10 @@ inline constexpr std::size_t kLongestProgramName = 64;
 
 /// 1 to 64 of A-Z a-z 0-9 _ . @ -
 bool is_tenant_name(std::string_view name);
-/// Why `name` is none, as one line. `source` says where it came from: "--tenant".
+/// Why `name` is no tenant's name, as one line. `source` says where it came from: "--tenant".
 Error tenant_name_error(std::string_view name, const std::string& source);
 
-/// Which calls a session speaks: those of wire/calls.hpp, or those of wire/cuda_calls.hpp.
+/// The calls that a session speaks: those of wire/calls.hpp, or those of wire/cuda_calls.hpp.
 enum class Api { opencl, cuda };
 
 struct Hello {
@@ -83,7 +82,7 @@ struct Hello {
   Api api = Api::opencl;
 };
 
-/// Whose names the platforms of a program have.
+/// The names of a program's platforms: FairGV's or the driver's.
 enum class Names { fairgv, driver };
 /// "fairgv" or "driver"; nothing if it is neither.
 std::optional<Names> parse_names(std::string_view text);
@@ -95,10 +94,10 @@ struct Welcome {
   std::uint32_t session = 0;
   std::string tenant;
   std::uint32_t weight = 0;  // after caps and pins
-  /// With kMemoryQuota: the bytes that the tenant may hold, by device. What the program is told of the
-  /// devices.
+  /// With kMemoryQuota: the bytes that the tenant may hold, by device. They are the size of the devices'
+  /// memory that the program is told.
   std::vector<std::uint64_t> memory_limits{};
-  /// What the configuration says for programs that do not ask for one or the other.
+  /// The configuration's choice for programs that ask for neither.
   Names names = Names::fairgv;
 };
 
@@ -115,7 +114,7 @@ struct DriverSays {
 inline constexpr std::size_t kMostDriverLines = 24;
 inline constexpr std::size_t kLongestDriverLine = 1100;
 
-/// Asks for what the driver has said so far; the answer brings the last of it.
+/// Asks for the driver's messages so far; the answer brings the last of them.
 struct Hear {
   std::uint64_t number = 0;  // from 1 on
 };
@@ -128,7 +127,7 @@ struct DeviceDescription {
   std::uint64_t memory = 0;  // bytes; 0: unknown
   std::string id{};          // tells it from others of its name; empty: the driver does not say
 
-  /// Whether it is the same device. What memory it has is left out: drivers may count what is free just then.
+  /// Whether it is the same device. The memory is left out: drivers may count what is free just then.
   bool operator==(const DeviceDescription& other) const {
     return platform == other.platform && name == other.name && type == other.type &&
            (id == other.id || id.empty() || other.id.empty());
@@ -152,7 +151,7 @@ struct WorkerFailed {
 
 inline constexpr std::size_t kLongestFailure = 1024;
 
-/// How the lines begin that a worker, and not its driver, writes to its standard error.
+/// The beginning of lines that a worker itself, not its driver, writes to its standard error.
 inline constexpr std::string_view kWorkersOwnLine = "fairgv-vgpu: ";
 
 /// The most names under which a worker tells of long commands; all further commands are kOtherCommands.
@@ -166,7 +165,7 @@ inline constexpr std::size_t kLongestCommandText = 128;
 struct LongCommand {
   std::uint32_t device = 0;  // index into the worker's devices
   std::string name;          // the kernel's function
-  std::string reason;        // why it could not be cut, to go on after "it cannot be sliced: "
+  std::string reason;        // the text after "it cannot be sliced: "
   std::uint64_t count = 0;   // how often, at least once
   std::uint64_t longest_ns = 0;
   std::uint64_t total_ns = 0;

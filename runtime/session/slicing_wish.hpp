@@ -1,5 +1,5 @@
-// What a program wants to happen to its long launches (FAIRGV_SLICE): people set it for kernels that must not
-// be cut, for tests and for measurements. Nearly always it wants nothing, and the configuration decides.
+// A program's wish for its long launches (FAIRGV_SLICE). People set it for kernels that must not be cut, for
+// tests and for measurements. Nearly always there is no wish, and the configuration decides.
 //
 // It travels as text: environment, hello, the worker's arguments.
 #pragma once
@@ -29,7 +29,7 @@ struct SlicingWish {
 /// from, for the error's text.
 Result<SlicingWish> parse_slicing_wish(const std::string& text, const std::string& source);
 
-/// What parse_slicing_wish() reads as the same wish.
+/// The text that parse_slicing_wish() reads as the same wish.
 std::string to_text(const SlicingWish& wish);
 
 }  // namespace fairgv::session

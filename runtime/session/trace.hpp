@@ -1,4 +1,4 @@
-// What workers record for `fairgv trace`, and the ring that they record it into.
+// The records of workers for `fairgv trace`, and the ring that has them.
 //
 // The ring lies in the session's turn file, behind the turn page, so that no session needs a descriptor more;
 // its pages are not there before the first trace. The worker alone writes it, while DeviceTurn::tracing says
@@ -45,7 +45,7 @@ struct TracedCommand {
   std::uint16_t together;  // so many ends were heard of at once, and share their time evenly
   std::uint8_t device;
   std::uint8_t kind : 4;
-  std::uint8_t waited_for : 4;  // a TurnWait: why it was not handed to the driver before; the last reason, if any
+  std::uint8_t waited_for : 4;  // a TurnWait: the last reason why it waited, if any
 };
 static_assert(sizeof(TracedCommand) == 48, "with its header a record fills a slot");
 

@@ -25,7 +25,7 @@
 // - When the worker gives back (to idle or wanting) and when it starts wanting, it knocks on the session's
 //   eventfd (knock()). The dispatcher answers a grant by ringing the session's worker_bell.
 // - `used_ns` is cumulative device time, stored before the transition that ends a turn, and now and then
-//   while it lasts. What may turn out to be no use of the session's is not in it: nothing is ever taken back.
+//   while it lasts. Time that may turn out not to be the session's is left out: nothing is ever taken back.
 //
 // The daemon trusts nothing here: a state that the protocol does not allow ends the session; used_ns is read
 // once, must not go backwards, and is capped by the wall time of the turn.
@@ -48,7 +48,7 @@ enum class TurnState : std::uint32_t { idle = 0, wanting = 1, held = 2, busy = 3
 struct alignas(64) DeviceTurn {
   std::atomic<std::uint32_t> state{0};  // TurnState; release on every transition, acquire on every look
   // Worker writes: 0, or, if the program is CPU-GPU interactive, 1 + the CPU that its latest command came
-  // from: whom to wake when it is switched in (FairGV, section 3.2.3). A hint, relaxed.
+  // from: its threads there are woken when it is switched in (FairGV, section 3.2.3). A hint, relaxed.
   std::atomic<std::uint32_t> interactive_cpu{0};
   std::atomic<std::uint64_t> slice_ns{0};  // dispatcher writes, ordered by `state` becoming held
   std::atomic<std::uint64_t> used_ns{0};  // worker writes, ordered by `state` leaving busy; relaxed otherwise
@@ -101,8 +101,8 @@ struct TurnPage {
 
 namespace detail {
 
-/// Moves the state if it still is what was seen. Release: the other side's acquiring look sees what was written
-/// before. Acquire on both outcomes: pairs with the other side's release.
+/// Moves the state if it still is what was seen. Release: the other side's acquiring look sees earlier
+/// writes. Acquire on both outcomes: pairs with the other side's release.
 inline bool move_turn(std::atomic<std::uint32_t>& state, TurnState from, TurnState to) {
   auto expected = static_cast<std::uint32_t>(from);
   return state.compare_exchange_strong(expected, static_cast<std::uint32_t>(to), std::memory_order_acq_rel,
@@ -130,13 +130,13 @@ class WorkerTurn {
   /// From busy: nothing is under way or ready, and the turn is kept. False if it has been asked for.
   bool rest() { return move(TurnState::busy, TurnState::held); }
 
-  /// From busy or busy_asked: nothing is under way, and used_ns is final. Knock afterwards. A store is enough: from
-  /// busy the dispatcher only ever moves to busy_asked, which this overtakes.
+  /// From busy or busy_asked: nothing is under way, and used_ns is final. Knock afterwards. A store is
+  /// enough: from busy the dispatcher only ever moves to busy_asked, which this overtakes.
   void give_back(bool wants_more) { store(wants_more ? TurnState::wanting : TurnState::idle); }
 
  private:
   void store(TurnState to) {
-    // Release: pairs with the dispatcher's acquire; what was written before is seen with the state.
+    // Release: pairs with the dispatcher's acquire; earlier writes are seen with the state.
     turn_.state.store(static_cast<std::uint32_t>(to), std::memory_order_release);
   }
   bool move(TurnState from, TurnState to) { return detail::move_turn(turn_.state, from, to); }
@@ -150,7 +150,7 @@ struct TurnTerms {
   std::uint32_t depth = 0;
 };
 
-/// The dispatcher's moves. A look may find a state that the protocol does not have: workers write to the page.
+/// The dispatcher's moves. A look may find a state that is not in the protocol: workers write to the page.
 class DispatcherTurn {
  public:
   explicit DispatcherTurn(DeviceTurn& turn) : turn_(turn) {}
@@ -160,8 +160,8 @@ class DispatcherTurn {
     return static_cast<TurnState>(turn_.state.load(std::memory_order_acquire));
   }
 
-  /// From wanting. False if the worker has withdrawn its wish, which the protocol does not have. Ring the worker_bell
-  /// afterwards.
+  /// From wanting. False if the worker has withdrawn its wish, which breaks the protocol. Ring the
+  /// worker_bell afterwards.
   bool grant(const TurnTerms& terms) {
     // Relaxed: ordered by the state.
     turn_.slice_ns.store(static_cast<std::uint64_t>(terms.slice.count()), std::memory_order_relaxed);
@@ -169,7 +169,7 @@ class DispatcherTurn {
     return detail::move_turn(turn_.state, TurnState::wanting, TurnState::held);
   }
 
-  /// From busy: somebody else is to have the device. False if the worker has just given it back, or rests.
+  /// From busy: another session is to have the device. False if the worker has just given it back, or rests.
   bool ask() { return detail::move_turn(turn_.state, TurnState::busy, TurnState::busy_asked); }
 
   /// From held. False if the worker has just begun to use it.
@@ -192,7 +192,7 @@ class TurnMemory {
 
   int fd() const { return fd_.get(); }
   TurnPage& page() { return *static_cast<TurnPage*>(static_cast<void*>(mapping_.data())); }
-  /// None in a file that an older daemon has made.
+  /// None in an older daemon's file.
   std::optional<TraceMemory> trace();
 
  private:

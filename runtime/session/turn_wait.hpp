@@ -1,5 +1,5 @@
-// Why a session's next command is not given to the driver: the worker says it in the turn page and in traces, and
-// `fairgv ps --json` and `fairgv trace` show it. For people: nothing is decided by it.
+// Why a session's next command is not given to the driver: the worker says it in the turn page and in traces,
+// and `fairgv ps --json` and `fairgv trace` show it. For people: nothing is decided by it.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class TurnWait : std::uint32_t {
 inline constexpr std::array<const char*, 8> kTurnWaitNames{
     "", "turn", "asked back", "sample", "slice", "in flight", "program", "compiler"};
 
-/// For what a page or a record says; empty if that is no reason.
+/// The name of a value from a page or a record; empty if it is no reason.
 constexpr const char* name_of_wait(std::uint32_t raw) {
   return raw < kTurnWaitNames.size() ? kTurnWaitNames[raw] : "";
 }

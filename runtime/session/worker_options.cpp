@@ -16,7 +16,7 @@ constexpr std::uint64_t kLongestOptions = std::uint64_t{16} << 20;
 constexpr std::size_t kLongestList = 4096;
 constexpr std::size_t kLongestValue = 4096;
 
-/// Calls `visit(name, field)` for each field: what is written and what is read.
+/// Calls `visit(name, field)` for each field, for writing and for reading.
 template <class Options, class Visit>
 void each_field(Options& options, Visit visit) {
   visit("samples", options.tuning.samples);

@@ -1,8 +1,8 @@
-// What the daemon tells a worker when it starts it: one struct, with each default in one place, handed over as one JSON
-// object in an inherited memory file (`fairgv-vgpu --options-fd N`).
+// The options that the daemon gives a worker at its start: one struct, with each default in one place, handed
+// over as one JSON object in an inherited memory file (`fairgv-vgpu --options-fd N`).
 //
-// The fields of WorkerTuning have rows in daemon/config/options.cpp, with their ranges. The configuration holds them in
-// this struct, too, so a new one needs its field, its row, and its line in each_field().
+// The fields of WorkerTuning have rows in daemon/config/options.cpp, with their ranges. The configuration
+// holds them in this struct, too, so a new one needs its field, its row, and its line in each_field().
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace fairgv::session {
 /// By the configuration, for every session alike.
 struct WorkerTuning {
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;  // commands of a kind measured one by one
-  std::string device_cores{};   // where a CPU device's threads run, and the worker's own do not; empty: anywhere
+  std::string device_cores{};   // of a CPU device's threads, not of the worker's own; empty: anywhere
   bool core_per_thread = true;  // of a CPU device's threads, each on its own
   bool coscheduling = true;     // interactive programs are woken with their turns, on devices apart
   std::string slicing = "time";  // how launches that outlast a slice are cut: "time", "static" or "off"
@@ -57,7 +57,7 @@ Result<WorkerOptions> parse_worker_options(std::string_view text);
 
 /// A memory file with the options, for a worker to inherit.
 Result<UniqueFd> write_worker_options(const WorkerOptions& options);
-/// Of such a file, however long.
+/// Reads such a file, however long.
 Result<WorkerOptions> read_worker_options(UniqueFd file);
 
 }  // namespace fairgv::session

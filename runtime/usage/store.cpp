@@ -35,8 +35,8 @@ constexpr const char* kAppend =
     "INSERT INTO usage (begin_ms, end_ms, tenant, uid, device, device_name, device_ns, entitled_ns, "
     "memory_byte_s, commands, launches, slices, bytes) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
-/// What workers have claimed is added up as real numbers: an absurd claim must not overflow an integer, which
-/// SQLite answers with an error.
+/// Workers' claims are added up as real numbers: an absurd claim must not overflow an integer, which SQLite
+/// answers with an error.
 constexpr const char* kSums =
     "total(memory_byte_s), sum(device_ns), sum(entitled_ns), CAST(total(commands) AS INTEGER), "
     "CAST(total(launches) AS INTEGER), CAST(total(slices) AS INTEGER), CAST(total(bytes) AS INTEGER)";
@@ -65,7 +65,8 @@ constexpr const char* key_of(UsageBy by) {
   return "''";
 }
 
-/// SQLite would let everybody read it, and believes what others have put beside it (`-wal`, `-journal`).
+/// SQLite would let everybody read the file, and believes files that others have put beside it (`-wal`,
+/// `-journal`).
 Result<void> make_file(const std::string& path) {
   std::error_code code;
   const std::filesystem::path folder = std::filesystem::absolute(path, code).parent_path();
@@ -92,7 +93,7 @@ class Store::Statement {
 
   void bind(std::int64_t value) { ::sqlite3_bind_int64(statement_, ++bound_, value); }
   void bind(double value) { ::sqlite3_bind_double(statement_, ++bound_, value); }
-  /// As SQLite's integers are signed, what is larger is the largest.
+  /// SQLite's integers are signed: larger values become the largest.
   void bind_count(std::uint64_t value) {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     bind(static_cast<std::int64_t>(std::min(value, kMost)));

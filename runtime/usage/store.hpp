@@ -1,10 +1,10 @@
 // The usage store: an SQLite file to which intervals of use are appended, and that survives any crash.
 //
-// A row is what one tenant used of one device from `begin` to `end`. Rows are appended in one transaction a
-// flush (write-ahead log, synchronised to the disk): after a crash of the daemon or of the machine all
-// flushes are there that have returned, and none by half. Nothing is ever changed but by retire(): whole days
-// go when they are too old, and the intervals of an hour that is long past become one row, so that the file
-// does not grow by a row every few seconds for ever. Both keep what is summed up.
+// A row is one tenant's use of one device from `begin` to `end`. Rows are appended in one transaction a flush
+// (write-ahead log, synchronised to the disk): after a crash of the daemon or of the machine, every flush
+// that has returned is there, and none by half. Nothing is ever changed but by retire(): whole days go when
+// they are too old, and the intervals of an hour that is long past become one row, so that the file does not
+// grow by a row every few seconds for ever. Both keep the sums.
 //
 // One connection, for one thread. Readers of other processes do not disturb the writer, nor it them.
 #pragma once
@@ -41,7 +41,8 @@ struct Row {
 
 class Store {
  public:
-  /// Makes the file if there is none, for its owner only; its folder must be there, or at least that one's.
+  /// Makes the file if there is none, for its owner only; its folder must be there, or at least the folder
+  /// around it.
   static Result<Store> open(const std::string& path);
   /// Of a file that is there; changes nothing.
   static Result<Store> open_to_read(const std::string& path);
@@ -54,8 +55,8 @@ class Store {
   /// before `merge_before_ms`.
   Result<void> retire(std::int64_t forget_before_ms, std::int64_t merge_before_ms);
 
-  /// What was used in intervals that began from `since` on and before `until`, by key and in its order. With
-  /// `uid` only that user's.
+  /// The use in intervals that began from `since` on and before `until`, by key and in its order. With `uid`
+  /// only that user's.
   Result<std::vector<UsageSum>> sum(const UsageQuery& query, std::optional<std::uint32_t> uid = {}) const;
   Result<std::uint64_t> rows() const;
 

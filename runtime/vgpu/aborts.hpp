@@ -1,10 +1,10 @@
-// How a worker ends that calls abort().
+// The end of a worker that calls abort().
 #pragma once
 
 namespace fairgv::vgpu {
 
-/// Number 1 of a PID namespace is not ended by abort()'s signal but by the fault that follows it, which would
-/// be taken for the reason. After this it ends with the status by which the daemon knows
+/// abort()'s signal does not end process 1 of a PID namespace; the fault that follows does, and would be
+/// taken for the reason. After this call the process ends with a status that the daemon knows
 /// (daemon::kAbortedStatus), whatever handlers drivers install: their compilers have some that let abort() go
 /// on to its fault.
 ///

@@ -32,7 +32,7 @@
 namespace fairgv::vgpu {
 namespace {
 
-/// What the daemon learns when the worker is ready.
+/// The message that tells the daemon that the worker is ready.
 session::WorkerReady ready_with(const BackEnd& back_end, bool examine_drivers) {
   session::WorkerReady ready{back_end.devices()};
   if (const char* const vendors = std::getenv("OCL_ICD_VENDORS"); examine_drivers && vendors != nullptr) {
@@ -85,7 +85,7 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   if (back_end.value()->callbacks_may_issue()) executor.set_stand_in(&worker);
   int status = 0;
   if (auto served = worker.run(); !served) {
-    // The daemon logs it: what a client has written may be in it. If there is no room, the status tells.
+    // The daemon logs it: it may contain a client's text. If there is no room, the status tells.
     const session::WorkerFailed why{"its program broke the protocol: " + served.error().message};
     static_cast<void>(daemon.offer(to_text(why)));
     status = 3;
@@ -123,8 +123,8 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   close_memory_to_others();
   tell_of_aborts();
-  // What kernels print must be in the pipe when their command is reported complete, whole lines or not: drivers that
-  // print by the C library (Intel's) write nothing else out.
+  // The output of kernels must be in the pipe when their command is reported complete, whole lines or not:
+  // drivers that print by the C library (Intel's) write nothing else out.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   const Socket daemon{UniqueFd(options->descriptors.daemon)};
   const auto status = serve(options.value(), daemon);

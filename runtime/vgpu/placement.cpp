@@ -10,7 +10,7 @@
 namespace fairgv::vgpu {
 namespace {
 
-/// Those that a CPU device runs on.
+/// The processors that a CPU device runs on.
 Result<cpu_set_t> device_processors(const std::string& device_cores) {
   return device_cores.empty() ? allowed_cores() : parse_core_set(device_cores);
 }
@@ -21,8 +21,8 @@ Result<std::unique_ptr<BackEnd>> open_on_device_cores(const session::WorkerOptio
   if (options.tuning.device_cores.empty()) return open_back_end(options);
   FAIRGV_TRY(cores, device_processors(options.tuning.device_cores));
   FAIRGV_TRY(all, allowed_cores());
-  // PoCL makes as many threads as the machine has cores unless it is told (3.1; POCL_MAX_PTHREAD_COUNT). What
-  // the administrator has said goes before it.
+  // PoCL makes as many threads as the machine has cores unless it is told (3.1; POCL_MAX_PTHREAD_COUNT). The
+  // administrator's choice comes first.
   ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(CPU_COUNT(&cores.value())).c_str(), 0);
   FAIRGV_CHECK(run_on(cores.value()));
   auto back_end = open_back_end(options);

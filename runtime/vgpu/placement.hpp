@@ -1,4 +1,5 @@
-// Which processors a worker's threads, and those of a CPU device, run on; and what that means for measuring turns.
+// The processors on which a worker's threads, and those of a CPU device, run; and the consequences for
+// measuring turns.
 #pragma once
 
 #include <sched.h>
@@ -19,8 +20,9 @@
 
 namespace fairgv::vgpu {
 
-/// Opens the program's back end, its threads on the cores that were given for them and this one on the others. Threads
-/// inherit the cores of the thread that starts them, and drivers of CPU devices start theirs when they are opened.
+/// Opens the program's back end, its threads on the cores that were given for them and the calling thread on
+/// the others. Threads inherit the cores of the thread that starts them, and drivers of CPU devices start
+/// theirs when they are opened.
 Result<std::unique_ptr<BackEnd>> open_on_device_cores(const session::WorkerOptions& options);
 
 class Placement {
@@ -31,7 +33,8 @@ class Placement {
   Processors commands_run_on() const { return commands_run_on_; }
   bool apart() const { return commands_run_on_ != Processors::our_cpus; }
 
-  /// What turns and compilers need to know of it. This outlives the executor, and stays where it is.
+  /// Tells the settings what turns and compilers need to know of the placement. The placement outlives the
+  /// executor, and stays where it is.
   void configure(IssueSettings& settings);
 
  private:
@@ -40,7 +43,7 @@ class Placement {
   Processors commands_run_on_;
   bool one_cpu_device_;
   std::unique_ptr<StolenTime> stolen_;
-  std::optional<AwayFromCores> compilers_;  // not on the cores that are for kernels: others' run there meanwhile
+  std::optional<AwayFromCores> compilers_;  // off the kernels' cores, which others use meanwhile
 };
 
 }  // namespace fairgv::vgpu

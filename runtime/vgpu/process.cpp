@@ -22,7 +22,7 @@ void exit_with_daemon(int daemon_fd) {
     while (::poll(&daemon, 1, -1) < 0) {
       // EINTR
     }
-    ::_exit(0);  // the daemon sends nothing: whatever happened is the end
+    ::_exit(0);  // the daemon sends nothing: any event is the end
   }).detach();
 }
 

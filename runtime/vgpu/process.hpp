@@ -1,4 +1,4 @@
-// The worker as a process: what it closes to others, and the daemon on whom it depends.
+// The worker as a process: closed to others, and dependent on the daemon.
 #pragma once
 
 #include "runtime/base/socket.hpp"
@@ -10,12 +10,12 @@ namespace fairgv::vgpu {
 /// nobody of the same user can trace this process.
 void close_memory_to_others();
 
-/// A worker without a daemon has nobody to work for, and nobody who would end it: from now on the process ends when the
+/// A worker without a daemon has no work, and nothing would end it: from now on the process ends when the
 /// daemon hangs up on this socket, on which it never says anything.
 void exit_with_daemon(int daemon_fd);
 
-/// The daemon's ledger as the memory account asks it. An answer is waited for as long as the daemon lives; without one
-/// the process ends. The socket outlives what is returned.
+/// The daemon's ledger as the memory account asks it. An answer is waited for as long as the daemon lives;
+/// without one the process ends. The socket outlives the returned function.
 MemoryAccount::Ledger ask_daemon(const Socket& ledger);
 
 }  // namespace fairgv::vgpu

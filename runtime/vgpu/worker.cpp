@@ -41,7 +41,7 @@ Result<void> Worker::run() {
     if (frees_due_ > 0) free_if_there_is_time();
     held = wait(std::move(held));
   }
-  return {};  // with the helm: nobody stands in any more
+  return {};  // with the helm: no other thread stands in any more
 }
 
 void Worker::free_if_there_is_time() {
@@ -68,7 +68,7 @@ void Worker::stand_in(Helm::Held held) {
   serve_briefly();
   ring::Doorbell& bell = segment_.header().worker_bell;
   ring::stand_down(bell);
-  // Only now: from here on the loop thread is woken for what comes.
+  // Only now: from here on the loop thread is woken for new calls.
   to_loop_ = ready() || loop_->deadline().at != TimePoint::max();
   const bool to_loop = to_loop_;
   if (executor_.helm().let_go(std::move(held)) || to_loop) ring::ring(bell);
@@ -92,8 +92,8 @@ void Worker::serve_briefly() {
       loop_->issue();
       idle = loop_->idles_in_turn();
     }
-    // What a program sends right behind a command, such as the marker to wait for, is there by now; but the
-    // device is not to wait for all that it may send.
+    // Calls that a program sends right behind a command, such as the marker to wait for, are there by now;
+    // but the device is not to wait for everything that the program may send.
     if (requests_.has_record() && was_idle) continue;
     if (!idle || now >= until) return;
     if (!ring::detail::spin_briefly(something)) ring::detail::give_way();
@@ -184,7 +184,7 @@ Helm::Held Worker::wait(Helm::Held held) {
     if (!again) return false;
     loop_ = &executor_.at(*again);
     if (ready()) return true;
-    helm.let_go(std::move(*again));  // nobody else waits for it
+    helm.let_go(std::move(*again));  // no other thread waits for it
     return false;
   };
   helm.let_go(std::move(held));

@@ -21,7 +21,7 @@
 
 namespace fairgv::vgpu {
 
-/// What commands run on.
+/// The processors that commands run on.
 enum class Processors {
   our_cpus,    // those that the worker's thread runs on
   other_cpus,  // of this machine
@@ -39,14 +39,14 @@ class Worker final : public StandIn {
 
   /// For the driver's thread that has just reported the last command of a program that waits for each: serves
   /// the program's next calls, which are to come at once, as far as they are brief, and returns as soon as
-  /// the device has work. Nobody needs to be woken then, neither the loop thread to read them nor this one to
-  /// run them.
+  /// the device has work. Then no thread needs to be woken, neither the loop thread to read the calls nor
+  /// this thread to run them.
   void stand_in(Helm::Held held) override;
 
  private:
   /// How many calls are handled before the device is looked after again.
   static constexpr int kCallsPerRound = 32;
-  /// What counts as never having time.
+  /// So many frees that are due count as never having time.
   static constexpr int kMostFreesDue = 16;
   /// The longest message that is taken from the arena.
   static constexpr std::uint64_t kLongestIndirect = std::uint64_t{1} << 30;
@@ -61,7 +61,7 @@ class Worker final : public StandIn {
   bool deadline_passed() const;
   /// Whether there is something to do. With the helm.
   bool ready() const;
-  /// Frees what has ended; what a device with processors of its own waits for comes first.
+  /// Frees nodes that have ended; work that a device with processors of its own waits for comes first.
   void free_if_there_is_time();
   /// Waits awake for a moment; whether there was something to do before it was over.
   bool comes_back();
@@ -83,7 +83,7 @@ class Worker final : public StandIn {
   Replies replies_;
   ring::SpinBudget budget_;
   ring::SpinBudget budget_at_work_;  // while the device has commands of this session
-  std::optional<Error> broken_;      // what the front end broke the protocol with
+  std::optional<Error> broken_;      // the front end's breach of the protocol
   bool saturated_ = false;           // no calls are read
   bool to_loop_ = false;             // the loop thread has to look after the device, or read
   int frees_due_ = 0;                // not zero: something may have ended; grows while there is no time

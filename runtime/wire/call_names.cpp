@@ -56,8 +56,7 @@ std::string_view wait_name(std::uint32_t as, Opcode opcode) {
   if (as == kFinish) return "Finish";
   if (as == kWaitForEvents) return "WaitForEvents";
   if (const std::string_view name = blocking_name(as); !name.empty()) return name;
-  // A front end that says no more waits for a marker to know that a stream or an event of CUDA has come so
-  // far.
+  // A front end that gives no other name waits for a marker: for a CUDA stream or event to reach it.
   return opcode == EnqueueMarker::opcode ? "Synchronize" : call_name(opcode);
 }
 

@@ -7,16 +7,15 @@
 //
 // Rules of the protocol (docs/ARCHITECTURE.md, Wire):
 //  - Messages of a session are handled in the order in which they lie in the request ring.
-//  - Creating calls are one-way: the front end has already checked the arguments. What fails in the driver
-//    nevertheless leaves a "poisoned" object, whose error surfaces in the status of every command that uses
-//    it.
+//  - Creating calls are one-way: the front end has already checked the arguments. A call that fails
+//    in the driver nevertheless leaves a "poisoned" object, whose error surfaces in the status of every
+//    command that uses it.
 //  - Commands (Enqueue*) carry `completion`: the event whose completion slot the worker writes, or 0. The
 //    worker writes the slot's times first, then {generation, status} with release, then rings the completion
 //    bell.
 //  - Status values are OpenCL's: CL_QUEUED 3, CL_SUBMITTED 2, CL_RUNNING 1, CL_COMPLETE 0, negative = error.
-//  - ArenaRange fields name bytes of the session's arena, which the front end owns. Ranges of commands are
-//  its
-//    to reuse once the command has completed, ranges of other calls once the worker has consumed the record.
+//  - ArenaRange fields name bytes of the session's arena, which the front end owns. It may reuse ranges of
+//    commands once the command has completed, ranges of other calls once the worker has consumed the record.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +62,7 @@ struct Indirect {
 
 namespace detail {
 
-/// One list of what several lists have.
+/// Several lists joined into one.
 template <class... Lists>
 struct Joined;
 template <class... T>

@@ -1,4 +1,4 @@
-// How a message becomes bytes and bytes become a message: one codec for both sides of a session.
+// Turns messages into bytes and bytes into messages: one codec for both sides of a session.
 //
 // A message is a struct that lists its fields once with FAIRGV_FIELDS. Supported fields: trivially copyable
 // values (integers, enumerations, ids, small structs of those without padding that matters), std::string_view
@@ -6,8 +6,8 @@
 // lie at their natural alignment (at most 8) from the start of the message, so a message must be decoded from
 // memory that is aligned to 8 bytes. Views in a decoded message point into the bytes it was decoded from.
 //
-// Decoding trusts nothing: every length is checked against what is left, and bytes left over are an error.
-// The bytes must be private (copied out of shared memory) before decode() looks at them.
+// Decoding trusts nothing: every length is checked against the remaining bytes, and bytes left over are an
+// error. The bytes must be private (copied out of shared memory) before decode() looks at them.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ class Writer {
   std::byte* at_;
 };
 
-/// Reads a message; remembers the first thing that did not fit.
+/// Reads a message; remembers the first failure.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> from) : from_(from) {}
@@ -157,7 +157,7 @@ void get(Reader& reader, T& field) {
     std::uint64_t count = 0;
     reader.value(count);
     if constexpr (Message<Element>) {
-      // Each element takes at least one byte, so a count beyond what is left cannot make us allocate.
+      // Each element takes at least one byte, so a count beyond the remaining bytes cannot make us allocate.
       for (std::uint64_t i = 0; reader.ok() && i < count; ++i) {
         if (reader.left() == 0) {
           reader.array(1, 1);  // marks the reader as failed

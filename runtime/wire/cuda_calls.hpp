@@ -2,14 +2,12 @@
 // calls.hpp, with these additions:
 //
 //  - A session speaks either OpenCL or CUDA: its hello says which (runtime/session/protocol.hpp), and its
-//  worker
-//    knows the calls of that one list only.
+//    worker knows the calls of that one list only.
 //  - `Command::queue` names a stream. The worker orders a legacy stream among the blocking ones by itself.
 //  - A record of an event is a marker, whose end is the event's; waiting for one in a stream is a marker with
-//  a
-//    wait list. The times of such ends are the host's (CLOCK_MONOTONIC, nanoseconds).
+//    a wait list. The times of such ends are the host's (CLOCK_MONOTONIC, nanoseconds).
 //  - A host function is an EnqueueHostWork, which the front end ends with EndAccess.
-//  - What fails late is also told in the segment (ring::LateError), before the command ends.
+//  - A late failure is also told in the segment (ring::LateError), before the command ends.
 #pragma once
 
 #include "runtime/wire/calls.hpp"
@@ -20,7 +18,7 @@
 
 namespace fairgv::wire::cuda {
 
-/// What both front ends say.
+/// The calls of both front ends.
 using SharedCalls = TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, EnqueueBarrier, EnqueueHostWork,
                              EndAccess, AwaitMemory>;
 

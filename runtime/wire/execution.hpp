@@ -1,4 +1,4 @@
-// How far a command is, and when it ran, as both sides of a session say it.
+// The status and times of a command, in the form that both sides of a session use.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What libffi must know to call, or to be, a function of the table of signatures.
+// The description that libffi needs to call, or to be, a function of the table of signatures.
 #pragma once
 
 #include <ffi.h>
@@ -20,7 +20,7 @@ class ExtensionCif {
   ExtensionCif(const ExtensionCif&) = delete;
   ExtensionCif& operator=(const ExtensionCif&) = delete;
 
-  /// nullptr if libffi cannot do it, which it can for all that a signature can say.
+  /// nullptr if libffi cannot do it; it can, for every type that a signature can name.
   ffi_cif* get() { return ready_ ? &cif_ : nullptr; }
 
  private:

@@ -1,14 +1,14 @@
-// Every extension that is passed on to applications, and every function of it, in one table. To serve another function
-// with plain arguments, add its row, and a row for each other function of its extension: a test compares them with the
-// headers of OpenCL.
+// Every extension that is passed on to applications, and every function of it, in one table. To serve another
+// function with plain arguments, add its row, and a row for each other function of its extension: a test
+// compares them with the headers of OpenCL.
 //
-// The front end makes a function of each signature's type (icd/extensions/extension_functions.hpp) that packs its arguments
-// into one CallExtension; the worker unpacks them and calls the function that the driver gives for the name.
-// Both are done with libffi from what the row says, so nothing else is written for a function.
+// The front end makes a function of each signature's type (icd/extensions/extension_functions.hpp) that packs
+// its arguments into one CallExtension; the worker unpacks them and calls the function that the driver gives
+// for the name. libffi does both from the row, so a function needs no other code.
 //
-// What a row can say: 32- and 64-bit numbers, handles of objects that live as long as their owner wants (not
-// events, which the worker may not have made yet, and nothing that is created or released), and pointers to
-// numbers, arrays and bytes that the function reads or writes before it returns.
+// The types that a row can name: 32- and 64-bit numbers, handles of objects that live as long as their owner
+// wants (not events, which the worker may not have made yet, and nothing that is created or released), and
+// pointers to numbers, arrays and bytes that the function reads or writes before it returns.
 #pragma once
 
 #include <algorithm>
@@ -50,9 +50,9 @@ enum class ReturnKind : std::uint8_t { error, u64, nothing };
 
 enum class ServedBy : std::uint8_t {
   signature,          // from its row alone
-  entry_point,        // a function of the front end's own (icd/extensions/extension_functions.cpp has its address)
-  nothing_is_needed,  // the extension adds no function: it changes the kernel language, what served calls accept, or
-                      // adds queries whose answers are passed through
+  entry_point,        // the front end's own function (icd/extensions/extension_functions.cpp has its address)
+  nothing_is_needed,  // the extension adds no function: it changes the kernel language, extends served calls,
+                      // or adds queries whose answers are passed through
 };
 
 inline constexpr std::size_t kMostParameters = 12;

@@ -24,7 +24,7 @@ struct Id {
 };
 
 /// Any object but an event: contexts, queues, buffers, programs and kernels share one table, whose entries
-/// know what they are.
+/// know their kind.
 using ObjectId = Id<struct ObjectKind>;
 
 /// An event: the index is that of its completion slot in the segment (runtime/ring/segment.hpp).

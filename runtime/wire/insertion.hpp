@@ -1,4 +1,4 @@
-// Putting a text into another at several places, as both sides of a session do with paths in build options.
+// Inserts a text into another at several places, as both sides of a session do with paths in build options.
 #pragma once
 
 #include <cstddef>

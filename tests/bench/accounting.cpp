@@ -1,10 +1,9 @@
-// fairgv bench accounting: what FairGV charges for kernels beside what the driver's own event timestamps say
-// of the same kernels (FairGV paper, table 2): on the driver alone, as the only tenant, and while another
-// competes.
+// fairgv bench accounting: FairGV's charges for kernels beside the driver's own event timestamps of the same
+// kernels (FairGV paper, table 2): on the driver alone, as the only tenant, and while another competes.
 //
-// What is charged is the time for which a tenant kept the device. The sum of its kernels' own durations
-// leaves out the driver's gaps between launches that lie back to back, which nobody else could use; the span
-// has them. What accounting costs is in the gaps: how much longer a tenant that competes keeps the device for
+// A tenant is charged the time for which it kept the device. The sum of its kernels' own durations leaves out
+// the driver's gaps between launches that lie back to back, which no other tenant could use; the span has
+// them. The cost of accounting is in the gaps: how much longer a tenant that competes keeps the device for
 // the same time in kernels than one that is alone, whose commands are neither measured singly nor waited for.
 // All conditions take turns.
 #include <fmt/core.h>
@@ -42,7 +41,7 @@ struct Settings {
   std::vector<int> kernel_us{21, 100, 400, 1'605};
 };
 
-/// What table 2 of the paper says of a kernel, in microseconds.
+/// The figures of table 2 of the paper for a kernel, in microseconds.
 struct Published {
   int profiler = 0;
   int fairgv = 0;
@@ -87,7 +86,7 @@ Result<std::vector<Program>> programs_of(const Settings& settings, const Placeme
   return programs;
 }
 
-/// Under what a program's kernels are measured, and the runs so far.
+/// A condition under which a program's kernels are measured, and the runs so far.
 struct Condition {
   std::string name;
   std::function<Result<MeanKernel>(const Program&)> measure;
@@ -102,13 +101,13 @@ class Table {
                "paper's profiler/FairGV");
   }
 
-  /// One program under all conditions, which take turns: what the machine does meanwhile widens the gaps
-  /// between kernels, by a factor of two and more, and falls on all.
+  /// One program under all conditions, which take turns: the machine's other work widens the gaps between
+  /// kernels, by a factor of two and more, and so falls on all conditions.
   Result<void> measure(const Program& program, const std::vector<Condition>& conditions) {
     std::vector<std::vector<MeanKernel>> found(conditions.size());
     for (unsigned run = 0; run < settings_.runs; ++run) {
       for (std::size_t turn = 0; turn < conditions.size(); ++turn) {
-        // What goes first changes, so that a drift of the machine cancels.
+        // The condition that goes first changes, so that a drift of the machine cancels.
         const std::size_t i = run % 2 == 0 ? turn : conditions.size() - 1 - turn;
         progress_.step(fmt::format("{}, {}", program.name, conditions[i].name));
         const auto means = conditions[i].measure(program);
@@ -183,7 +182,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!loop) return loop.error();
   const auto tenancy = Tenancy::start(placement);
   if (!tenancy) return tenancy.error();
-  // The daemon shows tenants that have sessions: this one keeps the account open between programs.
+  // The daemon shows tenants that have sessions: this program keeps the account open between the others.
   const auto keeper = start_idle(tenancy.value(), {kTenant});
   if (!keeper) return keeper.error();
   // Checked once. And a driver may compile at the first launch, which takes longer than thousands of kernels

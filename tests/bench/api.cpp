@@ -1,5 +1,5 @@
-// fairgv bench api: what one call of each of the most used entry points costs the calling thread, through
-// FairGV beside the driver alone, in pairs.
+// fairgv bench api: the cost of one call of each of the most used entry points for the calling thread,
+// through FairGV beside the driver alone, in pairs.
 #include <fmt/core.h>
 
 #include "tests/bench/support/registration.hpp"

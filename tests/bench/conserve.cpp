@@ -1,9 +1,9 @@
 // fairgv bench conserve: BlackScholes, which always wants the device, beside a matrixMul that sleeps most of
-// its time (FairGV, section 5.4.5, figure 10). What the one leaves a work-conserving policy gives to the
-// other, so that the device is as busy as with one program alone.
+// its time (FairGV, section 5.4.5, figure 10). A work-conserving policy gives one program the time that the
+// other leaves, so that the device is as busy as with one program alone.
 //
-// Said in two ways: by what the programs get done, which is less also when their kernels run slower in
-// company; and by the time in which the device runs kernels, which is what the paper's figure shows.
+// Measured in two ways: by the work that the programs get done, which is less also when their kernels run
+// slower in company; and by the time in which the device runs kernels, as in the paper's figure.
 #include <fmt/core.h>
 
 #include <array>
@@ -29,8 +29,8 @@ struct Settings {
   PairSettings pairs{.seconds = 0.5, .windows = 12};
 };
 
-/// What of the device is put to use: throughputs side by side, each over what its program does alone and
-/// awake.
+/// The part of the device that is put to use: throughputs side by side, each over its program's throughput
+/// alone and awake.
 struct Cell {
   double sleep_ratio = 0;
   std::string policy;
@@ -106,7 +106,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!awake_one) return awake_one.error();
   const Program& awake = awake_one.value();
   Program busy = busy_one.value();
-  // Two batches are always queued: it waits for every launch otherwise, and leaves gaps.
+  // Two batches are always queued: otherwise the program waits for every launch, and leaves gaps.
   busy.insert(busy.end(), {"--sync", "stream"});
   std::vector<Cell> cells;
   for (const double ratio : settings.sleep_ratios) {

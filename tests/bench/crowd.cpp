@@ -1,5 +1,5 @@
 // fairgv bench crowd: many tenants of equal weight at once. Whether all of them make progress, how equal
-// their shares are (Min-Max Ratio, FairGV paper, section 5.4.1), and what idle tenants cost meanwhile.
+// their shares are (Min-Max Ratio, FairGV paper, section 5.4.1), and the cost of idle tenants meanwhile.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace harness;
 using Clock = Company::Clock;
 using Seconds = std::chrono::duration<double>;
 
-/// Seconds from the first look at what was charged to the window.
+/// Seconds from the first look at the charges to the window.
 constexpr double kLookBefore = 0.5;
 
 struct Settings {

@@ -1,5 +1,5 @@
-// fairgv bench cuda-launch: what a launch costs through both CUDA libraries, beside an OpenCL launch through
-// FairGV and beside the same program on the CUDA driver alone; and what calls cost that need no round trip.
+// fairgv bench cuda-launch: the cost of a launch through both CUDA libraries, beside an OpenCL launch through
+// FairGV and beside the same program on the CUDA driver alone; and the cost of calls that need no round trip.
 // The programs take turns in one run, and the order changes from turn to turn.
 #include <fmt/core.h>
 
@@ -24,10 +24,10 @@ struct Settings {
   int count = 20'000;
 };
 
-/// Who launches.
+/// The ways of launching.
 enum Launcher : std::size_t { kOpenCl, kCuda, kDriver, kLaunchers };
 
-/// What every turn found, by the name of the figure.
+/// The findings of every turn, by the name of the figure.
 using Figures = std::array<std::map<std::string, std::vector<double>>, kLaunchers>;
 
 Result<void> measure(const Tenancy& tenancy, const Placement& placement, Launcher who, const char* mode,

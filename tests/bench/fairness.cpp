@@ -1,16 +1,16 @@
-// fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV,
-// sections 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. A tenant's share is its
-// throughput over its due, as the paper defines it (section 5.4.1); the Min-Max Ratio is that of the shares
-// that belong to the weights, each the mean of the runs. In the next run each weight is the next tenant's,
-// until every tenant has had every weight: what one process loses beside others can differ from what its like
-// does by some per cent for as long as they live, whatever the scheduler does (rivals.hpp). Then processes
-// are new. (The ratio of a single run is low if any tenant had luck or bad luck in it.) Where the tenants'
-// programs differ (--api mixed), each one's throughput is taken over how fast its like's kernels are by
+// fairgv bench fair3, fairgv bench fair6: fairness and overhead of every scheduling policy (FairGV, sections
+// 5.4.3 and 5.4.4, figures 8 and 9). The tenants run the same program. A tenant's share is its throughput
+// over its due, as the paper defines it (section 5.4.1); the Min-Max Ratio is that of the shares that belong
+// to the weights, each the mean of the runs. In the next run each weight is the next tenant's, until every
+// tenant has had every weight: the loss of one process beside others can differ from that of an equal process
+// by some per cent for as long as they live, whatever the scheduler does (rivals.hpp). Then new processes
+// start. (The ratio of a single run is low if any tenant had luck or bad luck in it.) Where the tenants'
+// programs differ (--api mixed), each throughput is divided by the speed of equal programs' kernels by
 // themselves, as tenants in turns.
 //
-// The overhead is what the programs do on the driver alone, in turns, over what all tenants do together in a
-// short window between those: the median of many, of those windows where the machine was as fast before as
-// after (harness/steady.hpp).
+// The overhead is the programs' throughput on the driver alone, in turns, over that of all tenants together
+// in a short window between the turns: the median of many, taken over the windows where the machine was as
+// fast before as after (harness/steady.hpp).
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +38,7 @@ namespace {
 
 using namespace harness;
 
-/// What the paper has a figure of.
+/// The tenants of a figure of the paper.
 struct Tenants {
   std::string name;  // of the experiment
   std::vector<std::uint32_t> weights;
@@ -57,7 +57,7 @@ Tenants figure_9() {
 // The lightest of six tenants has a turn of 15 ms in every 225: half a turn more or less at the ends of the
 // window must not show.
 constexpr double kWindow = 30;
-// Some rounds of everybody's turns; beside it as many turns alone as make about as long.
+// Some rounds of everybody's turns; beside it as many turns alone as take about as long.
 constexpr double kShortWindow = 0.5;
 constexpr int kTurnsBesideIt = 2;
 
@@ -78,10 +78,10 @@ struct Settings {
   int short_windows = 40;  // of each run, for the overhead
 };
 
-/// What short windows show.
+/// The overhead by short windows.
 struct Overhead {
   Spread of_windows;    // see spread_of_steady()
-  double added_up = 0;  // what everybody does in all turns alone, over that in all windows
+  double added_up = 0;  // everybody's work in all turns alone, over that in all windows
 };
 
 struct Cell {
@@ -102,7 +102,7 @@ Result<std::vector<double>> charged_by_weight(const nlohmann::json& before, cons
   return charged;
 }
 
-/// Those that run the same are due the same by weight: what one of them has done in a few turns by itself
+/// Tenants of the same program are due the same by weight: the speed of one of them in a few turns by itself
 /// says more of those turns than of its kernels.
 std::vector<double> of_likes(const std::vector<Program>& programs, const std::vector<double>& speeds) {
   std::map<Program, std::vector<double>> likes;
@@ -112,7 +112,7 @@ std::vector<double> of_likes(const std::vector<Program>& programs, const std::ve
   return result;
 }
 
-/// What tenants of those weights show by what they did together and what each did alone.
+/// The fairness for tenants of those weights, from their speeds together and each one's speed alone.
 Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
                      const std::vector<double>& together, const std::vector<double>& alone) {
   const std::vector<double> likes = of_likes(programs, alone);
@@ -125,7 +125,7 @@ Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vecto
   return bench::fairness_of(tenants);
 }
 
-/// What one run shows.
+/// The findings of one run.
 struct Run {
   std::vector<double> shares;          // over their due
   double charged = 0;                  // the Min-Max Ratio of device time by weight
@@ -211,7 +211,7 @@ Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& pl
   return done;
 }
 
-/// What the runs show together.
+/// The findings of all runs together.
 Cell cell_of(const std::string& policy, const std::string& program, const std::vector<Run>& runs) {
   std::vector<double> ratios, charges, added_up;
   std::vector<std::vector<Observation>> overheads;

@@ -1,14 +1,15 @@
-// fairgv bench hostile: what a program notices of a neighbour that scribbles random bytes over all that it
-// shares with its worker and the daemon, session after session. On a CPU device a third of its sessions have
-// kernels that play their worker's part instead (tests/hostile/deeds.hpp): they take turns and report
-// nothing, read knocks away, or are killed in the midst of a kernel. The neighbour does the same work and
-// behaves for a second, then misbehaves for a second, again and again in one run: a machine changes less from
-// one second to the next than the difference that is looked for, and more from minute to minute. Both have
-// the weight that the program has, and the neighbour a second program that behaves and keeps the device busy:
-// without it the tenant would leave the device to the program between its sessions. A phase that behaves
-// begins and ends sessions as one that misbehaved did, so that what is compared is not what it costs to begin
-// them. Kernels that compute without a turn are left to `fairgv bench storm`: the daemon charges them when it
-// looks at the processors next, up to a second later, so that a phase that behaves would pay for them.
+// fairgv bench hostile: the effect on a program of a neighbour that scribbles random bytes over all memory
+// that it shares with its worker and the daemon, session after session. On a CPU device a third of its
+// sessions have kernels that play their worker's part instead (tests/hostile/deeds.hpp): they take turns and
+// report nothing, read knocks away, or are killed in the midst of a kernel. The neighbour does the same work
+// and behaves for a second, then misbehaves for a second, again and again in one run: the machine's speed
+// changes less from one second to the next than the difference looked for, and more from minute to minute.
+// Both have the weight that the program has, and the neighbour a second program that behaves and keeps the
+// device busy: without it the tenant would leave the device to the program between its sessions. A phase that
+// behaves begins and ends sessions as one that misbehaved did, so that the cost of beginning them is not
+// compared. Kernels that compute without a turn are left to `fairgv bench storm`: the daemon charges them
+// when it looks at the processors next, up to a second later, so that a phase that behaves would pay for
+// them.
 #include <fmt/core.h>
 #include <poll.h>
 
@@ -33,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 /// Of the begin of each phase, while its first session begins, nothing is counted.
 constexpr std::chrono::milliseconds kSettle{200};
 constexpr int kPairsPerRow = 10;
-// Only keeps a broken system from hanging the experiment.
+// It only keeps a broken system from hanging the experiment.
 constexpr std::chrono::seconds kPatience{60};
 
 struct Settings {

@@ -1,8 +1,9 @@
-// fairgv bench killed: what a program keeps of its throughput beside a tenant of the same weight whose
-// programs are killed in the midst of their kernels, one after the other, and what that tenant is charged.
-// Such a kernel is not cut and reports nothing: that it is charged rests on the daemon's own clock. Each pair
-// is a window alone and one beside the loop. The time for which the kernels held the device is measured from
-// the outside: from when `fairgv ps` shows one at work to when it shows that its session has gone.
+// fairgv bench killed: the part of its throughput that a program keeps beside a tenant of the same weight
+// whose programs are killed in the midst of their kernels, one after the other, and the charges of that
+// tenant. Such a kernel is not cut and reports nothing: that it is charged rests on the daemon's own clock.
+// Each pair is a window alone and one beside the loop. The time for which the kernels held the device is
+// measured from the outside: from when `fairgv ps` shows one at work to when it shows that its session has
+// gone.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ struct Pair {
   int killed = 0;      // programs
 };
 
-/// Programs of one tenant, of which each is killed in the midst of a kernel.
+/// Programs of one tenant, each of which is killed in the midst of a kernel.
 class KilledLoop {
  public:
   explicit KilledLoop(const Tenancy& tenancy) : tenancy_(tenancy) {}
@@ -90,8 +91,8 @@ class KilledLoop {
   const Tenancy& tenancy_;
 };
 
-/// Rounds per second in a window in the midst of the program's work, of which `meanwhile`, told when the
-/// window is over, is done from before until after it.
+/// Rounds per second in a window in the midst of the program's work. `meanwhile` runs from before the window
+/// until after it, and is told when the window is over.
 template <class Action>
 Result<double> throughput(OnRequest& program, const Settings& settings, Action meanwhile) {
   const double lead = 2 * settings.kernel_seconds + 1;

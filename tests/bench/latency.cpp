@@ -1,6 +1,6 @@
 // fairgv bench latency: how long a program that wakes up waits for its first command, while others of equal
 // weight keep the device busy. Fair queuing makes a waking tenant the next one (FairGV paper, section 3.2.1),
-// so what it waits for is the turn in progress: a slice at most, and what the last kernel overruns it by.
+// so it waits for the turn in progress: a slice at most, and the last kernel's overrun.
 #include <fmt/core.h>
 
 #include "tests/bench/support/experiment.hpp"

@@ -1,7 +1,7 @@
 // fairgv bench long-kernel: a tenant with one kernel that lasts a minute alone, beside a tenant of the same
 // weight that launches short kernels and waits for each (FairGV, section 3.3.2: very long running kernels).
 // Cut into sub-launches, each should get half of the device, and the short kernels should wait for a slice or
-// so. The same with FAIRGV_SLICE=off shows what would happen otherwise.
+// so. The same with FAIRGV_SLICE=off shows the effect of no slicing.
 //
 // The long kernel has so many work-groups that the smallest sub-launches are a third of a slice: with fewer
 // and longer ones the floor of the planner would decide how long the others wait.
@@ -46,14 +46,14 @@ struct Programs {
   Program short_kernels;
 };
 
-/// What the programs do as the only tenant: on the driver alone a program that waits for each kernel takes
+/// The programs' speeds as the only tenant: on the driver alone a program that waits for each kernel takes
 /// longer to come back with the next than it does with spinning threads.
 struct Alone {
   double kernel_s = 0;       // of the long one's kernel
   double kernels_per_s = 0;  // of the short one
 };
 
-/// What they do side by side.
+/// The programs' speeds side by side.
 struct Together {
   double kernel_s = 0;
   double short_kernels = 0;  // of the other, that ended while the long one's ran
@@ -92,7 +92,7 @@ Result<Program> long_kernel(Api api, double seconds, double slice_s, const Place
   const auto calibrated = run_measured(bare(probe, placement));
   if (!calibrated) return calibrated.error();
   Program program = loop;
-  // Nothing runs before the one launch: the other tenant is there.
+  // No other launch comes before this one: the other tenant is there already.
   program.insert(program.end(), {"--size", fmt::format("{:.0f}", groups), "--iterations",
                                  std::to_string(calibrated.value()["iterations"].get<std::uint64_t>()),
                                  "--repetitions", "1", "--warmup", "0", "--verify", "last"});

@@ -1,8 +1,8 @@
 // fairgv bench mixed: a program beside a neighbour of the same weight whose kernels are short or long
 // (FairGV, section 5.5.1, figure 11). The neighbour never leaves the device idle, so half of it is the
-// program's due, and its run time should double whatever the neighbour's kernels are like; where turns are
-// given by the clock, long kernels take more. Every pair has processes of its own, the same under all
-// policies: equal programs differ by where the system has put their memory.
+// program's due, and its run time should double, whatever the length of the neighbour's kernels; where turns
+// are given by the clock, long kernels take more. Every pair has processes of its own, the same under all
+// policies: equal programs differ by the place of their memory.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Turn {
 };
 using Turns = std::map<std::string, std::vector<Turn>>;  // by policy
 
-/// What all turns of a case show.
+/// The run time by all turns of a case.
 struct RunTime {
   Spread of_turns;      // see spread_of_steady()
   double added_up = 0;  // all turns' times beside over those alone
@@ -56,7 +56,7 @@ struct Cell {
   std::string program;
   std::string policy;
   int asked_us = 0;      // length of the neighbour's kernels
-  double kernel_us = 0;  // what they took
+  double kernel_us = 0;  // their mean time
   RunTime run_time;
 };
 
@@ -96,14 +96,14 @@ Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, c
       turns[policy].push_back({before.value(), beside.value(), after.value()});
       before = after;
     }
-    // What goes first changes, so that a drift of the machine cancels.
+    // The policy that goes first changes, so that a drift of the machine cancels.
     std::reverse(policies.begin(), policies.end());
   }
   if (auto ended = visits.end(); !ended) return ended.error();
   return turns;
 }
 
-/// What was found in all pairs, by policy.
+/// The run times of all pairs, by policy.
 Result<std::map<std::string, RunTime>> measure(const Tenancy& tenancy, const Placement& placement,
                                                const Settings& settings, const Program& foreground,
                                                const Program& neighbour) {

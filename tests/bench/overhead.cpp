@@ -1,9 +1,9 @@
-// fairgv bench overhead: what a program that has the device for itself pays for running through FairGV. Every
-// workload, and compute loops of several kernel lengths, run in pairs, bare and as the only tenant; the
+// fairgv bench overhead: the cost of running through FairGV for a program that has the device for itself.
+// Every workload, and compute loops of several kernel lengths, run in pairs, bare and as the only tenant; the
 // overhead is the bare throughput over the tenant's (figures 2 and 7 of the FairGV paper). The two of a pair
 // take turns, so that the machine's faster and slower seconds fall on both; every pair has processes of its
-// own, since equal programs differ by where the system has put their memory. All loops launch equally often
-// between two clFinish, so that only the length of their kernels tells them apart.
+// own, since equal programs differ by the place of their memory. All loops launch equally often between two
+// clFinish, so that only the length of their kernels tells them apart.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct Cell {
   std::string name;
   int asked_us = 0;
   std::string unit;
-  double kernel_us = 0;  // what they took on the driver alone
+  double kernel_us = 0;  // their time on the driver alone
   double bare = 0;       // throughputs
   double tenant = 0;
   Spread overhead{};

@@ -1,10 +1,10 @@
-// fairgv bench prelude: what programs pay for slicing whose launches are too short to be sliced. Throughput
-// with slicing as configured, beside never sliced, in turns of milliseconds between two programs that run at
-// the same time; and the time of clBuildProgram, whose turns are one build each. Another tenant has the
-// device open, so that launches would be cut if they were long.
+// fairgv bench prelude: the cost of slicing for programs whose launches are too short to be sliced.
+// Throughput with slicing as configured, beside never sliced, in turns of milliseconds between two programs
+// that run at the same time; and the time of clBuildProgram, whose turns are one build each. Another tenant
+// has the device open, so that launches would be cut if they were long.
 //
-// Two processes of one program differ for as long as they live, by where their memory happens to lie. So new
-// ones meet again and again, and what two that are never sliced differ by is shown beside.
+// Two processes of one program differ for as long as they live, by the place of their memory. So new
+// processes meet again and again, and the difference between two that are never sliced is shown beside.
 #include <fmt/core.h>
 
 #include "tests/bench/support/experiment.hpp"
@@ -33,10 +33,10 @@ struct Settings {
 struct Cell {
   std::string program;
   Estimate throughput{};  // as configured, over that never sliced
-  Estimate control{};     // never sliced, over another one's that is never sliced
+  Estimate control{};     // never sliced, over another program that is never sliced
   double build_ms = 0;    // as configured
   double whole_build_ms = 0;
-  Estimate longer_ms{};  // what a build takes longer as configured
+  Estimate longer_ms{};  // additional time of a build as configured
 };
 
 Twins twins_of(const Tenancy& tenancy, const std::string& program, const Slicing& slicing) {
@@ -89,8 +89,8 @@ std::string csv_row(const Cell& cell) {
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  // PoCL keeps what it has compiled, and a build that finds everything there would tell nothing. What it
-  // keeps nevertheless until a worker ends in peace, it keeps here.
+  // PoCL keeps compiled code, and a build that finds all its code there would tell nothing. This folder takes
+  // whatever PoCL keeps nevertheless until a worker ends in peace.
   const ScratchFile compiled(".pocl");
   auto tenancy = Tenancy::start(placement, {{"POCL_KERNEL_CACHE", "0"}, {"POCL_CACHE_DIR", compiled.path()}});
   if (!tenancy) return tenancy.error();

@@ -1,8 +1,8 @@
-// fairgv bench scrape: what programs pay for metrics. One run of a program, in alternating turns: one in
+// fairgv bench scrape: the cost of metrics for programs. One run of a program, in alternating turns: one in
 // which its daemon is asked for a page, and one in which it is not; alone on the device, and beside another
-// tenant that keeps it busy. A page costs what the first take longer: turns much shorter than the time from
-// one scrape to the next show that better than seconds, whose own differences are larger. Each case has its
-// control, in which no turn has a page.
+// tenant that keeps it busy. The cost of a page is the additional time of the former: turns much shorter than
+// the time from one scrape to the next show that better than seconds, whose own differences are larger. Each
+// case has its control, in which no turn has a page.
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -42,7 +42,7 @@ struct Settings {
 /// Machines have faster and slower seconds: in turns this short every program meets both of them.
 constexpr double kTurnSeconds = 0.25;
 
-/// What one program does on the driver alone, before the shared window and after it.
+/// The speed of one program on the driver alone, before the shared window and after it.
 struct Alone {
   std::vector<double> throughputs;  // of its turns
   std::string unit;
@@ -53,8 +53,9 @@ struct Alone {
 
 using ByProgram = std::map<std::string, Alone>;
 
-/// One that always has the next batch queued. A program that lets the device rest between its batches shows,
-/// beside others, how much they fill its pauses, and by how much less its own API pauses: not its share.
+/// A program that always has the next batch queued. A program that lets the device rest between its batches
+/// shows, beside others, how much they fill its pauses, and by how much less its own API pauses: not its
+/// share.
 std::vector<std::string> saturating(const std::string& program, const Settings& settings,
                                     const ByProgram& known) {
   std::vector<std::string> command{beside("workloads/" + program), "--sync", "stream"};
@@ -66,7 +67,7 @@ std::vector<std::string> saturating(const std::string& program, const Settings& 
   return command;
 }
 
-/// The options with which a workload does again what it says that it has done.
+/// The options with which a workload repeats the work that it has reported.
 std::vector<std::string> same_work(const nlohmann::json& result) {
   std::vector<std::string> options;
   for (const char* const amount : {"size", "iterations", "batch"}) {
@@ -101,7 +102,7 @@ Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& s
   return {};
 }
 
-/// One tenant's running program and what it has said so far.
+/// One tenant's running program and its figures so far.
 struct Running {
   explicit Running(Child started) : child(std::move(started)) {}
 
@@ -110,7 +111,7 @@ struct Running {
   double elapsed = 0;        // of its window
   double before_rounds = 0;  // at the look before
   double before_elapsed = 0;
-  double speed = 0;  // lately, as a fraction of what the program does alone
+  double speed = 0;  // lately, as a fraction of the program's speed alone
   std::string last_line;
 
   void listen() {

@@ -1,9 +1,9 @@
-// fairgv bench slicing: what it costs to run one long launch in parts (FairGV, section 5.5.2, table 4).
+// fairgv bench slicing: the cost of running one long launch in parts (FairGV, section 5.5.2, table 4).
 // matrixMul as the only tenant, with grids of as many work-groups as the paper's: one process cuts its launch
 // into parts of a given size, another does not, and they take turns of one launch each. Two processes of one
-// program may differ for as long as they live, by where their memory lies, so new ones meet again. Last,
-// parts of the planner's own choice, as users get them: the launches of one process, in turns while another
-// tenant has the device open and while none has, which is when nothing is cut.
+// program may differ for as long as they live, by the place of their memory, so new processes meet again.
+// Last, parts of the planner's own choice, as users get them: the launches of one process, in turns while
+// another tenant has the device open and while none has, when nothing is cut.
 //
 // The paper's work-groups took 54 and 100 us each on its GPU. Ours compute small tiles of the product of a
 // narrow matrix and a flat one, so that a launch lasts some seconds on one CPU core and needs some hundred
@@ -55,21 +55,21 @@ constexpr std::array<Published, 8> kPublished{{{64, 0.0, 0.0},
                                                {3'072, 71.1, 30.7},
                                                {4'096, 94.6, 44.5}}};
 
-/// Into what a launch is cut that is to be cut into parts of so many work-groups.
+/// The parts of a launch that is to be cut into parts of so many work-groups.
 struct Parts {
   std::uint64_t asked = 0;  // work-groups of a part
   std::uint64_t count = 0;
   double blocks = 0;  // mean work-groups of a part
 };
 
-/// One grid, cut in one way, and what that cost.
+/// One grid, cut in one way, and the cost.
 struct Cell {
   std::uint64_t grid = 0;
   std::optional<Parts> parts{};  // none: the planner chooses by time
   Spread slowdown{};             // per cent
   std::optional<double> published{};
 
-  /// As FAIRGV_SLICE has it, but for what the planner chooses.
+  /// The value for FAIRGV_SLICE, unless the planner chooses.
   std::string slicing() const { return parts ? fmt::format("blocks:{}", parts->asked) : "planned"; }
 };
 
@@ -175,7 +175,7 @@ std::string row_of(const Cell& cell) {
       fmt::format("{:.2f} to {:.2f}", cell.slowdown.lowest, cell.slowdown.highest), paper_percent(cell));
 }
 
-/// Throughput in company over that without, in each meeting: here of a process with itself.
+/// Throughput in company over that without, in each meeting: here a process is compared with itself.
 Result<std::vector<double>> compare_in_company(const Tenancy& tenancy, const CommandLine& launch,
                                                const Settings& settings, ProgressLine& progress,
                                                const std::string& what) {
@@ -229,7 +229,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   return found;
 }
 
-/// Whole tiles of the largest kind: what matrixMul takes for a size.
+/// Whole tiles of the largest kind: matrixMul takes no other sizes.
 std::string known_grid(const std::string& text) {
   const std::string wrong = CLI::Range(std::uint64_t{8}, std::uint64_t{2'048})(text);
   if (!wrong.empty()) return wrong;

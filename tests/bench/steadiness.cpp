@@ -1,7 +1,7 @@
 // fairgv bench steadiness: whether this machine is steady enough to measure on. A loop of additions keeps the
 // device's first core busy, by itself and beside the same loop on another core. On a virtual machine a core
-// is a thread of one that it shares with whoever its host puts beside it, and then it is slower, for anything
-// from milliseconds to seconds; so says the time that the same additions take.
+// is a hardware thread that shares a core with any neighbour its host puts there. Then it is slower, for
+// anything from milliseconds to seconds, and the time of the same additions shows that.
 //
 // A neighbour shows in both columns. Cores of this machine that are threads of one core show in the second
 // only.
@@ -25,7 +25,8 @@ namespace {
 
 using namespace harness;
 
-// Between what a clock that changes its frequency does, and what another thread of the core takes at least.
+// Between the effect of a clock that changes its frequency and the least effect of another thread of the
+// core.
 constexpr double kSlow = 1.12;
 constexpr double kSliceMs = 5;  // that each line of the probe is of
 
@@ -67,7 +68,7 @@ Result<Period> run_period(double seconds, bool beside_another) {
   return period;
 }
 
-/// What all periods of a kind say.
+/// The findings of all periods of a kind.
 struct Steadiness {
   double slow = 0;        // part of the slices
   double times = 1;       // as long as the shortest of both kinds, the median of slow slices

@@ -1,5 +1,6 @@
 // fairgv bench syscalls: system calls of a client in its steady state. A program launches N kernels, then 3N,
-// under strace; what the second run makes more, divided by the 2N launches more, is the cost of one launch.
+// under strace; the second run's additional calls, divided by its 2N additional launches, are the cost of one
+// launch.
 #include <fmt/core.h>
 
 #include <fstream>

@@ -1,8 +1,7 @@
-// fairgv bench trace: what a program pays while `fairgv trace` records it. One program that keeps the device
-// busy, beside an idle tenant; short windows with and without a trace take turns, and how many launches ended
-// in each is asked of the daemon. The same program with the same memory is on both sides of each ratio.
-// Beside it a control: windows without a trace on both sides, which is how much the machine itself makes of
-// nothing.
+// fairgv bench trace: the cost for a program while `fairgv trace` records it. One program that keeps the
+// device busy, beside an idle tenant; short windows with and without a trace take turns, and the daemon tells
+// how many launches ended in each. The same program with the same memory is on both sides of each ratio.
+// Beside it a control: windows without a trace on both sides show the machine's own noise.
 #include <fmt/core.h>
 
 #include <csignal>
@@ -46,7 +45,7 @@ Result<double> throughput(const Tenancy& tenancy, double seconds) {
          std::chrono::duration<double>(after->second - before->second).count();
 }
 
-/// The same while it is traced. The trace has begun when it says so.
+/// The same while it is traced. The trace has begun when `fairgv trace` says so.
 Result<double> traced_throughput(const Tenancy& tenancy, const Settings& settings) {
   const ScratchFile file(".trace.json");
   auto trace = Child::start(

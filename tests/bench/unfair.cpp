@@ -1,7 +1,7 @@
 // fairgv bench unfair: a picture of a fair and an unfair run. Three tenants count the same work; one of them,
 // with the least weight, launches kernels that are ten times as long. First come, first served, as a driver
-// does it by itself, gives the device to whoever asks for most of it at a time; fair queuing gives each what
-// its weight says.
+// does it by itself, gives the device to the tenant that asks for most of it at a time; fair queuing gives
+// each tenant its share by weight.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Settings {
   PairSettings pairs{.seconds = 5, .pairs = 3};
 };
 
-/// What part of all the work each tenant did, and how even that is by weight.
+/// The part of all the work that each tenant did, and how even that is by weight.
 struct Cell {
   std::string policy;
   std::array<Spread, kPlayers.size()> shares;

@@ -1,8 +1,8 @@
 // Connections that other users have made, in the test's hands: a child becomes the user, connects, and passes
-// on what it has. The kernel goes on telling whoever serves them that they are that user's.
+// its connections on. To their server, the kernel still reports that user.
 //
-// For root, and for tests with one thread: what another one had locked at the moment of a fork would stay
-// locked in the child.
+// For root, and for tests with one thread: a lock that another thread holds at the moment of a fork would
+// stay locked in the child.
 #pragma once
 
 #include <grp.h>
@@ -62,7 +62,7 @@ inline std::vector<Socket> connections_of(const std::string& socket, uid_t uid, 
                                                    const std::string& said) {
   auto fds = descriptors_of(uid, count, [&] {
     auto connected = Socket::connect(socket);
-    // A daemon that has refused is gone, and what it has said is there to be read.
+    // A daemon that has refused has hung up, and its answer is there to be read.
     if (connected && !said.empty()) (void)connected->send(said);
     return connected ? connected->release() : UniqueFd();
   });

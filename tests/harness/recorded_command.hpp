@@ -1,4 +1,4 @@
-// A command that no driver knows: what the worker's tracer is told of one. Those named "copy" are transfers.
+// A command that no driver knows, for tests of the worker's tracer. A command named "copy" is a transfer.
 #pragma once
 
 #include <cstdint>

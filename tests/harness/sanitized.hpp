@@ -1,5 +1,5 @@
-// Tests that are many of a kind: a sanitizer needs ten times as long for each, and fewer of them find what it
-// looks for.
+// The number of rounds for tests that repeat: a sanitizer makes each ten times as slow, and fewer rounds find
+// the same faults.
 #pragma once
 
 namespace fairgv::harness {

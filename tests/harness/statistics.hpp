@@ -17,7 +17,7 @@ inline double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-/// What the mean of speeds is over equal distances.
+/// The mean of speeds over equal distances.
 inline double harmonic_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += 1 / value;
@@ -46,7 +46,7 @@ inline double min_max_ratio(const std::vector<double>& values) {
   return highest > 0 ? smallest(values) / highest : 0;
 }
 
-/// What a benchmark says of several runs.
+/// A benchmark's summary of several runs.
 struct Spread {
   double median = 0;
   double lowest = 0;
@@ -56,7 +56,7 @@ inline Spread spread_of(const std::vector<double>& values) {
   return {median(values), smallest(values), largest(values)};
 }
 
-/// A mean, and within how much of it the true one lies nineteen times of twenty (1.96 standard errors).
+/// A mean, and the distance within which the true mean lies nineteen times in twenty (1.96 standard errors).
 struct Estimate {
   double mean = 0;
   double within = 0;

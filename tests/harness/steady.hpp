@@ -1,10 +1,10 @@
-// Ratios of what lies between two looks at a machine that is now fast and now slow. On a virtual machine a
-// core is as fast as its neighbour on the other hardware thread lets it be: on ours the same additions took
-// 1.2 to 2.0 times as long, in spells of 5 ms to some seconds, for a fifth to nearly all of the time
-// (`fairgv bench steadiness`). A ratio whose two sides fall into different spells says nothing of what is
-// compared. Whether they may have is seen from outside: the same before and after tells, without a look at
-// the figure itself. What company itself slows down in spells is left out, too, so whoever prints such a
-// median prints the sums beside it.
+// Ratios measured on a machine that is now fast and now slow. On a virtual machine a core is as fast as its
+// neighbour on the other hardware thread lets it be: on ours the same additions took 1.2 to 2.0 times as
+// long, in spells of 5 ms to some seconds, for a fifth to nearly all of the time (`fairgv bench steadiness`).
+// A ratio whose two sides fall into different spells says nothing of what is compared. The same measurement
+// before and after shows whether they may have, without a look at the figure itself. Spells in which company
+// itself slows the program down are left out, too, so a benchmark that prints such a median prints the sums
+// beside it.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,8 @@ inline std::vector<double> steady_values(const std::vector<Observation>& observa
   return steady.empty() ? all : steady;
 }
 
-/// Of what counts in all runs the median, and of the runs' own medians the lowest and the highest. At least
-/// one run, each of at least one value.
+/// The median of all values that count in all runs, and the lowest and the highest of the runs' own medians.
+/// At least one run, each of at least one value.
 inline Spread spread_of_steady(const std::vector<std::vector<Observation>>& runs) {
   std::vector<Observation> all;
   std::vector<double> medians;

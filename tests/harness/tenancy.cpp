@@ -106,7 +106,8 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   auto folder = TemporaryFolder::make();
   if (!folder) return folder.error();
   Tenancy tenancy(std::move(folder).value(), std::move(placement));
-  // It may name files that workers cannot see from within their cage, without which a sanitizer ends them.
+  // It may name files that workers cannot see from within their cage, and a sanitizer ends a process that
+  // cannot read them.
   changes.emplace_back("TSAN_OPTIONS", std::nullopt);
   CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"},
                     std::move(changes)};

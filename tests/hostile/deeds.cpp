@@ -9,7 +9,7 @@
 namespace fairgv::hostile {
 namespace {
 
-/// The states, and where they lie, are those of runtime/session/turn.hpp, copied as somebody would who has
+/// The states, and where they lie, are those of runtime/session/turn.hpp, copied as an attacker would who has
 /// read it: device 0 is the first line of the page.
 constexpr const char* kProtocol = R"cl(
 enum { k_idle = 0, k_wanting = 1, k_held = 2, k_busy = 3, k_busy_asked = 4 };
@@ -97,8 +97,8 @@ kernel void run(global uint* out, const uint milliseconds) {
 }
 )cl";
 
-/// One work-item knocks, and reads away what it has knocked between the dispatcher's wait and its look: after
-/// 0 to 100 us. If the dispatcher comes first, the work-item hangs in its read, until another one knocks.
+/// One work-item knocks, and reads the knock away between the dispatcher's wait and its look: after 0 to 100
+/// us. If the dispatcher comes first, the work-item hangs in its read, until another one knocks.
 constexpr const char* kFreeze = R"cl(
 kernel void run(volatile global uint* out, const uint milliseconds) {
   const long end = now_ns() + milliseconds * 1000000l;

@@ -1,11 +1,11 @@
 // Kernels that take the worker's side of the turn protocol into their own hands. On a CPU device they run in
 // the worker, with its descriptors: the turn page, and the eventfd by which it knocks.
 //
-//   hold      only computes, in a kernel that cannot be cut: what its program is killed in
+//   hold      only computes, in a kernel that cannot be cut: its program is killed in it
 //   outside   gives the turn back at once, and computes on without one
-//   forge     takes turn after turn by itself, and never reports what it uses
+//   forge     takes turn after turn by itself, and never reports its use
 //   sleep     the same, and keeps the device without computing
-//   freeze    lets reads of the eventfd block, and reads away what is knocked
+//   freeze    lets reads of the eventfd block, and reads the knocks away
 //
 // For the program rogue, and for hostile sessions. A DeedRunner belongs to one thread.
 #pragma once

@@ -1,11 +1,11 @@
 // hostile: a tenant that scribbles random bytes over its whole segment while it computes, again and again. On
 // a CPU device, some of its sessions have kernels that play their worker's part instead: they take turns and
 // report nothing, read knocks away, or are killed in the midst of a kernel (deeds.hpp). As a tenant's
-// program: `fairgv run -- hostile --rounds 200`. Prints what it has done so far as a line of JSON a second,
-// and at the end; ends after so many rounds, or at SIGTERM. With --phase-seconds it behaves and scribbles in
-// turns, and says so when each phase begins. Scribbling ends sessions, and to begin one takes processor time:
-// a phase that behaves replays the sessions of one that scribbled, each as long as it was, so that the phases
-// differ in nothing but what hostile sessions do.
+// program: `fairgv run -- hostile --rounds 200`. Prints its counts so far as a line of JSON a second, and at
+// the end; ends after so many rounds, or at SIGTERM. With --phase-seconds it behaves and scribbles in turns,
+// and says so when each phase begins. Scribbling ends sessions, and to begin one takes processor time: a
+// phase that behaves replays the sessions of one that scribbled, each as long as it was, so that the phases
+// differ only in the deeds of hostile sessions.
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -40,8 +40,8 @@ constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::milliseconds kLook{50};
 constexpr int kMostFailures = 20;
 
-/// Sessions that play their worker's part: one of so many commits each of these. `hold` is killed in its
-/// midst.
+/// Sessions that play their worker's part: one session in so many commits each of these deeds. `hold` is
+/// killed in its midst.
 struct DeedPlan {
   const char* name;
   std::chrono::milliseconds takes;  // each kernel
@@ -75,7 +75,7 @@ Progress& shared_progress() {
   return *new (page) Progress;
 }
 
-/// Of a phase's sessions, without one that was cut off by its end.
+/// The lives of a phase's sessions, without a session that the phase's end cut off.
 using Lives = std::vector<std::chrono::nanoseconds>;
 
 class Supervisor {
@@ -101,7 +101,7 @@ class Supervisor {
     return enough || stop_requested != 0;
   }
 
-  /// The order within a pair of phases changes from pair to pair, so that what drifts slowly favours neither.
+  /// The order within a pair of phases changes from pair to pair, so that a slow drift favours neither.
   void begin_phase() {
     if (!arguments_.phase_seconds || Clock::now() < phase_ends_) return;
     const bool first_of_pair = phase_ % 2 == 0;
@@ -148,7 +148,7 @@ class Supervisor {
     if (behaves_) {
       ++behaved_;
     } else if (!cut_off && !scribbled_.empty()) {
-      // One that never was at work is replayed as one that ends at once.
+      // A session that never was at work is replayed as a session that ends at once.
       const auto now = Clock::now().time_since_epoch();
       scribbled_.back().push_back(now - (began == began.zero() ? now : began));
     }
@@ -220,7 +220,7 @@ int run(int argc, char** argv) {
                  "behave and misbehave in turns of so many seconds; a session ends with its phase")
       ->check(CLI::Range(0.1, 3600.0));
   CLI11_PARSE(app, argc, argv);
-  // Its own crashes are nothing to be kept.
+  // Core dumps of its own crashes are not wanted.
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   std::signal(SIGTERM, &request_stop);

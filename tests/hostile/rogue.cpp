@@ -2,7 +2,7 @@
 // a tenant's program: `fairgv run -- rogue outside`. It launches kernels of --milliseconds, --rounds times or
 // until it is killed, and prints a line of JSON before the first and after each: {"rounds": N}. It uses
 // nothing but OpenCL. Exit status: 0 after the last round; 3 when its session is lost; 4 where the device is
-// not the host's processors, so that there is nothing that its kernels could do.
+// not the host's processors, so that its kernels could do nothing.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>

@@ -1,5 +1,5 @@
-// Random writes to what a session shares with its worker and the daemon: header, rings, completion slots,
-// arena. Bytes that a peer may reasonably have written are as much tried as noise.
+// Random writes to the memory that a session shares with its worker and the daemon: header, rings, completion
+// slots, arena. Plausible bytes are tried as well as noise.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// The parts of a segment that are worth writing to, as far as a program of ordinary size touches them. What
-/// lies first in the list ends a session most surely.
+/// The parts of a segment that are worth writing to, as far as a program of ordinary size touches them. The
+/// first regions of the list end a session most surely.
 std::vector<Region> regions_of(const ring::SegmentPreamble& preamble);
 
 class Scribbler {

@@ -90,7 +90,7 @@ void scribble(std::uint64_t seed, Progress& progress) {
     progress.rounds.fetch_add(1, std::memory_order_relaxed);
     std::this_thread::sleep_for(kRest);
   }
-  // Whatever the program's own calls make of it: the session is over.
+  // The session is over, however the program's own calls end.
   ::_exit(0);
 }
 
@@ -99,7 +99,7 @@ void begin_life(const SessionSettings& settings, Progress& progress) {
   progress.at_work_since_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(),
                                   std::memory_order_relaxed);
   if (!settings.life) return;
-  // As suddenly as a session ends that is scribbled on.
+  // As sudden as the end of a session that is scribbled on.
   std::thread([life = *settings.life] {
     std::this_thread::sleep_for(life);
     ::_exit(0);

@@ -1,5 +1,5 @@
 // One hostile session: a process that is a tenant like any other, computes on the device, and meanwhile
-// scribbles over the memory that it shares, or has kernels that play their worker's part (deeds.hpp). It may
+// scribbles over the memory that it shares, or runs kernels that play their worker's part (deeds.hpp). It may
 // crash, hang, or be ended, and its parent begins the next.
 #pragma once
 
@@ -20,7 +20,7 @@ struct SessionSettings {
   std::optional<std::chrono::nanoseconds> life{};  // after which it ends by itself, in the middle of its work
 };
 
-/// What the processes tell their parent.
+/// The processes' report to their parent.
 struct Progress {
   std::atomic<std::uint64_t> rounds{0};    // of scribbling
   std::atomic<std::uint64_t> launches{0};  // that ended

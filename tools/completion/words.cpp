@@ -5,7 +5,7 @@
 namespace fairgv::tools {
 namespace {
 
-/// The first line, without what a shell's description cannot have.
+/// The first line, without characters that a shell's description cannot have.
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }

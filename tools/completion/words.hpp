@@ -1,4 +1,5 @@
-// What can be completed on a command line, read from its CLI11 definition, so that completions are never old.
+// The words that can be completed on a command line, read from its CLI11 definition, so that completions are
+// never old.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,9 +8,8 @@
 
 namespace fairgv::tools {
 
-/// What the value of an option or of a positional argument is. `kind` is its type's name in --help: FILE and
-/// PATH are completed as files, TENANT, SESSION|TENANT and BENCHMARK by asking `fairgv`, PROGRAM as a
-/// command.
+/// The value of an option or of a positional argument. `kind` is its type's name in --help: FILE and PATH are
+/// completed as files, TENANT, SESSION|TENANT and BENCHMARK by asking `fairgv`, PROGRAM as a command.
 struct CompletedValue {
   std::string kind;
   std::vector<std::string> choices;
@@ -29,7 +29,7 @@ struct CompletedCommand {
   std::vector<CompletedOption> options;
   std::vector<CompletedValue> positionals;
   std::vector<CompletedCommand> commands;
-  bool takes_program = false;  // what follows its options is another program's command line
+  bool takes_program = false;  // another program's command line follows its options
 };
 
 CompletedCommand completed_command(const CLI::App& app);

@@ -46,7 +46,7 @@ int print_list(const std::vector<std::string>& names) {
   return 0;
 }
 
-/// What to do for a name that is not among them: it may not be built, or not exist.
+/// Reports a name that is not among them: it may not be built, or not exist.
 int refuse(const std::string& name, const std::vector<std::string>& names) {
   const bool known = std::find(std::begin(kBuiltByAll), std::end(kBuiltByAll), name) != std::end(kBuiltByAll);
   if (known) {

@@ -1,7 +1,7 @@
 // The subcommands of `fairgv`: each file adds one to the command line.
 //
-// A subcommand returns the process' exit code: 0, 1 when something failed, 2 when it was asked for wrongly.
-// What failed is one line on standard error.
+// A subcommand returns the process' exit code: 0, 1 when something failed, 2 when the command line is wrong.
+// A failure is one line on standard error.
 #pragma once
 
 #include <CLI/CLI.hpp>

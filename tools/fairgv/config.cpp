@@ -1,5 +1,5 @@
-// fairgv config: what the daemon's configuration says, and what is wrong with it. The daemon reads it, so
-// that there is one who decides: this command runs `fairgvd --check` and the like, or asks the one that runs.
+// fairgv config: shows the daemon's configuration, and its mistakes. Only the daemon's program reads it, so
+// that one program decides: this command runs `fairgvd --check` and the like, or asks the running daemon.
 #include <fmt/core.h>
 #include <unistd.h>
 

@@ -11,9 +11,9 @@ namespace fairgv::tools {
 
 class Control {
  public:
-  /// An empty path: the default socket. `code`, if given, receives errno when nobody could be reached, EPERM
-  /// when whoever may be there is not to be trusted, ECONNRESET when the daemon hung up without an answer, as
-  /// one does that is ending, else 0.
+  /// An empty path: the default socket. `code`, if given, receives errno when no daemon could be reached,
+  /// EPERM when the process there may not be trusted, ECONNRESET when the daemon hung up without an answer,
+  /// as an ending daemon does, else 0.
   static Result<Control> connect(const std::string& socket_path, int* code = nullptr);
 
   /// The daemon's answer, which may say that it refuses.

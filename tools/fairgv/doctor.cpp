@@ -1,4 +1,4 @@
-// fairgv doctor: looks at the machine, changes nothing, and says what is missing or open and what to do.
+// fairgv doctor: looks at the machine, changes nothing, and reports anything missing or open, with a remedy.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -25,8 +25,8 @@ std::string choose_socket(const DoctorOptions& options, const doctor::Settings& 
   return std::filesystem::absolute(settings.socket ? *settings.socket : session::default_socket_path());
 }
 
-/// The configuration that the daemon would have read by itself that is asked; none where there is none, or
-/// where it is not for everybody to read.
+/// The configuration that the asked daemon would have read by itself; none where there is none, or where not
+/// everybody may read it.
 std::optional<std::string> unnamed_config(const DoctorOptions& options) {
   const std::string socket = options.socket.empty() ? session::default_socket_path() : options.socket;
   const std::string path =

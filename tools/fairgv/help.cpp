@@ -10,7 +10,7 @@ void add_help(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "help", "Say what a command does: fairgv help [COMMAND]; the same as COMMAND --help");
   command->add_option("command", words, "Which command: run, config check")->type_name("COMMAND");
-  // help_first() has replaced it wherever there is something to say.
+  // help_first() has replaced the command wherever there is help to show.
   command->callback([&action] {
     action = [] { return fail("help", "name a command, without options: fairgv help COMMAND", kMisused); };
   });

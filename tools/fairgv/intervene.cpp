@@ -1,4 +1,4 @@
-// fairgv kill, pause and resume: what happens to a session, or to a tenant with all its sessions.
+// fairgv kill, pause and resume: of a session, or of a tenant with all its sessions.
 #include <fmt/core.h>
 
 #include <array>

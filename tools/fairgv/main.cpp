@@ -23,7 +23,7 @@ void add_socket_option(CLI::App& subcommand, std::string& socket) {
 
 namespace {
 
-/// What build and packages ask for; not in --help.
+/// Completions, for the build and packages; not in --help.
 int print_completion(const CLI::App& app, const std::string& shell) {
   const CompletedCommand root = completed_command(app);
   if (shell == "bash") {

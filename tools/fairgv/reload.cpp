@@ -1,4 +1,4 @@
-// fairgv reload: has the daemon read its configuration again, and says what that has changed.
+// fairgv reload: makes the daemon read its configuration again, and prints the changes.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// fairgv usage: what tenants have used in the past, for people, scripts and bills.
+// fairgv usage: the tenants' use in the past, for people, scripts and bills.
 #include <fmt/core.h>
 #include <pwd.h>
 

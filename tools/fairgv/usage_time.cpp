@@ -78,7 +78,7 @@ std::optional<std::int64_t> calendar(std::string text) {
   parts.tm_isdst = -1;
   std::tm normal = parts;
   const std::time_t time = utc ? ::timegm(&normal) : std::mktime(&normal);
-  // The thirty-first of April becomes the first of May: nobody has meant that.
+  // The thirty-first of April would become the first of May, which was not meant.
   const bool exists = normal.tm_year == parts.tm_year && normal.tm_mon == parts.tm_mon &&
                       normal.tm_mday == parts.tm_mday && part(11, 2) < 24 && part(14, 2) < 60 &&
                       part(17, 2) < 60;

@@ -1,4 +1,4 @@
-// fairgv whoami: which tenant a program that is started here would be, and by which rule.
+// fairgv whoami: the tenant of a program that is started here, and the rule for that.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>

@@ -10,7 +10,8 @@ void Entitlement::set(TenantId id, std::uint32_t weight, Time now) {
   tenant.since = per_weight_;
   weights_ = weights_ - tenant.weight + weight;
   tenant.weight = weight;
-  // Begins anew with nobody: the number would otherwise grow, and with it what a double cannot tell apart.
+  // Begins anew when there are no sessions: the number would otherwise grow, and a double would lose
+  // precision.
   if (weights_ != 0) return;
   per_weight_ = 0;
   for (auto& [other, each] : tenants_) each.since = 0;

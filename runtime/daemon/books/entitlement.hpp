@@ -1,6 +1,7 @@
 // How much of a device's time tenants were entitled to: while a tenant has sessions, its weight over the
-// weights of all tenants that have, summed up over time. What all were entitled to is the time during which
-// anybody had a session. It is the same on every device, since every session may use every device.
+// weights of all tenants that have sessions, summed up over time. The entitlements of all tenants add up to
+// the time during which anybody had a session. It is the same on every device, since every session may use
+// every device.
 //
 // Costs nothing while nothing changes, whatever the number of tenants: it keeps how much one unit of weight
 // has been entitled to so far, and for each tenant where that stood when its weight last changed.

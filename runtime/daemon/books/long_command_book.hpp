@@ -1,4 +1,4 @@
-// What one session's worker has told of commands that held a device for too long.
+// The commands that held a device for too long, as one session's worker has reported them.
 //
 // A worker runs its tenant's kernels, so it is not believed: a book has few entries, of devices that exist.
 #pragma once
@@ -15,12 +15,12 @@ namespace fairgv::daemon {
 class LongCommandBook {
  public:
   LongCommandBook() = default;
-  /// What a daemon before this one had in its own.
+  /// `all`: the commands in the book of the daemon before this one.
   explicit LongCommandBook(std::vector<session::LongCommand> all) : all_(std::move(all)) {}
 
-  /// Replaces what was told of the same name on the same one of the worker's `devices`; in the book they have
-  /// the host's numbers. Returns whether it is the first of its name there. An Error is for what no worker of
-  /// ours says.
+  /// Replaces the entry of the same name on the same device of the worker's `devices`; in the book devices
+  /// have the host's numbers. Returns whether the command is the first of its name there. An Error means that
+  /// no worker of ours would send this.
   Result<bool> take(session::LongCommand command, const DeviceView& devices);
 
   /// In the order in which they were first told.

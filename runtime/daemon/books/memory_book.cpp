@@ -13,7 +13,8 @@ namespace {
 using session::LedgerAnswer;
 using session::LedgerRequest;
 
-/// What a device has to share out: what the configuration says, and no more than there is.
+/// The bytes of a device that can be shared out: as many as the configuration says, and no more than there
+/// are.
 std::uint64_t capacity_of(const DeviceRule& rule, std::uint64_t device_bytes) {
   const std::uint64_t there = device_bytes == 0 ? memquota::kUnlimited : device_bytes;
   return rule.memory ? std::min(rule.memory->of(there), there) : there;

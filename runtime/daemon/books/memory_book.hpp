@@ -1,5 +1,5 @@
-// What tenants may hold of the devices' memory, and what they do: the one ledger of all sessions, and the
-// rules that the configuration, programs and administrators make for it.
+// The memory of devices that tenants hold and may hold: the one ledger of all sessions, and the rules that
+// the configuration, programs and administrators make for it.
 //
 // Workers ask on a socket of their own (runtime/session/ledger_protocol.hpp); because one thread answers them
 // all, a charge is atomic across a tenant's sessions. Nothing that a worker says is believed: it gives back
@@ -26,7 +26,7 @@ namespace fairgv::daemon {
 
 /// A tenant's memory on one device, in its life.
 struct MemoryTotals {
-  double byte_seconds = 0;     // what it held, summed up over time
+  double byte_seconds = 0;     // bytes held, summed up over time
   std::uint64_t refusals = 0;  // charges that were not granted
 };
 
@@ -43,23 +43,23 @@ class MemoryBook {
   void refresh(const DeviceRules& rules, const TenantRegistry& tenants);
 
   void begin(SessionId session, const std::string& tenant);
-  /// Goes on with a session of the daemon before, which was granted so much on each device. False if that
-  /// cannot be.
+  /// Goes on with a session of the previous daemon, which was granted so much on each device. False if that
+  /// is impossible.
   bool adopt(SessionId session, const std::string& tenant, const std::vector<std::uint64_t>& granted);
-  /// What the session was granted, by device.
+  /// The bytes that the session was granted, by device.
   std::vector<std::uint64_t> granted(SessionId session) const;
   void end(SessionId session);
 
   /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if
-  /// it wants one. A device that the view has twice is charged twice. An Error if a worker would not say
-  /// that: its session must end.
+  /// it wants one. A device that the view has twice is charged twice. An Error if no worker of ours would
+  /// send the packet: the session must end.
   Result<std::optional<std::string>> take(SessionId session, const DeviceView& devices,
                                           std::string_view packet);
 
   /// Says that what the tenant holds may have changed just before `now`: to be called after take(), adopt()
   /// and end().
   void account(const std::string& tenant, Time now);
-  /// By device, until now; and what a daemon before this one has counted.
+  /// By device, until now, the previous daemon's counts included.
   std::vector<MemoryTotals> totals(const std::string& tenant, Time now) const;
   void restore_totals(const std::string& tenant, const std::vector<MemoryTotals>& totals);
 

@@ -1,8 +1,8 @@
-// Whose processes use the processors of a CPU device without a turn: the daemon's readings of the kernel's
-// clocks, held against what the turns have paid.
+// Use of a CPU device's processors without a turn, by tenant: the daemon's readings of the kernel's clocks,
+// compared with what the turns have paid.
 //
-// One book for the host. A session's reading is all of its life, so that nothing is lost between two looks,
-// whenever they are made; what each look has seen goes to the session's tenant (ProcessorUse).
+// One book for the host. A session's reading covers its whole life, so nothing is lost between two looks,
+// whenever they are made. The use found by each look goes to the session's tenant (ProcessorUse).
 //
 // Pure logic; time is an argument. Not thread-safe: the dispatching loop owns it.
 #pragma once
@@ -30,7 +30,7 @@ class ProcessorBook {
     TenantId tenant;
     Duration ran{0};   // processor time of all its processes
     Duration paid{0};  // device time that its turns were charged, and will be for what is under way
-    std::uint32_t compiled_ms = 0;  // what its compile clock shows
+    std::uint32_t compiled_ms = 0;  // its compile clock's reading
   };
 
   struct Finding {
@@ -41,11 +41,11 @@ class ProcessorBook {
     SessionId most;  // the one of the tenant's sessions that ran the most beyond what it paid
   };
 
-  /// The session has run before: what is in its first reading was another daemon's to charge.
+  /// The session has run before: the previous daemon has charged the use in its first reading.
   void go_on(SessionId id) { seen_[id].reset(); }
 
-  /// `share`: of the device, that is the tenant's while others use it; 1 while nobody else does. Findings are
-  /// of all tenants that are in the readings.
+  /// `share`: the tenant's share of the device while others use it; 1 while nobody else does. There is a
+  /// finding for each tenant in the readings.
   std::vector<Finding> look(const std::vector<Reading>& readings,
                             const std::function<double(TenantId)>& share, unsigned processors, Time now);
 

@@ -12,11 +12,10 @@
 // turns. So, while other tenants use the device, what was charged beyond the tenant's share of that time adds
 // up (overdraft()), and falls again while it uses less.
 //
-// Of what a worker says that it compiles for its program nothing is allowed: what a compiler uses is the
-// device's time, and charged. It is not held against the worker as far as one processor goes: it is not the
-// program's choice how long a compiler takes. A worker that says so falsely is charged more, not less; and
-// who does not come for a turn within kLongestCompiler, where that debt is paid by waiting, is excused no
-// more.
+// Compiling for the program has no allowance: compilers use the device's time, and it is charged. Up to one
+// processor, that use adds nothing to the overdraft: how long a compiler takes is not the program's choice. A
+// worker that claims falsely to compile is charged more, not less. A session that does not come for a turn
+// within kLongestCompiler, where that debt is paid by waiting, is excused no more.
 //
 // Pure logic; time is an argument.
 #pragma once
@@ -35,17 +34,17 @@ class ProcessorUse {
   /// Of the device's time beyond the tenant's share.
   static constexpr std::chrono::minutes kLongestCompiler{5};
 
-  /// In the last `passed`, the tenant's processes have run for `ran`, its turns have paid for `paid` of the
-  /// device's time, less than nothing if what they had promised has not come; and its share of the device was
-  /// `share`, 1 if nobody else used it. Of `ran`, `compiled` is what compilers
-  /// may have used. Returns what is to be charged of the device's time.
+  /// In the last `passed`, the tenant's processes have run for `ran` and its turns have paid for `paid` of
+  /// the device's time (negative if they have paid less than was expected at the last look). Its share of the
+  /// device was `share`, 1 if nobody else used it. Compilers may have used `compiled` of `ran`. Returns the
+  /// device time to charge.
   Duration look(Duration passed, Duration ran, Duration paid, double share, unsigned processors,
                 Duration compiled = Duration(0));
 
-  /// By how much the device's time that was charged outside of turns is beyond the tenant's share.
+  /// The device time that was charged outside of turns, beyond the tenant's share.
   Duration overdraft() const { return overdraft_; }
 
-  /// Whether nothing is lost by forgetting a tenant that has used nothing for so long.
+  /// Whether a tenant that has used nothing for so long can be forgotten without loss.
   bool clear(Duration unused_for) const;
 
  private:

@@ -1,4 +1,4 @@
-// Device time of about the last half second, for showing shares: short enough that what is shown is right
+// Device time of about the last half second, for showing shares: short enough that a shown share is right
 // well within a second of a change, long enough to hold many slices of every tenant. Costs nothing while
 // nothing happens: there is no timer, old buckets are left behind when somebody looks.
 //
@@ -23,12 +23,12 @@ class UsageWindow {
   /// before the window is dropped.
   void add(Time from, Time to, Duration used);
 
-  /// What was used during the last 0.475 to 0.5 s. Windows that are asked at one time cover the same time.
+  /// The use during the last 0.475 to 0.5 s. Windows that are read at the same time cover the same time.
   Duration within(Time now) const;
 
  private:
   struct Bucket {
-    std::int64_t number = -1;  // which kBucket of the clock's life this is
+    std::int64_t number = -1;  // index of this kBucket in the clock's life
     Duration used{0};
   };
 

@@ -1,5 +1,5 @@
-// How long sessions waited for a turn: counts by length, in buckets of a fixed number, so that what a wait
-// costs to enter and a tenant to keep does not grow.
+// How long sessions waited for a turn: counts by length, in a fixed number of buckets, so that neither the
+// cost of a wait nor the memory of a tenant grows.
 //
 // The buckets are logarithmic, four to an octave: [0, 1024 ns), [1024, 1280), [1280, 1536), [1536, 1792),
 // [1792, 2048), [2048, 2560) ... up to 2^40 ns (18 min), and one for all that is longer. A quantile is told
@@ -31,8 +31,8 @@ class WaitHistogram {
   std::uint64_t count() const { return count_; }
   /// Of all waits.
   Duration sum() const { return sum_; }
-  /// What a share `q` of the waits (0 to 1) did not exceed; 0 if there was none. Of waits beyond 2^40 ns no
-  /// more is known than that.
+  /// The wait that a share `q` (0 to 1) of the waits did not exceed; 0 if there was none. Waits beyond 2^40
+  /// ns are not told apart.
   Duration quantile(double q) const;
   /// How many waits were shorter than 2^octave ns; exact from kFirstOctave to kLastOctave.
   std::uint64_t below(int octave) const;
@@ -61,12 +61,12 @@ class Waits {
   void add(Duration wait, Time now);
   const WaitHistogram& all() const { return all_; }
   void restore(const WaitHistogram& all) { all_ = all; }
-  /// Those that ended during the last 30 to 60 s.
+  /// The waits that ended during the last 30 to 60 s.
   WaitHistogram recent(Time now) const;
 
  private:
   struct Period {
-    std::int64_t number = -1;  // which kWindow of the clock's life this is
+    std::int64_t number = -1;  // index of this kWindow in the clock's life
     WaitHistogram waits;
   };
 

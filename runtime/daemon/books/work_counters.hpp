@@ -1,7 +1,7 @@
-// What workers count on a device: for people to read, nobody is charged by it.
+// The work that workers count on a device: for people to read; nobody is charged by it.
 //
 // A worker runs its tenant's kernels, so what it writes into the turn page is a claim. A claim never goes
-// down, and never beyond what any device could have done in the session's time; what exceeds that is cut.
+// down, and never beyond what any device could have done in the session's time; any excess is cut.
 //
 // Pure logic beside the shared page, not thread-safe.
 #pragma once
@@ -29,7 +29,7 @@ struct WorkCounters {
   friend bool operator==(const WorkCounters&, const WorkCounters&) = default;
 };
 
-/// One of them: its name in a hand-over, where a worker writes it, and how many there can be in a nanosecond.
+/// One counter: its name in a hand-over, where a worker writes it, and how much it can grow in a nanosecond.
 struct WorkCounter {
   const char* name;
   std::uint64_t WorkCounters::*value;
@@ -61,7 +61,7 @@ class ClaimedWork {
   explicit ClaimedWork(Time began, const WorkCounters& before = {})
       : began_(began), before_(before), seen_(before) {}
 
-  /// What is believed now.
+  /// The counters that are believed now.
   const WorkCounters& look(const session::DeviceTurn& turn, Time now);
 
  private:

@@ -29,7 +29,7 @@ Result<void> plan_private_view(const WorkerRule& rule, const std::string& system
   cage.cache = std::move(cache).value();
   ViewWishes wishes{place.program, place.vendors, system_vendors,    place.drivers,
                     rule.readable, {cage.cache},  cage.own_processes};
-  // Who starts the daemon may have said where PoCL's cache is.
+  // The environment of the daemon may say where PoCL's cache is.
   if (const char* own = std::getenv("POCL_CACHE_DIR"); own != nullptr && *own == '/') {
     wishes.caches.emplace_back(own);
   }
@@ -80,8 +80,8 @@ std::optional<std::string> cage_weakness(const WorkerRule& rule) {
 
 namespace {
 
-/// `daemon`: a pidfd. If it died before, nobody sends the signal any more. Among process numbers of its own a
-/// process cannot see whether its parent has changed.
+/// `daemon`: a pidfd. If the daemon died before, no signal is sent any more. Among process numbers of its own
+/// a process cannot see whether its parent has changed.
 void die_with(int daemon, const StartFailure& failure) {
   pollfd died{daemon, POLLIN, 0};
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::poll(&died, 1, 0) != 0) failure.give_up("find its daemon");

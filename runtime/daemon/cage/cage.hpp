@@ -1,6 +1,6 @@
 // The cage of a worker: everything that keeps the code which runs in it away from the rest of the machine
 // (docs/SECURITY.md). Planned by the daemon, entered by the child between fork and exec, so that it holds for
-// whatever program is started and before any of its code runs.
+// any program, and before any of the program's code runs.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct WorkerCage {
   std::optional<SyscallFilter> filter;
 };
 
-/// Where a session's worker is at home, apart from what the configuration says.
+/// The places of a session's worker, beside those of the configuration.
 struct WorkerPlace {
   std::filesystem::path program;     // the worker's
   std::filesystem::path vendors;     // its OCL_ICD_VENDORS
@@ -36,7 +36,7 @@ struct WorkerPlace {
 Result<WorkerCage> plan_cage(const WorkerRule& rule, const std::string& system_vendors,
                              const WorkerPlace& place);
 
-/// What this machine cannot do of what the rule asks for, and what that means, as one line; for the log at
+/// The parts of the rule that this machine cannot enforce, and the consequences, as one line for the log at
 /// start. Nothing when all is well.
 std::optional<std::string> cage_weakness(const WorkerRule& rule);
 

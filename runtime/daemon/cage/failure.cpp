@@ -20,7 +20,7 @@ class Line {
     std::memcpy(text_.data() + length_, text.data(), bytes);
     length_ += bytes;
   }
-  /// What may stand between quotes in JSON.
+  /// Adds the characters that may stand between quotes in JSON.
   void add_plain(std::string_view text) {
     for (const char c : text) {
       const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';

@@ -13,7 +13,7 @@
 namespace fairgv::daemon {
 namespace {
 
-// What is younger than the headers of the oldest system that this is built on.
+// Constants newer than the headers of the oldest system that this is built on.
 constexpr std::uint64_t kRefer = 1ULL << 13;          // version 2: moving files from folder to folder
 constexpr std::uint64_t kTruncate = 1ULL << 14;       // version 3
 constexpr std::uint64_t kDeviceControl = 1ULL << 15;  // version 5
@@ -45,7 +45,7 @@ std::uint64_t every_access(int version) {
   return files;
 }
 
-/// What is given up of files, and all of the rest.
+/// Gives up the rights in `files`, and all other rights that the version knows.
 Ruleset ruleset_of(std::uint64_t files, int version) {
   return {files, version >= 4 ? kTcp : 0, version >= 6 ? kScopes : 0};
 }

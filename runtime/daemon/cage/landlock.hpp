@@ -1,7 +1,7 @@
-// What a process gives up by itself without privileges: Landlock (Linux, landlock.rst).
+// Rights that a process gives up by itself, without privileges: Landlock (Linux, landlock.rst).
 //
-// Whatever is given up, no process outside can be traced any more, which is also what /proc/PID/root and its
-// like ask for: mounts alone would leave a way out through another process of the same user.
+// Whichever rights are given up, no process outside can be traced any more. /proc/PID/root and its like need
+// the same right: mounts alone would leave a way out through another process of the same user.
 //
 // As a view of the file system, where the daemon may not mount, it is weaker than mounts: names and
 // attributes of other files can still be asked for, and Unix sockets with a path be connected to.

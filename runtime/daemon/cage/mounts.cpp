@@ -20,7 +20,7 @@ using Kind = Place::Kind;
 /// Where the new root is put together: any folder does, since everything was opened before.
 constexpr const char* kWorkshop = "/tmp";
 
-/// What a worker can put into its temporary folders; it is memory.
+/// The size bounds a worker's temporary files, which are memory.
 constexpr const char* kTemporary = "mode=1777,size=256m";
 
 /// Mounts of these would show control interfaces of the kernel: cgroups, tracing.
@@ -40,7 +40,7 @@ std::uint64_t attributes(Kind kind) {
   }
 }
 
-/// A copy of what is mounted at the place, attached nowhere; -1 with errno.
+/// A copy of the mount at the place, attached nowhere; -1 with errno.
 int open_place(const Place& place) {
   unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
   if (!without_what_is_mounted_inside(place.path)) flags |= AT_RECURSIVE;
@@ -58,7 +58,7 @@ const char* in_new_root(const Place& place) {
   return place.path.c_str() + 1;
 }
 
-/// Makes the folders that lead to the place, and a folder or file to mount on. What exists is good.
+/// Makes the folders that lead to the place, and a folder or file to mount on. Existing ones are fine.
 bool make_mount_point(const Place& place) {
   const char* const path = in_new_root(place);
   std::array<char, PATH_MAX> part{};
@@ -73,7 +73,7 @@ bool make_mount_point(const Place& place) {
   return file >= 0;
 }
 
-/// Only number 1's threads can be written to: who names a thread writes there.
+/// Only number 1's threads can be written to: naming a thread writes there.
 bool put_processes(const Place& place) {
   const char* const path = in_new_root(place);
   if (::mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) return false;

@@ -59,7 +59,7 @@ Result<pid_t> fork_worker(bool separate) {
   const pid_t pid = ::fork();
   if (pid == 0) return pid;
   const int code = errno;
-  // Else the next worker would be one with this. unshare() refuses that by itself.
+  // Else the next worker would share this one's process numbers. unshare() refuses that by itself.
   if (::setns(home.get(), CLONE_NEWPID) != 0) {
     const Error error = system_error("cannot return from a worker's process numbers");
     if (pid > 0) ::kill(pid, SIGKILL);

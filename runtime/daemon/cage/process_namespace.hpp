@@ -1,5 +1,5 @@
-// Workers with process numbers of their own (pid_namespaces(7)): the worker is number 1 and everything that
-// it starts, and what that starts, dies with it, before its own end can be seen. There is no way out.
+// Workers with process numbers of their own (pid_namespaces(7)): the worker is number 1, and all of its
+// descendants die with it, before its own end can be seen. There is no way out.
 //
 // The worker's program is number 1 itself, without a process above it that would wait for orphans: one
 // process less that would have to be guarded from it and whose end and numbers would stand for the worker's.

@@ -1,6 +1,6 @@
-// A worker's rights as a process: user, capabilities, limits on what it may use up.
+// A worker's rights as a process: user, capabilities, and limits of resources.
 //
-// For the child of a fork: only async-signal-safe calls. What fails ends the process (StartFailure).
+// For the child of a fork: only async-signal-safe calls. A failure ends the process (StartFailure).
 #pragma once
 
 #include <cstdint>

@@ -174,7 +174,7 @@ void SyscallFilter::guard_arguments() {
   refuse_if(SYS_ioctl, 1, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX});
   refuse_if(SYS_prctl, 0, {PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER});
 
-  // 0: its own process group, which is it and what it has started; for prlimit64, itself.
+  // 0: its own process group, which is the worker and its children; for prlimit64, the worker itself.
   for (const long call : {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_prlimit64}) {
     add(unless_skip(BPF_JEQ, call, 5));
     add(load_argument(0));
@@ -203,7 +203,7 @@ void SyscallFilter::answer(unsigned what) {
 bool SyscallFilter::install() {
   for (const std::size_t at : own_pid_) program_[at].k = static_cast<std::uint32_t>(::getpid());
   const sock_fprog program{static_cast<unsigned short>(program_.size()), program_.data()};
-  // Without the slow defences against speculation: all that a worker's memory holds is its tenant's.
+  // Without the slow defences against speculation: everything in a worker's memory is its tenant's.
   return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0;
 }
 

@@ -1,7 +1,8 @@
-// Which system calls a worker and what it starts may make (seccomp, BPF; Linux, seccomp_filter.rst).
+// The system calls that a worker and its children may make (seccomp, BPF; Linux, seccomp_filter.rst).
 //
-// Kernels of CPU devices are host code, so this is about what tenants may ask the operating system for. A
-// list of what is refused, not of what is allowed: drivers of several vendors must go on working.
+// Kernels of CPU devices are host code, so this is about what tenants may ask the operating system for. It
+// lists the calls that are refused, not those that are allowed: drivers of several vendors must go on
+// working.
 #pragma once
 
 #include <linux/filter.h>

@@ -27,15 +27,17 @@ constexpr const char* kSystemFolders[] = {"/bin",       "/sbin",      "/lib", "/
                                           "/lib64",     "/libx32",    "/usr", "/opt",
                                           "/nix/store", "/gnu/store", "/sys", "/run/opengl-driver"};
 
-/// Of /etc, what loaders, the C library and drivers read: not its secrets, which a worker of root could.
+/// The files of /etc that loaders, the C library and drivers read: not its secrets, which a worker of root
+/// could read.
 constexpr const char* kSystemFiles[] = {
     "/etc/OpenCL",        "/etc/ld.so.cache",        "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/etc/ld.so.preload", "/etc/alternatives",       "/etc/localtime",  "/etc/passwd",
     "/etc/group",         "/etc/nsswitch.conf",      "/etc/nvidia",     "/etc/vulkan",
     "/etc/drirc",         "/run/nvidia-persistenced"};
 
-/// The worker's own threads in the read-only /proc: who names a thread writes there (pthread_setname_np), and
-/// NVIDIA's driver does not start if it cannot. A thread's name is all that can be changed there of use.
+/// The worker's own threads in the read-only /proc: naming a thread writes there (pthread_setname_np), and
+/// NVIDIA's driver does not start if it cannot. A thread's name is the only useful thing that can be changed
+/// there.
 constexpr const char* kOwnThreads = "/proc/self/task";
 
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
@@ -64,7 +66,7 @@ class Plan {
   }
 
   WorkerView ordered() && {
-    // A path comes after those that it begins with. The later of two wishes for one path is the weaker.
+    // A path comes after the paths that it begins with. The later of two wishes for one path is the weaker.
     std::stable_sort(view_.begin(), view_.end(),
                      [](const Place& a, const Place& b) { return a.path < b.path; });
     WorkerView result;
@@ -94,8 +96,8 @@ void add_accelerators(Plan& plan) {
   }
 }
 
-/// The driver's folder, and what drivers that we know have beside it, where they lie in a folder of their own
-/// (an environment of conda's, one of Python's).
+/// The driver's folder, and the files that known drivers have beside it, where they lie in a folder of their
+/// own (an environment of conda's, one of Python's).
 void add_driver(Plan& plan, const fs::path& driver) {
   const fs::path folder = driver.parent_path();
   plan.add(Place::Kind::read_only, folder);
@@ -108,8 +110,8 @@ Result<void> make_folder(const fs::path& path, mode_t mode) {
   return system_error("cannot make the folder " + path.string());
 }
 
-/// Makes the folder `name` in `parent`, or takes the one that is there, and gives it to its user. A link is
-/// none, and another user's stays what it is.
+/// Makes the folder `name` in `parent`, or takes the one that is there, and gives it to its user. A link does
+/// not count as a folder, and another user's folder stays as it is.
 Result<void> give_folder(int parent, const std::string& name, const fs::path& path, uid_t uid, gid_t gid) {
   if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST) {
     return system_error("cannot make the folder " + path.string());

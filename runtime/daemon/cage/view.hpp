@@ -1,8 +1,9 @@
-// What a worker sees of the file system: the plan, made by the daemon before it starts a worker.
+// A worker's view of the file system: the plan, made by the daemon before it starts a worker.
 //
-// A worker runs code that came with the requests of a program which may see far less of this machine than its
-// user id could reach: that in a container. So a worker gets what drivers need and its cache, and none of its
-// user's files: what a program includes, its own process reads and sends (docs/OPENCL.md, Headers).
+// A worker runs code that came from a program, and a program in a container sees far less of this machine
+// than its user id could reach. So a worker gets the files that drivers need and its cache, and none of its
+// user's files: the program's own process reads and sends the files that a program includes (docs/OPENCL.md,
+// Headers).
 #pragma once
 
 #include <sys/types.h>
@@ -39,7 +40,7 @@ struct Place {
   bool folder = true;  // else a file
 };
 
-/// In the order in which they have to be made: what lies inside another place comes after it.
+/// In the order in which they have to be made: a place inside another comes after it.
 using WorkerView = std::vector<Place>;
 
 inline constexpr std::size_t kMostPlaces = 256;
@@ -54,11 +55,11 @@ struct ViewWishes {
   bool own_processes = false;                 // has the worker a /proc of its own
 };
 
-/// Leaves out what this machine does not have.
+/// Leaves out places that this machine does not have.
 WorkerView plan_view(const ViewWishes& wishes);
 
-/// A folder for the caches of a user's drivers that only workers use: what a kernel leaves there, no program
-/// outside of a worker loads. Made if need be: inside `base`, or for an empty one in /var/cache/fairgv
+/// A folder for the caches of a user's drivers that only workers use: no program outside of a worker loads a
+/// file that a kernel leaves there. Made if need be: inside `base`, or for an empty one in /var/cache/fairgv
 /// (root's daemon) or the user's own cache folder.
 Result<std::filesystem::path> worker_cache(const std::filesystem::path& base, uid_t uid, gid_t gid);
 

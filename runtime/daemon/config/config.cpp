@@ -91,7 +91,7 @@ Result<std::vector<std::string>> drop_ins(const std::string& path) {
   return files;
 }
 
-/// What the first lacks it has from the second.
+/// Settings that the first rule lacks come from the second.
 TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.weight && !rule.max_weight) rule.weight = from.weight;
   if (!rule.max_weight) rule.max_weight = from.max_weight;
@@ -100,8 +100,8 @@ TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   return rule;
 }
 
-/// What the texts say, and all that is wrong with it by itself; on what lies on the machine's file systems
-/// see check_folders().
+/// Reads the texts and finds every mistake in them. Mistakes about the machine's file systems are
+/// check_folders()'s.
 Config parse(const std::vector<ConfigText>& texts, Settings& settings, ConfigErrors& errors) {
   for (const ConfigText& text : texts) read_settings(text, settings, errors);
   Config config;

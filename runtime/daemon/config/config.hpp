@@ -1,11 +1,11 @@
 // The daemon's configuration: a TOML file, checked completely when it is read (docs/man/fairgvd.toml.5.md).
 //
-// Beside FILE, the files FILE.d/*.toml are read, in the order of their names: what a later one says goes
-// before. An unknown key, a wrong type, a value out of range, values that contradict each other, and folders
+// Beside FILE, the files FILE.d/*.toml are read, in the order of their names: later files override earlier
+// ones. An unknown key, a wrong type, a value out of range, values that contradict each other, and folders
 // that are not there are errors that name file, line and column. All mistakes are told at once, a line each.
 // There is no partial success: on an error the caller keeps what it has.
 //
-// What options there are, and what each means, is one table: config/options.hpp.
+// The options and their meanings are one table: config/options.hpp.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kMostSessions = 10'000;
 /// Connections that are no sessions, of everybody together.
 inline constexpr std::size_t kMostConnections = 1'024;
 
-/// [tenant."name"]: what the administrator has decided about one tenant.
+/// [tenant."name"]: the administrator's rule for one tenant.
 struct TenantRule {
   std::optional<std::uint32_t> weight{};                // pinned: what programs ask for is ignored
   std::optional<std::uint32_t> max_weight{};            // caps what programs ask for
@@ -38,11 +38,11 @@ struct TenantRule {
   std::optional<MemorySize> memory{};          // the most that it may hold of a device
   std::optional<MemorySize> memory_reserve{};  // kept free of others while it does not hold it
   std::optional<std::uint32_t> session_limit{};
-  std::string class_name{};  // what this rule leaves out is as in [class."class_name"]; empty: none
+  std::string class_name{};  // the rest is as in [class."class_name"]; empty: none
 };
 
-/// [[match]]: which programs belong to a tenant by what the kernel says of their process (matching.hpp). All
-/// conditions that are there must hold.
+/// [[match]]: the programs that belong to a tenant, by the kernel's facts about their process (matching.hpp).
+/// All conditions that are there must hold.
 struct MatchRule {
   std::string tenant;          // the name, in which %u stands for the user's and %c for the container
   std::string class_name{};    // of the tenant, unless [tenant."NAME"] names one
@@ -56,9 +56,9 @@ struct MatchRule {
 
 /// [tenants], [tenant.*], [class.*] and [[match]]
 struct TenantRules {
-  std::uint32_t default_weight = sched::kDefaultWeight;        // for who asks for none
+  std::uint32_t default_weight = sched::kDefaultWeight;        // for programs that ask for none
   std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
-  MemorySize default_memory = kWholeDevice;  // of tenants of whom nothing is said
+  MemorySize default_memory = kWholeDevice;  // of tenants without a rule
   bool free_names = true;            // else only the user's own and those that are reserved
   bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant
@@ -103,7 +103,7 @@ struct WorkerRule {
 /// Address space is set aside for no more.
 inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
 
-/// What the daemon itself gives each session.
+/// The daemon's own bounds and services for each session.
 struct SessionRule {
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
   bool driver_messages = true;                      // the program gets what its driver says
@@ -114,7 +114,7 @@ struct MetricsRule {
   std::string listen;  // "127.0.0.1:9477", "[::1]:9477" or "unix:/path"; empty: nowhere
 };
 
-/// What is kept of what tenants have used.
+/// How tenants' use is kept.
 struct UsageRule {
   std::string store;  // path of the file; empty: nothing is kept
   std::chrono::nanoseconds flush = std::chrono::seconds(10);
@@ -133,8 +133,8 @@ struct Config {
   std::chrono::duration<double> hello_timeout{10};  // until a connection says what it is
   std::chrono::duration<double> idle_timeout{
       60};                           // of a user's control connection without requests; 0: never
-  std::optional<gid_t> group;        // who may connect; none: root's daemon serves everybody
-  std::optional<gid_t> admin_group;  // who may do what root may by `fairgv`
+  std::optional<gid_t> group;        // its members may connect; none: root's daemon serves everybody
+  std::optional<gid_t> admin_group;  // its members may use `fairgv` as root may
   // [device]
   DeviceRules devices;
   // [session]
@@ -154,7 +154,7 @@ struct Config {
   // [tenants], [tenant.*], [class.*], [[match]]
   TenantRules tenants;
 
-  /// Where the values come from that a file gave: "[device] slice_ms" to "file:line".
+  /// The places of the values that a file gave: "[device] slice_ms" to "file:line".
   std::map<std::string, std::string> origins{};
 };
 
@@ -181,7 +181,7 @@ Result<Config> read_config(const std::string& path);
 /// The same from text; folders are not looked for.
 Result<Config> parse_config(const std::vector<ConfigText>& texts);
 Result<Config> parse_config(const std::string& text, const std::string& path);
-/// The lines of what these say against a configuration.
+/// The lines of an Error of these functions.
 std::vector<std::string> lines_of(const Error& error);
 
 }  // namespace fairgv::daemon

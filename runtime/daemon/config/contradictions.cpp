@@ -6,7 +6,7 @@
 namespace fairgv::daemon {
 namespace {
 
-/// Where the value stands that a file has given; null if none has.
+/// The place of the value that a file has given; null if none has.
 const ConfigPlace* place_in(const Settings& settings, const char* section, const char* key) {
   const auto found = settings.sections.find(section);
   if (found == settings.sections.end()) return nullptr;
@@ -24,7 +24,7 @@ void check_default_weight(const Config& config, const Settings& settings, Config
                  ": lower the one or raise the other");
 }
 
-/// Of a tenant or class: programs may ask for no more than [tenants] allows, whatever it says.
+/// Of a tenant or class: programs may ask for no more than [tenants] allows, whatever the rule says.
 void check_max_weight(const TenantRule& rule, const std::string& title, const SectionSettings& section,
                       const Config& config, ConfigErrors& errors) {
   if (rule.max_weight.value_or(0) <= config.tenants.max_weight) return;
@@ -69,7 +69,7 @@ void check_kept_sessions(const Config& config, const Settings& settings, ConfigE
                  ": lower the one or raise the other");
 }
 
-/// Devices are numbered as they are seen: of an earlier one it is known what it is.
+/// Devices are numbered as they are seen: an earlier device is known when a later one comes.
 void check_same_devices(const Config& config, const Settings& settings, ConfigErrors& errors) {
   for (const auto& [index, rule] : config.devices.by_index) {
     if (!rule.same_as || *rule.same_as <= index) continue;

@@ -1,5 +1,5 @@
 // Values of a configuration that are right by themselves and cannot hold together. All are told in one run,
-// beside mistakes of other kinds: what is compared is only left out where one of the values is unknown.
+// beside mistakes of other kinds: a comparison is left out only where one of the values is unknown.
 //
 // Private to config.cpp.
 #pragma once

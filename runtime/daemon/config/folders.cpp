@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Made by whoever starts the daemon, before it starts: systemd's StateDirectory= and
-/// tmpfiles.d (tools/packaging/systemd). A configuration may be checked before that.
+/// Made before the daemon starts, by the program that starts it: systemd's StateDirectory= and tmpfiles.d
+/// (tools/packaging/systemd). A configuration may be checked before that.
 constexpr const char* kServiceFolders[] = {"/run/fairgv", "/var/lib/fairgv"};
 
 bool is_of_the_service(const fs::path& path) {
@@ -27,7 +27,7 @@ bool is_of_the_service(const fs::path& path) {
 
 enum class Wanted { folder, anything };
 
-/// What is wrong with the path, to go on after "KEY in SECTION: "; empty if nothing.
+/// The fault of the path, as the text after "KEY in SECTION: "; empty if there is none.
 std::string complaint_about(const fs::path& path, Wanted wanted) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0) {
@@ -49,7 +49,7 @@ class FolderCheck {
  public:
   FolderCheck(const Settings& settings, ConfigErrors& errors) : settings_(settings), errors_(errors) {}
 
-  /// Says what is wrong with a path that this option of a file names.
+  /// Reports the fault of a path that this option of a file names.
   void look_at(const char* section, const char* key, const fs::path& path, Wanted wanted = Wanted::folder) {
     const auto values = settings_.sections.find(section);
     if (values == settings_.sections.end()) return;
@@ -60,7 +60,7 @@ class FolderCheck {
     errors_.add(setting->second.place, std::string(key) + " in [" + section + "]: " + complaint);
   }
 
-  /// The same of the folder in which a file is to be made.
+  /// The same for the folder in which a file is to be made.
   void look_around(const char* section, const char* key, const fs::path& file) {
     if (!file.empty()) look_at(section, key, fs::absolute(file).parent_path());
   }
@@ -72,7 +72,7 @@ class FolderCheck {
 
 }  // namespace
 
-/// Not the cache of [worker]: that is made where it is missing.
+/// Not the cache of [worker]: a missing one is made.
 void check_folders(const Config& config, const Settings& settings, ConfigErrors& errors) {
   FolderCheck check(settings, errors);
   check.look_at("opencl", "vendors", config.vendors);

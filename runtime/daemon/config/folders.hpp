@@ -8,8 +8,8 @@
 
 namespace fairgv::daemon {
 
-/// Only what a file names is looked at, not defaults. A folder that the asker may not look into counts as
-/// there: users check root's configuration, too. `settings`: where the values come from.
+/// Only what a file names is looked at, not defaults. A folder that the calling user may not look into counts
+/// as there: users check root's configuration, too. `settings`: where the values come from.
 void check_folders(const Config& config, const Settings& settings, ConfigErrors& errors);
 
 }  // namespace fairgv::daemon

@@ -32,7 +32,7 @@ Reserves sum_of(const TenantRules& rules) {
   return sum;
 }
 
-/// Where the reserve is set that came last by name: it is as wrong as any other.
+/// The place of the reserve that comes last by name: it is as wrong as any other.
 ConfigPlace last_reserve(const Settings& settings) {
   ConfigPlace place;
   for (const auto& [name, section] : settings.tenants) {
@@ -56,7 +56,7 @@ void check_limits(const Config& config, const Settings& settings, ConfigErrors& 
   }
 }
 
-/// The sum of the reserves in bytes, where it is more than this device has.
+/// Checks whether the sum of the reserves in bytes is more than this device has.
 void check_sum(const Reserves& sum, const DeviceRule& device, const std::string& title,
                const Settings& settings, ConfigErrors& errors) {
   if (!device.memory || !is_more({sum.bytes}, *device.memory)) return;

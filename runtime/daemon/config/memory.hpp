@@ -1,4 +1,4 @@
-// What can be wrong with a configuration's memory before any device is known.
+// Mistakes about memory in a configuration that can be found before any device is known.
 //
 // Private to config.cpp.
 #pragma once

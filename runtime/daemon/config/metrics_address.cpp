@@ -38,7 +38,7 @@ Result<UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
   std::memcpy(name.sun_path, path.c_str(), path.size() + 1);
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("cannot make a socket for metrics");
-  // Where others may write, the mode would be set of whatever they put in the socket's place.
+  // Where others may write, chmod() would change a file that they put in the socket's place.
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (auto safe = session::check_folder(folder, session::Neighbours::may_be); !safe) {
     return Error{"cannot make the metrics socket: " + safe.error().message};
@@ -48,7 +48,7 @@ Result<UniqueFd> listen_on_unix(const std::string& path, mode_t mode) {
     return Error{path + " exists and is not a socket: remove it, or choose another path in [metrics]"};
   }
   ::unlink(path.c_str());
-  // Nobody can connect between bind() and chmod() who could not afterwards, because nobody listens yet.
+  // Between bind() and chmod() nobody can connect, because nobody listens yet.
   if (::bind(fd.get(), static_cast<const sockaddr*>(static_cast<const void*>(&name)), sizeof(name)) != 0) {
     return system_error("cannot make the metrics socket " + path);
   }

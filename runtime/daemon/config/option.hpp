@@ -1,7 +1,8 @@
-// An option of the configuration: its name, type, range, unit, when a change holds, what it does, and where its value
-// lies. That place says where the value goes: each worker is told all of session::WorkerTuning, and nothing else of the
-// configuration. Everything that knows options (reading, `fairgv config show`, the man page, the differences that a
-// reload finds) goes by these rows (config/options.hpp), so that none of them can be old.
+// An option of the configuration: its name, type, range, unit, when a change holds, what it does, and where
+// its value lies. That place says where the value goes: each worker is told all of session::WorkerTuning, and
+// nothing else of the configuration. Everything that knows options (reading, `fairgv config show`, the man
+// page, the differences that a reload finds) goes by these rows (config/options.hpp), so that none of them
+// can be old.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,7 @@ using OptionValue =
     std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, MemorySize>;
 
 struct TextType {
-  const char* what = "text in quotes";                // to go on after "must be"
+  const char* what = "text in quotes";                // the text after "must be"
   bool (*allowed)(std::string_view value) = nullptr;  // null: all but the empty text
 };
 struct ChoiceType {
@@ -63,15 +64,15 @@ struct OptionFacts {
   OptionType type;
   const char* unit;  // of a number, or empty
   Applies applies;
-  const char* unset;  // what holds when the file does not say and there is no value to show; else empty
+  const char* unset;  // the default in words, where there is no value to show; else empty
   const char* doc;    // whole sentences
 };
 
 /// Where an option's value lies in a Rule.
 template <class Rule>
 struct OptionAccess {
-  /// Returns what is wrong with the value beyond its type and range, to go on after "KEY in SECTION: "; empty
-  /// if nothing.
+  /// Returns the fault of the value beyond its type and range, as the text after "KEY in SECTION: "; empty if
+  /// there is none.
   std::function<std::string(Rule&, const OptionValue&)> set;
   /// None: it is not set, or another option shows it.
   std::function<std::optional<OptionValue>(const Rule&)> get;
@@ -162,7 +163,7 @@ OptionAccess<Outer> within(Inner Outer::*member, OptionAccess<Inner> access) {
           [member, access](const Outer& rule) { return access.get(rule.*member); }};
 }
 
-/// What a value must be, to go on after "must be"; the man page says it in the same words.
+/// The values that are allowed, as the text after "must be"; the man page uses the same words.
 std::string expected(const OptionType& type);
 /// The value as TOML.
 std::string to_toml(const OptionValue& value, const OptionType& type);

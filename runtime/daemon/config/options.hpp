@@ -1,4 +1,4 @@
-// The table of all options of the daemon's configuration. What is not a row here is an unknown key.
+// The table of all options of the daemon's configuration. A key without a row here is unknown.
 //
 // A new option is a row in config/options.cpp; a new section is a row of single_sections(), and a line of the
 // manual's prose if it needs one. Then write the manual anew (tests/unit/daemon/config/manual_test.cpp).

@@ -51,7 +51,7 @@ std::string default_of(const ConfigOption<Rule>& option) {
   return value ? to_toml(*value, option.facts.type) : "";
 }
 
-// ---- what holds
+// ---- the values that hold
 
 template <class Rule>
 void write_values(std::string& text, const ConfigOptions<Rule>& options, const std::string& title,
@@ -116,7 +116,7 @@ void write_manual(std::string& page, const std::string& title, const std::string
   page += '\n';
 }
 
-/// A section whose options another one has described.
+/// A section whose options another section has described.
 template <class Rule>
 void write_reference(std::string& page, const std::string& title, const std::string& doc,
                      const ConfigOptions<Rule>& options) {
@@ -144,7 +144,7 @@ constexpr const char* kMatchDoc =
     "files "
     "come after those of the files before.";
 
-/// [[match]] is written by itself: which one it is shows by its place.
+/// [[match]] is written without a number: its place shows which one it is.
 std::string shown(const std::string& title) {
   return title.starts_with("[[") ? "[[match]]" : title;
 }

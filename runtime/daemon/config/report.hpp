@@ -1,5 +1,5 @@
-// The configuration as text: what holds, the defaults, the manual's list of options, and what a new
-// configuration changes. All of it goes by the table of options (config/options.hpp).
+// The configuration as text: the values that hold, the defaults, the manual's list of options, and the
+// changes of a new configuration. All of it goes by the table of options (config/options.hpp).
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ ConfigPlace place_of(const toml::source_region& where, const std::string& path) 
   return {path, where.begin.line, where.begin.column};
 }
 
-/// Reading of one value: what it is, or which node is not as it must be.
+/// The reading of one value: the value, or the node that is not as it must be.
 struct ReadValue {
   std::optional<OptionValue> value{};
   const toml::node* wrong = nullptr;
@@ -178,7 +178,7 @@ class FileReader {
     }
   }
 
-  /// Of a choice, which one may have been meant.
+  /// For a choice: the word that may have been meant.
   static std::string guess(const toml::node& wrong, const OptionType& type) {
     const auto* const choice = std::get_if<ChoiceType>(&type);
     const auto* const text = wrong.as_string();
@@ -200,7 +200,7 @@ class FileReader {
     return truth != nullptr ? ReadValue{OptionValue(truth->get())} : ReadValue{{}, &node};
   }
 
-  /// Bytes as an integer, or what parse_memory_size() reads.
+  /// Bytes as an integer, or a text for parse_memory_size().
   static ReadValue read_memory(const toml::node& node, const std::string& key, const std::string& title) {
     if (const auto* const bytes = node.as_integer(); bytes != nullptr && bytes->get() >= 0) {
       return {OptionValue(MemorySize{static_cast<std::uint64_t>(bytes->get())})};
@@ -236,7 +236,7 @@ class FileReader {
     }
   }
 
-  /// The table, if there is one; complains of what is none.
+  /// The table, if there is one; complains if the node is no table.
   const toml::table* as_table(const toml::node* node, const std::string& key) {
     if (node == nullptr || node->is_table()) return node == nullptr ? nullptr : node->as_table();
     complain(*node, key + " in the file must be a table: [" + key + "]");

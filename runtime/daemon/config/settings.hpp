@@ -1,5 +1,5 @@
-// What the files of a configuration say, option by option, each value with its place: read from TOML, checked
-// for type and range, and not yet put where it belongs. Later files go before earlier ones, key by key.
+// The contents of a configuration's files, option by option, each value with its place: read from TOML and
+// checked for type and range, but not yet applied. Later files override earlier ones, key by key.
 //
 // Private to config*.cpp.
 #pragma once
@@ -23,11 +23,11 @@ struct ConfigPlace {
   std::uint32_t column = 0;
 };
 
-/// What is wrong, a line each.
+/// The mistakes, a line each.
 class ConfigErrors {
  public:
   void add(const ConfigPlace& place, const std::string& what) { mistakes_.push_back({place, what}); }
-  /// What has no place in a file.
+  /// A mistake that has no place in a file.
   void add(const std::string& line) { mistakes_.push_back({{}, line}); }
   bool empty() const { return mistakes_.empty(); }
   /// All of them, in the order of the files and their lines. There must be one.
@@ -61,13 +61,13 @@ struct Settings {
 
   /// Keys whose value was left out somewhere, because it is wrong by itself.
   std::set<std::string> left_out;
-  bool unread = false;  // nothing is known of a file, which might solve any contradiction
+  bool unread = false;  // a file is unknown; it might solve any contradiction
 
   /// Whether every value of these keys is known, in whichever section: only then are they compared.
   bool knows(std::initializer_list<const char*> keys) const;
 };
 
-/// Adds what a file says. What is wrong with it is told in the errors, and left out.
+/// Adds the settings of a file. Wrong ones are reported in the errors and left out.
 void read_settings(const ConfigText& file, Settings& settings, ConfigErrors& errors);
 
 }  // namespace fairgv::daemon

@@ -8,7 +8,8 @@
 
 namespace fairgv::daemon {
 
-/// Where the tenant of a user who names none goes, and what says in which container the program runs.
+/// The placeholders for the tenant of a user who names none, and for the label of the container in which the
+/// program runs.
 inline constexpr std::string_view kUserPlace = "%u";
 inline constexpr std::string_view kContainerPlace = "%c";
 

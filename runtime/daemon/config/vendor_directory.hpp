@@ -15,8 +15,8 @@ bool has_front_end(const std::filesystem::path& system);
 
 class VendorDirectory {
  public:
-  /// Makes `path` and fills it from `system`; what else an earlier daemon left there is removed. Fails if
-  /// somebody else has made it, or may write to it: what is in it is loaded by workers. A missing `system`
+  /// Makes `path` and fills it from `system`; anything else that an earlier daemon left there is removed.
+  /// Fails if somebody else has made it, or may write to it: workers load its contents. A missing `system`
   /// folder makes an empty one: workers then report that there is no platform.
   static Result<VendorDirectory> create(const std::filesystem::path& path,
                                         const std::filesystem::path& system);
@@ -25,8 +25,8 @@ class VendorDirectory {
       : path_(std::exchange(other.path_, {})), drivers_(std::move(other.drivers_)) {}
   VendorDirectory& operator=(VendorDirectory&&) = delete;
 
-  /// Looks again at the system's folder, which may be another one now. A worker may read ours meanwhile: what
-  /// stays is there all the time.
+  /// Looks again at the system's folder, which may be another one now. A worker may read ours meanwhile:
+  /// files that stay are there all the time.
   Result<void> refresh(const std::filesystem::path& system);
 
   const std::filesystem::path& path() const { return path_; }

@@ -28,7 +28,7 @@ std::uint32_t hardware_of(const session::DeviceDescription& added,
   const auto own = static_cast<std::uint32_t>(table.size());
   if (const auto said = rules.of(own).same_as) return *said < own ? hardware[*said] : own;
   for (std::uint32_t device = 0; device < own; ++device) {
-    // One that was said to stand for itself takes nobody in.
+    // A device that is configured to stand for itself takes no other in.
     if (rules.of(device).same_as == device) continue;
     if (are_one(table[device], added)) return hardware[device];
   }

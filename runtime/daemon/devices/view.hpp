@@ -1,8 +1,8 @@
-// Which of the host's devices a session's worker sees.
+// The devices of the host that a session's worker sees.
 //
 // The daemon has one table of devices for the whole host. A worker sees those that its user may open, in its
-// driver's order, and speaks of them by its own numbers; a view translates. What one worker sees changes
-// nothing for the others: the table is only ever extended.
+// driver's order, and speaks of them by its own numbers; a view translates. A worker's view does not affect
+// the others': the table is only ever extended.
 //
 // Pure logic.
 #pragma once
@@ -27,7 +27,7 @@ class DeviceView {
 
   std::size_t size() const { return host_.size(); }
   const std::vector<std::uint32_t>& all() const { return host_; }
-  /// Of a number below size().
+  /// `workers`: a number below size().
   std::uint32_t host(std::size_t workers) const { return host_[workers]; }
   /// The worker's number of one of the host's devices, if it sees it.
   std::optional<std::uint32_t> worker(std::uint32_t host) const;
@@ -35,9 +35,9 @@ class DeviceView {
   /// The same with every device as `other` has it.
   DeviceView through(const std::vector<std::uint32_t>& other) const;
 
-  /// Sets of devices, a bit each: the worker's as the host's. Those that are the same device of the host's
-  /// are in it once; the second set has those that are so twice or more often, and so on. None if it is
-  /// empty.
+  /// Sets of devices, a bit each: the worker's as the host's. A device of the host that appears several times
+  /// is in the first set once; the second set has the devices that appear twice or more often, and so on.
+  /// None if it is empty.
   std::vector<std::uint64_t> host_sets(std::uint64_t workers) const;
   /// Of a list by the host's numbers, those that the worker sees in its order.
   template <class Value>
@@ -53,9 +53,9 @@ class DeviceView {
   std::vector<std::uint32_t> host_;
 };
 
-/// Where the devices that a worker sees have their places in the host's table: those that are there already
-/// by what identifies them (several that nothing tells apart, in order), the others behind them, where the
-/// caller must append them. An Error if the table has no room for them.
+/// The places in the host's table of the devices that a worker sees. Known devices are found by their
+/// identity (devices that nothing tells apart, in order); the others come behind them, where the caller must
+/// append them. An Error if the table has no room for them.
 struct PlacedDevices {
   DeviceView view;
   std::vector<session::DeviceDescription> added;

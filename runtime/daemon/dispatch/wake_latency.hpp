@@ -30,8 +30,8 @@ class WakeLatency {
 
   explicit WakeLatency(std::string file = kFile) : file_(std::move(file)) {}
 
-  /// Nobody should take longer to wake up, from now on and for kHold. The last wish counts. A file that
-  /// cannot be written is said once, in the log, and never tried again.
+  /// No processor should take longer to wake up, from now on and for kHold. The last wish counts. If the file
+  /// cannot be written, the log says so once, and it is never tried again.
   void want(std::chrono::microseconds limit, Time now);
 
   /// When end() wants to be called, if no wish comes before.

@@ -1,4 +1,4 @@
-// On whose account a connection or a session is: who is counted for it, and whether limits bind at all.
+// The account of a connection or a session: the user for whom it counts, and whether limits bind at all.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +9,8 @@ namespace fairgv::daemon {
 
 struct Account {
   uid_t owner = 0;  // the user; the owner of a subordinate id (tenants/owners.hpp)
-  /// Root, the daemon's own user, or a member of its admin_group when it connected: there are places for it
-  /// that others cannot take, and no line of its is left out of the log.
+  /// Root, the daemon's own user, or a member of its admin_group when it connected: there are places for this
+  /// user that others cannot take, and none of its lines is left out of the log.
   bool administrator = false;
 };
 

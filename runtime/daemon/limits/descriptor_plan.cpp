@@ -10,8 +10,8 @@ namespace {
 /// Client, channel, ledger, knock, turns, segment, pidfd, the kernels' output until it is handed over, and
 /// two to spare.
 constexpr std::uint64_t kOfASession = 10;
-/// The daemon's own: sockets, signals, event loop, metrics and their clients, the usage store, and what a
-/// worker that is being started needs for a moment.
+/// The daemon's own: sockets, signals, event loop, metrics and their clients, the usage store, and the
+/// descriptors that a starting worker needs for a moment.
 constexpr std::uint64_t kOwn = 64;
 /// Of a low limit, connections get one in so many.
 constexpr std::uint64_t kPartOfConnections = 8;

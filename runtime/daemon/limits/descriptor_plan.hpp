@@ -13,7 +13,7 @@
 namespace fairgv::daemon {
 
 struct DescriptorPlan {
-  // As many as anybody may want, until somebody counts.
+  // Unbounded until the descriptors are counted.
   std::size_t sessions = std::numeric_limits<std::size_t>::max();
   std::size_t connections = kMostConnections;
 };
@@ -21,12 +21,12 @@ struct DescriptorPlan {
 /// Descriptors that so many sessions and all connections need.
 std::uint64_t descriptors_for(std::size_t sessions);
 
-/// How many there is room for within a limit of descriptors. If it is too low for so many sessions,
-/// connections are fewer, too, and sessions get what they leave.
+/// The sessions and connections that have room within a limit of descriptors. If it is too low for so many
+/// sessions, connections are fewer, too, and sessions get the rest.
 DescriptorPlan plan_descriptors(std::uint64_t limit, std::size_t sessions);
 
-/// Raises this process' limit to what so many sessions need, as far as the system lets it. The plan is of the
-/// limit that holds then.
+/// Raises this process' limit to the needs of so many sessions, as far as the system lets it. The plan is for
+/// the limit that holds then.
 DescriptorPlan claim_descriptors(std::size_t sessions);
 
 }  // namespace fairgv::daemon

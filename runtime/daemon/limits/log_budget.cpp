@@ -43,7 +43,7 @@ std::optional<LogBudget::Time> LogBudget::deadline() const {
   return first;
 }
 
-/// A dry purse stays closed until somebody has been told: take_left_out() opens it.
+/// A dry purse stays closed until the log has told of it: take_left_out() opens it.
 bool LogBudget::take_from(Purse& purse, const TokenBucket::Rate& rate, Time now) {
   if (purse.left_out == 0 && purse.bucket.take_one(rate, now)) return true;
   if (purse.left_out == 0) ++dry_;

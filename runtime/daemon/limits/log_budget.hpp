@@ -22,7 +22,7 @@ class LogBudget {
 
   static constexpr TokenBucket::Rate kOfEach{120, 1};
   static constexpr TokenBucket::Rate kOfAll{1'200, 10};
-  /// Of a bucketful, what has to come in before lines are written again.
+  /// The part of a bucketful that has to come in before lines are written again.
   static constexpr double kResumesAt = 0.25;
   /// Users who are counted one by one; beyond it, all others are one.
   static constexpr std::size_t kMostOwners = 4'096;

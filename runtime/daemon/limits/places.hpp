@@ -1,5 +1,5 @@
 // Places that everybody shares, sessions and connections: how many one user may take, and which of them are
-// kept for administrators, so that users can never keep out whoever would help against them.
+// kept for administrators, so that users can never keep out an administrator who would stop them.
 //
 // Pure logic.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace fairgv::daemon {
 
-/// Of places, what only administrators can take if nothing else is said.
+/// The part of the places that only administrators can take, unless configured.
 constexpr std::size_t kept_for_administrators(std::size_t places) {
   constexpr std::size_t kOneOf = 16;
   return places < 2 ? 0 : (places + kOneOf - 1) / kOneOf;
@@ -28,8 +28,8 @@ struct SessionCount {
   std::size_t of_owner = 0;
 };
 
-/// An Error if there is no place for one more session of this account. `uid`: as which its process runs.
-/// `room`: sessions that the daemon has descriptors for.
+/// An Error if there is no place for one more session of this account. `uid`: the user as which the process
+/// runs. `room`: sessions that the daemon has descriptors for.
 Result<void> may_begin(const SessionCount& there, const Account& account, uid_t uid, const Config& config,
                        std::size_t room);
 
@@ -41,8 +41,9 @@ struct Seat {
   bool busy = false;                            // it waits for an answer: it keeps its place
 };
 
-/// Which connection gives its place to a newcomer when all are taken: of the user who has the most, the one
-/// that has been silent for longest. Nobody's, if the newcomer would then have as many as that user.
+/// The connection that gives its place to a newcomer when all are taken: of the user with the most places,
+/// the connection that has been silent for longest. None if the newcomer would then have as many as that
+/// user.
 std::optional<std::uint64_t> seat_to_clear(const std::vector<Seat>& seats, const Account& newcomer);
 
 }  // namespace fairgv::daemon

@@ -5,7 +5,7 @@
 namespace fairgv::daemon {
 namespace {
 
-/// Beyond it, those are forgotten who wait for nothing.
+/// Beyond it, owners who wait for nothing are forgotten.
 constexpr std::size_t kMostLanes = 4'096;
 
 }  // namespace
@@ -56,7 +56,8 @@ std::optional<RequestQueue::Time> RequestQueue::deadline() const {
   return first;
 }
 
-/// Those with a full budget are as if they were new; if those are too few, all who wait for nothing.
+/// Forgets owners with a full budget, who are as good as new; if these are too few, all owners who wait for
+/// nothing.
 void RequestQueue::sweep(Time now) {
   std::erase_if(lanes_, [&](const auto& entry) {
     return entry.second.keys.empty() && entry.second.time.is_full(kTimeOfEach, now);

@@ -30,7 +30,7 @@ class RequestQueue {
   /// Its connection is gone.
   void forget(uid_t owner, std::uint64_t key);
 
-  /// Takes the next request of whose turn it is; nothing if nobody waits who has time left.
+  /// Takes the next request of the owner whose turn it is; nothing if no owner with time left waits.
   std::optional<std::uint64_t> next(Time now);
   /// Counts the time of an answer, or of anything else that was done for this owner.
   void charge(uid_t owner, std::chrono::nanoseconds took, Time now);

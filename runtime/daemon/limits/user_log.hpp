@@ -1,5 +1,5 @@
-// The lines of the daemon's log that users cause: what they set, what is refused to them, sessions that begin
-// and end. They go through here, and each user has a budget for them (log_budget.hpp).
+// The lines of the daemon's log that users cause: settings, refusals, sessions that begin and end. They go
+// through here, and each user has a budget for them (log_budget.hpp).
 //
 // Text from users in a line is made harmless where all lines are written (log_format.hpp). Used by the
 // server's thread only.

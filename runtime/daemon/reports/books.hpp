@@ -1,5 +1,5 @@
-// Everything that the daemon has counted, at one moment: what `fairgv ps`, the metrics and the usage store
-// are made of.
+// Everything that the daemon has counted, at one moment: the source of `fairgv ps`, the metrics and the usage
+// store.
 //
 // Totals are of a tenant's life, sessions that have ended included, since the daemon came to know it: a
 // restart (succession.hpp) takes them along; a tenant that is forgotten (Tenancies) begins anew.
@@ -16,7 +16,7 @@ namespace fairgv::daemon {
 /// Of one tenant on one device.
 struct DeviceBooks {
   DeviceUse use;
-  double share = 0;        // of what everybody used of late, 0 to 1
+  double share = 0;        // of everybody's use of late, 0 to 1
   bool elsewhere = false;  // the device is the same hardware as one before it, in whose books everything is
   std::uint64_t memory_used = 0;
   memquota::Allowance memory;

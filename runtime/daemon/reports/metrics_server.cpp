@@ -121,8 +121,8 @@ void MetricsServer::accept_all() {
   }
 }
 
-/// Drops a client of the user who has the most: the oldest that has not asked, or else the oldest that does
-/// not read. Clients that wait for us stay.
+/// Drops a client of the user who has the most: the oldest client that has not asked, or else the oldest that
+/// does not read. Clients that wait for us stay.
 void MetricsServer::make_room() {
   std::map<std::optional<uid_t>, std::size_t> held;
   for (const auto& [key, client] : clients_) ++held[client.user];

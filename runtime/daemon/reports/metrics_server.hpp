@@ -1,13 +1,13 @@
-// Tells metrics to whoever asks by HTTP: /metrics, /healthz and /readyz, on the loopback or a unix socket.
+// Serves metrics by HTTP: /metrics, /healthz and /readyz, on the loopback or a unix socket.
 //
 // On the server's event loop, without blocking: a page is made when a request is complete, which takes the
 // dispatcher's lock for microseconds at a time (DispatchLoop::usage), and sent as the peer takes it. Bounded:
 // so many clients at a time, so many bytes of a request, and so long for the whole exchange; one request a
 // connection.
 //
-// Everybody on the machine may connect, so nobody can keep a scraper out: whoever comes when all places are
-// taken gets that of a client which has not asked yet, or does not read; and a flood of requests has one page
-// in common, of which at most a quarter of the thread's time is made. Used by the server's thread only.
+// Everybody on the machine may connect, so nobody can keep a scraper out: a client that comes when all places
+// are taken gets the place of a client that has not asked yet, or does not read. A flood of requests shares
+// one page, and making pages takes at most a quarter of the thread's time. Used by the server's thread only.
 //
 // The pages are prometheus-cpp's; HTTP is not: its own server brings the threads of another web server into a
 // process that runs as root, and cannot listen on a unix socket.

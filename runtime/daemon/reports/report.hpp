@@ -1,4 +1,4 @@
-// What `fairgv ps` shows: one look at tenants, sessions and devices.
+// The report for `fairgv ps`: one look at tenants, sessions and devices.
 #pragma once
 
 #include "runtime/control/protocol.hpp"

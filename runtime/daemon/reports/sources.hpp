@@ -1,4 +1,4 @@
-// What reports are made of: for reading books.hpp and everything that is shown of them.
+// The sources of reports: for books.hpp and everything that shows the books.
 #pragma once
 
 #include "runtime/daemon/devices/table.hpp"

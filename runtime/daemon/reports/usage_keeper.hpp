@@ -1,5 +1,5 @@
 // Keeps the books of the past: looks at all totals every flush interval while there are sessions, and gives
-// what was used since to the thread that writes the usage store.
+// the use since the last look to the thread that writes the usage store.
 //
 // While the store cannot be written nothing more is sampled, and nothing is lost: the next interval is
 // longer. Nothing runs while nobody has a session. Used by the server's thread only.
@@ -24,7 +24,7 @@ namespace fairgv::daemon {
 class UsageKeeper {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// What the answer to a question calls, with its token and the answer's text.
+  /// Called with the answer to a question: its token and the answer's text.
   using Reply = std::function<void(std::uint64_t, const std::string&)>;
 
   /// `rule` and `events` outlive it.
@@ -36,7 +36,7 @@ class UsageKeeper {
   /// Nothing while the store is off.
   std::optional<UsageWriter::State> state() const;
 
-  /// What was used until now is not to be stored: for a store that was off.
+  /// Skips the use until now instead of storing it: for a store that was off.
   void skip() { (void)sample(); }
 
   /// When expire() wants to be called.
@@ -47,11 +47,12 @@ class UsageKeeper {
   /// Writes what there is and closes the store; configure() opens it again.
   void close();
 
-  /// What the store has of now, by `reply` and later. Only that user's, if there is `uid`.
+  /// Asks the store for its contents as of now; the answer comes later, by `reply`. With `uid` only that
+  /// user's use.
   void ask(std::uint64_t token, const control::UsageQuery& query, std::optional<std::uint32_t> uid);
 
-  /// What a daemon after this one must not count again, by device; empty: the store is off. And of the one
-  /// before, once its sessions go on, after skip().
+  /// The totals that the next daemon must not count again, by device; empty: the store is off. restore()
+  /// takes those of the previous daemon, once its sessions go on, after skip().
   std::vector<usage::UsageAmounts> sampled(TenantId id) const;
   void restore(TenantId id, std::vector<usage::UsageAmounts> sampled);
 

@@ -1,4 +1,4 @@
-// What tenants have used since somebody last looked, from totals that only grow.
+// The use of tenants since the last look, computed from totals that only grow.
 //
 // Pure logic, not thread-safe; time is an argument.
 #pragma once
@@ -18,8 +18,8 @@ class UsageSampler {
   /// `now_ms`: since 1970. The first interval begins here.
   explicit UsageSampler(std::int64_t now_ms) : last_ms_(now_ms) {}
 
-  /// One row for each tenant and device of which anything was used since the last call, until `now_ms`.
-  /// `device_names` by index.
+  /// One row for each tenant and device with any use since the last call, until `now_ms`. `device_names` by
+  /// index.
   std::vector<usage::Row> sample(const Books& books, const std::vector<std::string>& device_names,
                                  std::int64_t now_ms);
 

@@ -103,7 +103,7 @@ void UsageWriter::run() {
   store_.reset();
 }
 
-/// Opens the store if it is not, appends, and sees to what is old.
+/// Opens the store if it is closed, appends, and retires old rows.
 Result<void> UsageWriter::write(const std::vector<usage::Row>& rows) {
   if (!store_) {
     auto opened = usage::Store::open(settings_.path);
@@ -118,7 +118,7 @@ Result<void> UsageWriter::write(const std::vector<usage::Row>& rows) {
   if (now - retired_ms_ >= milliseconds(kRetireEvery)) {
     retired_ms_ = now;
     const std::int64_t keep = milliseconds(std::chrono::hours(24) * settings_.retention_days);
-    // Not the rows' failure: they are in.
+    // The rows have not failed: they are in the store.
     if (auto retired = store_->retire(now - keep, now - milliseconds(kMergeAfter)); !retired) {
       spdlog::warn("{}", retired.error().message);
     }

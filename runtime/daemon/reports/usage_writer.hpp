@@ -2,8 +2,8 @@
 //
 // It takes batches of rows, one transaction each, and questions about what is stored, in the order in which
 // they come; an administrator's before those of users. A batch that cannot be written is kept and tried again
-// every kRetry, so a full disk loses nothing as long as the daemon lives; the first failure of a row of them
-// is told in the log, and the recovery. When it ends it writes what it was given, once.
+// every kRetry, so a full disk loses nothing as long as the daemon lives; the log has the first failure of a
+// series, and the recovery. At its end the thread writes its remaining rows, once.
 //
 // All methods may be called from any thread; the server's thread calls them.
 #pragma once

@@ -57,7 +57,7 @@ void EventLoop::wait(std::optional<Time> deadline) {
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  milliseconds_until(deadline));
   for (int i = 0; i < count; ++i) {
-    // A copy: the kernel's record is packed, and may lie where no reference to it may point.
+    // A copy: the kernel's record is packed, and a reference to its field may be misaligned.
     const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
     const auto found = callbacks_.find(key);
     if (found == callbacks_.end()) continue;  // removed by a callback before it

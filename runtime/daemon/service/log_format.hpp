@@ -1,8 +1,8 @@
-// How a line of the daemon's log is written: when, how bad, what.
+// The form of a line in the daemon's log: time, level, text.
 //
-// Lines quote what users and their workers say: names of programs, tenants and kernels, reasons. Here, where
-// every line passes, control characters and line breaks become '?' and a line that is too long is cut, so
-// that nobody can write a line of his own into the log, or steer the terminal of whoever reads it.
+// Lines quote users and their workers: names of programs, tenants and kernels, reasons. Here, where every
+// line passes, control characters and line breaks become '?' and a line that is too long is cut, so that
+// nobody can forge a line of the log, or steer the terminal of its reader.
 #pragma once
 
 #include <spdlog/formatter.h>

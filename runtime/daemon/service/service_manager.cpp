@@ -18,7 +18,7 @@ namespace {
 constexpr int kLooksPerLimit = 4;
 
 void tell(const std::string& news) {
-  // Nobody can be told that nobody could be told.
+  // If the message fails, there is nobody to report that to.
   (void)::sd_notify(0, news.c_str());
 }
 
@@ -26,7 +26,7 @@ std::string status_line(std::string_view status) {
   return "STATUS=" + std::string(status);
 }
 
-/// What systemd compares with the moment at which it asked for the reload.
+/// systemd compares this time with the moment at which it asked for the reload.
 std::string monotonic_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,9 +1,9 @@
-// What fairgvd says to a service manager (systemd) that has started it, and takes from it: the socket that it
-// listens on for us, news of our state, and signs of life.
+// The conversation of fairgvd with the service manager (systemd) that has started it: the socket on which the
+// manager listens for us, news of our state, and signs of life.
 //
-// Without a service manager all of it does nothing. It is found by the environment (sd_listen_fds(3),
-// sd_notify(3), sd_watchdog_enabled(3)), which a restart of the daemon keeps: what begins a new life in the
-// same process says tell_ready() again. For the server's thread only.
+// Without a service manager all of these functions do nothing. The manager is found by the environment
+// (sd_listen_fds(3), sd_notify(3), sd_watchdog_enabled(3)), which a restart of the daemon keeps: the new
+// program in the same process calls tell_ready() again. For the server's thread only.
 #pragma once
 
 #include <sys/types.h>
@@ -25,12 +25,12 @@ struct ActivatedSocket {
   std::string path;
 };
 
-/// Takes what was passed, which can be done once; nothing if we were not started by a socket. An Error if it
-/// is not one listening Unix socket that keeps packets whole.
+/// Takes the socket that was passed; once. Nothing if we were not started by a socket. An Error unless it is
+/// one listening Unix socket that keeps packets whole.
 Result<std::optional<ActivatedSocket>> take_activated_socket();
 
-/// Access to that socket is what its unit says: an Error if that lets in more than the group that the
-/// configuration names; none: everybody may come.
+/// The socket's unit decides on access to it: an Error if it lets in more users than the group that the
+/// configuration names; no group: everybody may connect.
 Result<void> check_access(const ActivatedSocket& socket, std::optional<gid_t> group);
 
 /// Serves, says so with a line for `systemctl status`.

@@ -1,4 +1,4 @@
-// Users of the system: who they are by number, and what a worker that runs as one needs.
+// Users of the system by number, with what a worker that runs as such a user needs.
 #pragma once
 
 #include <sys/types.h>
@@ -34,9 +34,10 @@ std::string group_name(gid_t gid);
 /// Root and the daemon's own user: nothing is refused to them.
 bool is_administrator(uid_t uid);
 
-/// All groups that the process that connected a socket was in then, the first one included.
+/// All groups of the process that connected a socket, at that moment, the first group included.
 std::vector<gid_t> peer_groups(int socket);
-/// Whether the process that connected a socket was in the group then, as its first or another one.
+/// Whether the process that connected a socket was in the group at that moment, as its first or another
+/// group.
 bool peer_is_in(gid_t group, int socket);
 
 }  // namespace fairgv::daemon

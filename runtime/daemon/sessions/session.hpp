@@ -1,7 +1,6 @@
 // One session as the daemon holds it: the client's socket, the worker, and the shared memory between them.
 //
-//   starting ──worker is ready──▶ running ──client or worker gone──▶ ending ──nothing of the worker is
-//   left──▶ (removed)
+//   starting ──worker is ready──▶ running ──client or worker gone──▶ ending ──no process is left──▶ (removed)
 //       └───────────── worker failed, client gone, too slow ───────────▲
 //
 // A plain record; SessionTable moves it through its life. The order of the members matters: watches go before

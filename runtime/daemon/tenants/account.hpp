@@ -1,4 +1,4 @@
-// Whose account a process is on, by the configuration and the system's users.
+// The account of a process, by the configuration and the system's users.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@ namespace fairgv::daemon {
 /// Of the process that connected `socket`.
 Account account_of(const PeerCredentials& peer, int socket, const Config& config, Owners& owners);
 
-/// For whom a user id counts, by the configuration.
+/// The user for whom a user id counts, by the configuration.
 uid_t counting_for(uid_t uid, const TenantRules& rules, Owners& owners);
 
 }  // namespace fairgv::daemon

@@ -1,5 +1,5 @@
-// Under which tenant a connected process is served: what the kernel and the configuration say of it, put
-// together for the tenants' registry. Also for who only asks (`fairgv whoami`).
+// Finds the tenant under which a connected process is served: puts together what the kernel and the
+// configuration say of the process, for the tenants' registry. Also answers `fairgv whoami`.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,8 @@ struct Guest {
   std::optional<std::string> asked;  // the tenant; none: its own
 };
 
-/// The guest's tenant. An Error if the rules forbid it; whether the tenant takes it, only the registry knows.
+/// The guest's tenant. An Error if the rules forbid it; only the registry knows whether the tenant takes the
+/// guest.
 Result<Admission> find_admission(const TenantRules& rules, Owners& owners, const Guest& guest);
 
 /// All that there is to say of the guest, but for the limits on memory, which are a matter of devices.

@@ -1,7 +1,7 @@
-// Who may come in: on whose account a process is that connected, whether there is a place for its session,
-// and which tenant it belongs to. By the configuration as it is at that moment.
+// Decides who may come in: the account of a process that connected, whether there is a place for its session,
+// and its tenant, all by the configuration at that moment.
 //
-// Used by the server's thread only. What it is given outlives it.
+// Used by the server's thread only. Its parameters outlive it.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Entrance {
     return daemon::look_at(config_.tenants, tenants, owners_, guest);
   }
 
-  /// What there are descriptors for: of this process, as far as the system lets it.
+  /// The sessions and connections that this process has descriptors for, as far as the system lets it.
   const DescriptorPlan& descriptors() const { return descriptors_; }
   void count_descriptors() { descriptors_ = claim_descriptors(config_.session_limit); }
   /// Subordinate user ids may belong to others now.

@@ -17,14 +17,14 @@ struct SessionId {
   friend auto operator<=>(const SessionId&, const SessionId&) = default;
 };
 
-/// A session's place at a dispatcher, for one of the host's devices: what wants and has a turn. Devices that
+/// A session's place at a dispatcher, for one of the host's devices: places want and have turns. Devices that
 /// are the same hardware have one dispatcher, at which a session has a place for each of them.
 struct PlaceId {
   SessionId session;
   std::uint32_t device = 0;
 
   PlaceId() = default;
-  /// Its only one, where nobody asks for which device it is.
+  /// The session's only place, where the device does not matter.
   PlaceId(SessionId id) : session(id) {}
   PlaceId(SessionId id, std::uint32_t of_device) : session(id), device(of_device) {}
   friend auto operator<=>(const PlaceId&, const PlaceId&) = default;

@@ -33,7 +33,7 @@ bool looks_at_cgroup(const MatchRule& rule) {
          rule.tenant.find(kContainerPlace) != std::string::npos;
 }
 
-/// How engines name the control groups of their containers.
+/// The names that an engine gives the control groups of its containers.
 struct Naming {
   std::string_view prefix, suffix, engine;
   bool by_id;  // 64 hexadecimal digits; else a name
@@ -50,7 +50,7 @@ constexpr std::array kNamings{
     Naming{"lxc.payload.", "", "lxc", false},
 };
 
-/// The label of a control group by its own name and that of the one above it.
+/// The label of a control group by its own name and its parent's.
 std::optional<std::string> label_of(std::string_view above, std::string_view name) {
   for (const Naming& naming : kNamings) {
     if (!name.starts_with(naming.prefix) || !name.ends_with(naming.suffix)) continue;
@@ -65,7 +65,7 @@ std::optional<std::string> label_of(std::string_view above, std::string_view nam
   return std::nullopt;
 }
 
-/// What %c stands for: as much of the label as a tenant's name may hold.
+/// The text that replaces %c: as much of the label as a tenant's name may hold.
 std::string short_label(std::string label) {
   const auto colon = label.find(':');
   if (has_container_id(std::string_view(label).substr(colon + 1))) label.resize(colon + 1 + kShortId);
@@ -75,7 +75,7 @@ std::string short_label(std::string label) {
   return label;
 }
 
-/// Whether a rule for a user holds because a subordinate id is that user's.
+/// Whether a rule for a user holds because the process has a subordinate id of that user.
 bool holds_for_owner_of(const MatchRule& rule, const Person& person) {
   return person.owner && rule.uid == person.owner;
 }
@@ -123,7 +123,7 @@ Result<std::string> tenant_by(const MatchRule& rule, std::size_t index, const Pe
   return session::tenant_name_error(name, "the tenant by " + match_title(index) + " of the configuration");
 }
 
-/// The rule that gives this name away, if one does. A name of placeholders alone is nobody's by that.
+/// The rule that assigns this name, if any. A rule whose name is placeholders alone reserves no name.
 std::optional<std::size_t> given_away_by(const TenantRules& rules, const std::string& name) {
   for (std::size_t i = 0; i < rules.matches.size(); ++i) {
     const std::string pattern = fill_template(rules.matches[i].tenant, "*", "*");

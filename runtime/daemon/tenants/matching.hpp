@@ -1,9 +1,9 @@
-// Which tenant a program belongs to: by the [[match]] rules of the configuration, which go by what the kernel
-// says of its process, and else by what it asks for.
+// Finds the tenant of a program: by the [[match]] rules of the configuration, which go by what the kernel
+// says of the program's process, or else by the program's own wish.
 //
-// The first rule all of whose conditions hold decides, for root as for everybody else. The tenants that rules
-// give away are for those processes alone: nobody gets in by asking for the name. What a program says of
-// itself (FAIRGV_TENANT) is a wish.
+// The first rule all of whose conditions hold decides, for root as for everybody else. Tenants that rules
+// assign are for the matching processes alone: no program gets in by asking for the name. A program's own
+// words (FAIRGV_TENANT) are a wish.
 //
 // A rule for a user holds for that user's subordinate ids, too; a rule that names the id itself goes before
 // it, wherever it stands.
@@ -24,15 +24,15 @@
 
 namespace fairgv::daemon {
 
-/// What the rules look at.
+/// The facts that the rules look at.
 struct Person {
   uid_t uid = 0;
   std::vector<gid_t> groups;  // all
   std::string user_tenant;    // the tenant of who names none: the user's name
-  /// Path of its control group. With an Error, a rule that would need it refuses, for who can hide his group
-  /// could choose among the rules.
+  /// Path of its control group. With an Error, a rule that would need the path refuses the program: a user
+  /// who can hide the group could choose among the rules.
   Result<std::string> cgroup = Error{"its control group was not asked for"};
-  std::optional<uid_t> owner{};  // whose subordinate id `uid` is; none: it is none
+  std::optional<uid_t> owner{};  // of the subordinate id `uid`; none: it is none
 };
 
 struct Membership {

@@ -43,7 +43,7 @@ Owners::Owners(std::string file, Users users) : file_(std::move(file)), users_(s
 uid_t Owners::owner_of(uid_t id) {
   if (id == 0) return id;
   read_if_changed();
-  // The most are in no range, and cost a search and no more.
+  // Most ids are in no range, and cost only a search.
   if (ids_.find(id) == nullptr) return id;
   if (const auto found = known_.find(id); found != known_.end()) return found->second;
   if (known_.size() >= kMostKnown) known_.clear();

@@ -2,12 +2,12 @@
 // with all of them, and would otherwise have the names, shares and limits of 65,536.
 //
 // An id that the system's user database knows is itself, whatever the file says. Any other id counts for the
-// user in whose range it is. Ids that are nobody's alone count as a person of their own, all that lie
-// together as one: those of root's ranges, so that nobody in a container of root's counts as root; those that
-// several users hold; those whose owner there is none.
+// user in whose range it is. Ids that do not belong to exactly one user count as a person of their own,
+// adjacent ids as one person: ids of root's ranges, so that nobody in a container of root's counts as root;
+// ids that several users hold; ids whose owner does not exist.
 //
-// For names, limits and who may change what. Rights are not among it: a worker runs as the id that connected,
-// and administrators are recognised by theirs (service/user.hpp).
+// This holds for names, limits and the permission to change things. Rights are different: a worker runs as
+// the id that connected, and administrators are recognised by theirs (service/user.hpp).
 //
 // The file is read again when it has changed. Used by the server's thread only.
 #pragma once
@@ -38,7 +38,7 @@ class Owners {
 
   /// The id itself, or the one that it counts for.
   uid_t owner_of(uid_t id);
-  /// Has what is known looked up again: the file, and users.
+  /// Forgets what is known, so that the file and users are looked up again.
   void refresh();
 
  private:

@@ -79,7 +79,7 @@ Result<std::string> control_group_of(int socket, const PeerCredentials& peer) {
   const auto pidfd = open_peer(socket, peer);
   if (!pidfd) return pidfd.error();
   const std::string text = text_of_file("/proc/" + std::to_string(peer.pid) + "/cgroup");
-  // Only now is it sure that this was its file: the number of a process that runs is nobody else's.
+  // Only now is it sure that the file was this process': while a process runs, no other has its number.
   if (has_ended(pidfd->get())) return Error{process(peer.pid) + " has ended"};
   return parse_control_group(text);
 }

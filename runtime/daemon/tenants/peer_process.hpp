@@ -1,4 +1,4 @@
-// What the kernel says of the process that connected a socket, beyond its user and groups.
+// The kernel's facts about the process that connected a socket, beyond its user and groups.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace fairgv::daemon {
 /// The path of its control group (version 2). Never that of another process which has got the same number
 /// since: an Error if it has ended, or is outside of the daemon's view of processes.
 ///
-/// Linux 6.5 tells which process connected (SO_PEERPIDFD). Before, a process that ends between connecting and
-/// being accepted, and whose number is used again by one of the same user in that time, cannot be told from
-/// it.
+/// Linux 6.5 tells which process connected (SO_PEERPIDFD). On older systems, a process that ends between
+/// connecting and being accepted cannot be told from a process of the same user that gets its number in that
+/// time.
 Result<std::string> control_group_of(int socket, const PeerCredentials& peer);
 
 /// Everything that [[match]] rules look at; the control group only if it is `wanted`. `owner`: for whom its

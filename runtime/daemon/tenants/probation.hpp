@@ -1,4 +1,4 @@
-// How long a tenant waits whose sessions are killed again and again: by the watchdog, for using a device
+// The waits of a tenant whose sessions are killed again and again: by the watchdog, for using a device
 // without a turn, or for breaking a protocol.
 //
 //   strikes        1    2    3    4   ...
@@ -27,7 +27,7 @@ class Probation {
   static constexpr std::uint32_t kMostStrikes = 8;  // beyond them the wait is no longer
 
   Probation() = default;
-  /// As a daemon before this one has had it.
+  /// As the previous daemon has had it.
   Probation(std::uint32_t strikes, Time last) : strikes_(std::min(strikes, kMostStrikes)), last_(last) {}
 
   void killed(Time now) {

@@ -16,7 +16,7 @@ std::vector<TenantId> tenants_to_forget(const std::vector<Tenant>& tenants) {
   }
   std::vector<TenantId> list;
   for (const Tenant& tenant : tenants) {
-    // A user could have it remember any number of paused names.
+    // A user could make the daemon remember any number of paused names.
     const bool kept = tenant.paused && tenant.paused->administrator;
     if (tenant.sessions != 0 || kept) continue;
     const bool too_many = !is_administrator(tenant.uid) && departed.at(tenant.uid) > kRememberedOfEach;

@@ -1,5 +1,5 @@
-// Which tenants without programs are forgotten: a departed tenant is remembered for its debt and its totals,
-// but names are cheap, and one user's must not fill the daemon or drive out other people's.
+// Decides which tenants without programs are forgotten. A departed tenant is remembered for its debt and its
+// totals, but names are cheap: those of one user must not fill the daemon or drive out other people's.
 //
 // Pure logic.
 #pragma once

@@ -54,7 +54,7 @@ SubordinateText parse_subordinate_ids(std::string_view text) {
   return parsed;
 }
 
-/// Goes over the ends of all ranges in their order, and keeps who holds the ids between two of them.
+/// Goes over the ends of all ranges in their order, and keeps the owners of the ids between two of them.
 SubordinateIds::SubordinateIds(const std::vector<SubordinateRange>& ranges) {
   struct End {
     std::uint64_t at;  // the first id for which it holds

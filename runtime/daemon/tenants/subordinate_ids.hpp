@@ -17,7 +17,7 @@ namespace fairgv::daemon {
 /// The most that is read of a file: the rest counts as malformed.
 inline constexpr std::size_t kMostSubordinateRanges = 100'000;
 inline constexpr std::size_t kLongestOwnerName = 256;
-/// Of the owners of one id; whether there are more makes no difference.
+/// The most owners of one id that are kept; further ones make no difference.
 inline constexpr std::size_t kMostOwnersNamed = 4;
 
 struct SubordinateRange {
@@ -35,7 +35,7 @@ struct SubordinateText {
 /// Any bytes are some ranges. Empty lines and comments ("# ...") are no mistakes.
 SubordinateText parse_subordinate_ids(std::string_view text);
 
-/// Which ranges an id is in. Ranges may overlap.
+/// Finds the ranges that an id is in. Ranges may overlap.
 class SubordinateIds {
  public:
   /// Ids that the same owners hold; neighbours differ in them, or are apart.

@@ -34,7 +34,7 @@ std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
   return configured_weight(rules_.of(tenant.name, tenant.class_name), tenant.asked);
 }
 
-/// Whether the name is for this applicant, whoever uses it now.
+/// Whether the name is for this applicant, regardless of who uses it now.
 Result<void> TenantRegistry::may_use(const std::string& name, const Applicant& who) const {
   const auto refuse = [&](const std::string& why) {
     return Error{"tenant '" + name + "' " + why + " and you are " + applicant_text(who) +
@@ -81,7 +81,7 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   Tenant& tenant = tenants_[name];
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
   tenant.name = name;
-  // A name passes to others, who have not paused it.
+  // A name may pass to another user, whom the previous user's pause does not bind.
   if (tenant.uid != who.uid && tenant.paused && !tenant.paused->administrator) tenant.paused.reset();
   tenant.uid = who.uid;
   if (!tenant.runs() && !who.runs_already) tenant.class_name.clear();

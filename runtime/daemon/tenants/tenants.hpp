@@ -4,10 +4,10 @@
 // start tag and its debt must (leaving would be a way out of debt); forget() lets go of those that owe
 // nothing.
 //
-// A weight is, in this order: what an administrator has set while the tenant runs (`fairgv set`); what the
-// configuration pins; what its latest program asked for, capped by the configuration; the default. A limit of
-// memory is what an administrator has set, or else the smaller of what the configuration allows and what the
-// latest program asked for.
+// A weight is the first of: the weight that an administrator has set while the tenant runs (`fairgv set`);
+// the weight that the configuration pins; the wish of the tenant's latest program, capped by the
+// configuration; the default. A limit of memory is the limit that an administrator has set, or else the
+// smaller of the configuration's limit and the latest program's wish.
 //
 // Pure logic, not thread-safe: the server's thread owns it.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace fairgv::daemon {
 
-/// How a session came to an end that its program did not choose.
+/// An end of a session that its program did not choose.
 enum class Fault {
   crash,     // its worker died
   watchdog,  // it held a device, or was about to begin, for too long
@@ -70,7 +70,7 @@ class TenantRegistry {
  public:
   explicit TenantRegistry(TenantRules rules) : rules_(std::move(rules)) {}
 
-  /// Who wants to join a tenant.
+  /// The process that wants to join a tenant.
   struct Applicant {
     uid_t uid = 0;  // for a subordinate id, its owner's
     /// Root or the daemon's own user, who may take any name that is not reserved.
@@ -84,42 +84,43 @@ class TenantRegistry {
     std::string class_name{};
     /// The subordinate id of `uid` that its process runs as, if it does: a name may be reserved for it alone.
     std::optional<uid_t> subordinate{};
-    /// The name is the one that its programs have when they ask for none.
+    /// The name is the user's default: that of programs which ask for none.
     bool by_default = false;
   };
 
-  /// One more session for this name. What no rule assigns is refused if the name is another user's, by the
-  /// configuration, as a login, or because that user's sessions are using it now; and what is, if others use
-  /// it or it is reserved for another user. So is who asks for a tenant that has all the sessions that it
-  /// may.
+  /// One more session for this name. A name that no rule assigns is refused if it is another user's: by the
+  /// configuration, as a login, or because that user's sessions are using it now. A name that a rule assigns
+  /// is refused if others use it or if it is reserved for another user. Refused as well: a session beyond the
+  /// tenant's limit.
   Result<Tenant> join(const std::string& name, const Applicant& who,
                       std::optional<std::uint32_t> asked_weight,
                       std::optional<MemorySize> asked_memory = {});
-  /// One of its sessions ends; it counts until it leaves. With the last one that runs go the wishes: what
-  /// comes next starts afresh, also beside workers that take their time to die.
+  /// One of its sessions ends; it counts until it leaves. The wishes go with the last session that runs: the
+  /// next session starts afresh, even while workers are still ending.
   void retire(TenantId id);
   void count_fault(TenantId id, Fault fault);
-  /// One of its sessions was killed for what it did to others; or has used a device and was ended by its program.
+  /// One of its sessions was killed for harming others; or, for the other function, has used a device and was
+  /// ended by its program.
   void note_kill(TenantId id, Probation::Time now);
   void note_good_conduct(TenantId id);
   /// One session less, which has been retired.
   void leave(TenantId id);
 
-  /// `fairgv set`. Only an administrator may go beyond what the configuration allows programs to ask for, and
-  /// only the tenant's own user or an administrator may ask at all. The tenant must have a session.
+  /// `fairgv set`. Only an administrator may go beyond the configuration's bounds for programs, and only the
+  /// tenant's own user or an administrator may change the weight at all. The tenant must have a session.
   Result<Tenant> set_weight(const std::string& name, std::uint32_t weight, uid_t by, bool administrator);
 
-  /// The same for its memory; its own user can lower what an administrator has set, and not raise it again.
-  /// `capacities`: what each device has to share out, for comparing sizes.
+  /// The same for its memory; its own user can lower a limit that an administrator has set, and not raise it
+  /// again. `capacities`: the bytes that each device can share out, for comparing sizes.
   Result<Tenant> set_memory(const std::string& name, MemorySize memory, uid_t by, bool administrator,
                             std::span<const std::uint64_t> capacities);
 
   /// `fairgv kill`, `pause` and `resume` of a tenant: whether `by` may do so; `verb` is that, in words. The
-  /// tenant must be known, and need not run to be paused. Its own user may unless it is for whoever fits a
-  /// rule.
+  /// tenant must be known, and need not run to be paused. Its own user may, unless a rule assigns the tenant
+  /// to several users' programs.
   Result<Tenant> find_to(const char* verb, const std::string& name, uid_t by, bool administrator) const;
-  /// What find_to() has found is paused from now on, until resumed; by an administrator, whoever did so
-  /// before.
+  /// Pauses the tenant that find_to() has found, until it is resumed. An administrator's pause replaces
+  /// anybody's.
   void pause(TenantId id, const control::Pause& pause);
   void resume(TenantId id);
 
@@ -127,26 +128,26 @@ class TenantRegistry {
   Result<void> would_admit(const std::string& name, const Applicant& who) const {
     return may_join(name, who);
   }
-  /// What holds for a tenant, known or not, by its own table and its class.
+  /// The rule that holds for a tenant, known or not, by its own table and its class.
   TenantRule rule_of(const std::string& name, const std::string& class_name) const {
     return rules_.of(name, class_name);
   }
-  /// The weight that the configuration gives to who asks for `asked`.
+  /// The weight that the configuration gives to a program that asks for `asked`.
   std::uint32_t configured_weight(const TenantRule& rule, std::optional<std::uint32_t> asked) const;
 
   /// New rules from a configuration that was read again. Weights follow.
   void configure(TenantRules rules);
 
-  /// A tenant that a daemon before this one knew, with its name, user and wishes; its sessions join anew.
+  /// A tenant of the previous daemon, with its name, user and wishes; its sessions join anew.
   Tenant restore(const Tenant& known);
 
   const Tenant* find(TenantId id) const;
   /// All, also those without sessions, by name.
   std::vector<Tenant> all() const;
-  /// Those, and the tenants that the configuration names.
+  /// The names of all(), and of the tenants that the configuration names.
   std::set<std::string> names() const;
-  /// What a tenant, known or not, may hold of a device with `capacity` bytes to share out, and what is kept
-  /// free for it.
+  /// The bytes that a tenant, known or not, may hold of a device with `capacity` bytes to share out, and the
+  /// bytes that are kept free for it.
   std::uint64_t memory_limit(const std::string& name, std::uint64_t capacity) const;
   std::uint64_t memory_reserve(const std::string& name, std::uint64_t capacity) const;
   /// Forgets a tenant without sessions.
@@ -157,7 +158,7 @@ class TenantRegistry {
   Result<void> may_join(const std::string& name, const Applicant& who) const;
   TenantRule rule_of(const std::string& name) const;
   std::uint32_t weight_of(const Tenant& tenant) const;
-  /// The tenant, if it has a session and `by` may change what holds for it; `what` is that, in words.
+  /// The tenant, if it has a session and `by` may change its settings; `what` is the change, in words.
   Result<Tenant*> find_for_change(const std::string& name, uid_t by, bool administrator, const char* what);
   std::uint64_t configured_memory(const std::string& name, std::uint64_t capacity) const;
 

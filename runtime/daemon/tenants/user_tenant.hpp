@@ -12,7 +12,7 @@ namespace fairgv::daemon {
 
 /// The tenant that a user's programs belong to when they name none: the user's name, if it can be one.
 std::string default_tenant(const User& user);
-/// After whom it is named: the user of that name or number, if there can be one.
+/// The user after whom a tenant is named, by name or number, if there can be one.
 std::optional<uid_t> namesake(const std::string& tenant);
 
 }  // namespace fairgv::daemon

@@ -61,7 +61,7 @@ void TraceReader::drain(control::TraceReport& report, std::uint64_t now_ns) {
     }
     ring_.pop();
   }
-  // A count that goes back is nonsense, and harms only what is said of this session's losses.
+  // A count that goes back is nonsense, and only spoils the figure of this session's losses.
   const std::uint64_t lost = lost_count_->load(std::memory_order_relaxed);
   lost_ = std::max(lost_, lost - std::min(lost, lost_before_));
 }

@@ -14,8 +14,9 @@ namespace fairgv::daemon {
 
 class TraceReader {
  public:
-  /// What lies in the ring already is of an earlier trace, and forgotten. In reports the devices have the host's
-  /// numbers; commands of others than these are left out. Calls that claim to have begun before `began_ns` are left out: the client was not asked to record them.
+  /// Records that lie in the ring already are an earlier trace's, and dropped. In reports the devices have
+  /// the host's numbers; commands of devices that are not in `devices` are left out. Calls that claim to have
+  /// begun before `began_ns` are left out: the client was not asked to record them.
   TraceReader(SessionId session, const session::TraceMemory& memory, DeviceView devices,
               std::uint64_t began_ns = 0);
 

@@ -1,10 +1,10 @@
-// The one place of a trace's reader (trace.hpp): one control connection at a time, and none for longer than
-// others should wait.
+// The one place for a trace's reader (trace.hpp): one control connection at a time, and none for so long that
+// others wait too long.
 //
 // A trace ends when its connection is gone or has asked for nothing for a while; at once when an
-// administrator wants to trace and its reader is none; and, unless an administrator reads it, when it has
-// lasted for its turn and somebody else wants to trace. Its reader hears why with the next request. Used by
-// the server's thread only.
+// administrator wants to trace and its reader is not an administrator; and, unless an administrator reads it,
+// when it has lasted for its turn and somebody else wants to trace. Its reader hears why with the next
+// request. Used by the server's thread only.
 #pragma once
 
 #include <chrono>

@@ -9,7 +9,8 @@ namespace {
 
 using control::TraceReport;
 
-/// What sessions that are gone have left for who asks late. Beyond it, all that a session leaves is lost.
+/// The most records kept of sessions that are gone, until somebody asks. Beyond that, everything that a
+/// session leaves is lost.
 constexpr std::size_t kMostKept = 1'000'000;
 
 template <class Clock>

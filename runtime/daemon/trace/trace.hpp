@@ -27,7 +27,7 @@ class Trace {
     std::optional<uid_t> only_of;         // sessions on this user's account; none: everybody's
   };
 
-  /// What is recorded. All of it outlives the trace.
+  /// The parts of the daemon that are recorded. All of them outlive the trace.
   struct Subject {
     DispatchLooks& dispatch;
     const memquota::Ledger& memory;
@@ -38,7 +38,7 @@ class Trace {
   ~Trace();
   Trace(const Trace&) = delete;
 
-  /// What was recorded since the last call. Sessions that have begun meanwhile are recorded from now on.
+  /// The records since the last call. Sessions that have begun meanwhile are recorded from now on.
   control::TraceReport take();
   /// The session's worker is dead, and its memory is about to go.
   void take_last(Session& session);
@@ -55,7 +55,7 @@ class Trace {
   std::map<SessionId, TraceReader> readers_;
   std::set<SessionId> known_;  // also those that are gone
   std::uint64_t lost_of_gone_ = 0;
-  control::TraceReport next_;  // what take() returns next
+  control::TraceReport next_;  // take() returns it next
 };
 
 }  // namespace fairgv::daemon

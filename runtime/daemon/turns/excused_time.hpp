@@ -1,10 +1,10 @@
-// Time for which turns on a CPU device were not charged because others had the processors, held against
-// whether others can have had them.
+// Time for which turns on a CPU device were not charged because others had the processors, compared with the
+// time for which others can have had them.
 //
-// One turn cannot tell: its worker's process did not run, which is so when another process took the
-// processors, and also when the tenant's own code keeps the device and sleeps. But all that the turns were
-// excused from is processor time that somebody else used. So it is no more than the time for which the
-// device's processors were busy, without what the turns themselves ran.
+// One turn cannot tell: a worker's process does not run when another process takes the processors, and also
+// when the tenant's own code keeps the device and sleeps. But all excused time is processor time that
+// somebody else used. So it cannot exceed the time for which the device's processors were busy, less the time
+// for which the turns themselves ran.
 //
 // Three tenants of weights 1:2:3 on two busy processors that the device shares had a Min-Max Ratio of 0.98
 // with this rule, and of 0.89 to 0.95 when turns were charged by the wall clock alone
@@ -34,8 +34,8 @@ class ExcusedTime {
     excused_ += excused;
   }
 
-  /// Which part of it others cannot have used, 0 to 1: the device's processors were busy for `busy` of
-  /// processor time in all, give or take `doubt`.
+  /// The part of the excuse, 0 to 1, that other processes cannot have used: the device's processors were busy
+  /// for `busy` of processor time in all, give or take `doubt`.
   double unfounded(Duration busy, Duration doubt, unsigned processors) const {
     const Duration claimed = excused_ * processors;
     const Duration possible = std::max(busy - ran_, Duration(0)) + doubt;

@@ -4,8 +4,8 @@
 // process and can write anything into the turn page, so the report alone must not decide what a turn costs.
 // The daemon knows for how long the turn kept the device from others. Between that and an honest report lie
 // only the ways in and out of a turn: the worker wakes up after the grant, waits in vain for more to do at
-// the end (at most vgpu::Linger::kLongest), and the dispatcher wakes up. These are left to the report;
-// what goes beyond them is charged.
+// the end (at most vgpu::Linger::kLongest), and the dispatcher wakes up. These are left to the report; any
+// time beyond them is charged.
 //
 // On a CPU device others may take the processors from a turn, which is not its tenant's use: the worker
 // leaves that out of its report (vgpu/turn/stolen_time.hpp). The daemon excuses it as far as the worker's
@@ -23,9 +23,9 @@
 
 namespace fairgv::daemon {
 
-/// The most of a turn that is left to its worker's report, and the largest part of a short one. Over the
-/// programs of `fairgv bench fair3` and `accounting`, on a machine that others keep busy, what honest workers
-/// report lies below the least cost by less than 0.2 % in all.
+/// The most time of a turn that is left to its worker's report, and the largest part of a short turn. Over
+/// the programs of `fairgv bench fair3` and `accounting`, on a machine that others keep busy, what honest
+/// workers report lies below the least cost by less than 0.2 % in all.
 inline constexpr std::chrono::microseconds kHandOver{600};
 inline constexpr int kHandOverPart = 8;
 
@@ -35,8 +35,8 @@ constexpr sched::Duration least_cost(sched::Duration held) {
   return positive - std::min<sched::Duration>(positive / kHandOverPart, kHandOver);
 }
 
-/// The part of a turn that is charged though its worker's process has not run: whoever keeps the device from
-/// others without using it pays for that.
+/// The part of a turn that is charged though its worker's process has not run: keeping the device from others
+/// without using it costs that much.
 inline constexpr int kHeldPart = 2;
 
 /// The same on a device of so many of the host's processors (0: it has its own), where the worker's process

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "fairgv-";
 
-/// Of no session: these begin with 1.
+/// The number of no session: sessions begin with 1.
 constexpr std::uint32_t kTrial = 0;
 
 std::string group_name(pid_t daemon, std::uint32_t session) {
@@ -44,7 +44,7 @@ bool is_gone(const fs::path& path) {
   return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
-/// The daemon that has made the group of this name; nothing if it is not one of ours.
+/// The daemon that has made the group of this name; nothing if it is not a group of ours.
 std::optional<pid_t> maker_of(const std::string& name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   const char* const end = name.data() + name.size();
@@ -56,8 +56,8 @@ std::optional<pid_t> maker_of(const std::string& name) {
   return rest.ec == std::errc() && rest.ptr == end ? std::optional(maker) : std::nullopt;
 }
 
-/// Groups in the folder that are of a daemon which is gone. A daemon that lives has made its groups a moment
-/// before it locks them: the lock alone does not tell.
+/// Groups in the folder that belong to a dead daemon. A living daemon makes its groups a moment before it
+/// locks them, so the lock alone does not tell.
 std::vector<fs::path> left_over_in(const fs::path& folder) {
   std::vector<fs::path> groups;
   std::error_code error;
@@ -165,7 +165,7 @@ bool ControlGroup::remove() {
 
 std::optional<fs::path> control_group_folder(std::string_view mounts, std::string_view own) {
   const auto group = parse_control_group(own);
-  // ".." stands for what lies outside of the process' own namespace of control groups.
+  // ".." stands for groups outside of the process' own namespace of control groups.
   if (!group || group.value().starts_with("/..")) return std::nullopt;
   std::istringstream lines{std::string(mounts)};
   for (std::string line; std::getline(lines, line);) {

@@ -1,9 +1,9 @@
-// A control group (version 2) around one worker and all that descends from it: they are killed together, and
-// their processor time is counted together, whatever they do (Linux, cgroup-v2.rst). No controller is needed,
-// so that it works on systems that have version 1 for these, too.
+// A control group (version 2) around one worker and its descendants: they are killed together, and their
+// processor time is counted together, whatever they do (Linux, cgroup-v2.rst). It needs no controller, so it
+// also works on systems that have their controllers in version 1.
 //
-// A group is a folder of the kernel's; its descriptor is locked (flock) while its daemon lives. What is not
-// locked was left over by a daemon that died. For one thread at a time.
+// A group is a folder of the kernel's; its descriptor is locked (flock) while its daemon lives. A group that
+// is not locked was left over by a daemon that died. Externally synchronised.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ class ControlGroup {
   /// A group that the program before this one, in the same process, has made. Takes its descriptor.
   static Result<ControlGroup> adopt(std::filesystem::path path, UniqueFd fd);
 
-  /// Kills what is in it, and removes it unless that takes its time.
+  /// Kills the processes in it, and removes the group unless that takes time.
   ~ControlGroup();
   ControlGroup(ControlGroup&& other) noexcept = default;
   ControlGroup& operator=(ControlGroup&& other) noexcept = default;
@@ -40,9 +40,9 @@ class ControlGroup {
   UniqueFd entrance() const;
   /// Every process of the group, now and however many there are.
   void kill() const;
-  /// Of all processes that are, or were, in it. Nothing if the kernel does not tell.
+  /// The processor time of all processes that are, or were, in it. Nothing if the kernel does not tell.
   std::optional<std::chrono::nanoseconds> processor_time() const;
-  /// False while a process of the group lives. What it has counted stays readable.
+  /// False while a process of the group lives. Its counters stay readable.
   bool remove();
 
  private:
@@ -53,14 +53,15 @@ class ControlGroup {
   std::optional<std::chrono::nanoseconds> last_;  // of a removed group
 };
 
-/// Where this process can make groups that can be killed: below its own. Nothing if it cannot. Tried once.
+/// The folder below which this process can make groups that can be killed: its own group's. Nothing if it
+/// cannot. Tried once.
 const std::optional<std::filesystem::path>& control_group_folder();
 
 /// The same by the texts of /proc/self/mountinfo and /proc/self/cgroup, untried.
 std::optional<std::filesystem::path> control_group_folder(std::string_view mounts, std::string_view own);
 
-/// Ends what daemons that are gone have left below `folder`, as far as it can be ended at once. Call it when
-/// all groups of this process were made or adopted.
+/// Ends the groups that dead daemons have left below `folder`, as far as they can be ended at once. Call it
+/// when all groups of this process were made or adopted.
 void clear_left_over_groups(const std::filesystem::path& folder);
 
 }  // namespace fairgv::daemon

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Never by the linker's search: what it finds first may be the front end of FairGV itself.
+/// Never by the linker's search: it may find the front end of FairGV itself first.
 constexpr const char* kSystemDrivers[] = {"/usr/lib/x86_64-linux-gnu/libcuda.so.1",
                                           "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
                                           "/usr/lib64/libcuda.so.1",

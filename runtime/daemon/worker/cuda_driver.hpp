@@ -1,4 +1,4 @@
-// Where the workers of CUDA programs find a CUDA driver.
+// Finds a CUDA driver for the workers of CUDA programs.
 #pragma once
 
 #include <filesystem>

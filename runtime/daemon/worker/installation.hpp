@@ -1,4 +1,4 @@
-// What workers are started from: their program, and the drivers that are installed.
+// The parts of an installation that workers need: their program, and the installed drivers.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What the configuration says of workers, as they are told it.
+// The configuration's options for workers, in the form in which workers get them.
 #pragma once
 
 #include "runtime/daemon/config/config.hpp"

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 /// As much as fits into a pipe that nobody has made larger.
 constexpr std::size_t kPiece = std::size_t{64} << 10;
-/// A worker may have made its pipe larger; of one that goes on writing, no more is read at its end.
+/// A worker may have made its pipe larger; at the end of a worker that goes on writing, no more is read.
 constexpr int kLastPieces = 32;
 
 constexpr std::chrono::milliseconds kRest{20};
@@ -81,7 +81,7 @@ void WorkerOutput::log(const Lines& lines) const {
   }
 }
 
-/// What the worker itself says is for the log: the program hears of it otherwise, if it has to.
+/// The worker's own lines are for the log: the program hears of them otherwise, if it has to.
 void WorkerOutput::pass_on(Lines lines) {
   std::erase_if(lines, [](const std::string& line) { return line.starts_with(session::kWorkersOwnLine); });
   if (lines.empty()) return;

@@ -32,16 +32,16 @@ class WorkerOutput {
   /// The daemon's end, from the daemon before.
   static std::unique_ptr<WorkerOutput> adopt(UniqueFd fd);
 
-  /// Logs what comes from now on. `who` begins every line.
+  /// Logs lines from now on. `who` begins every line.
   Result<void> relay(EventLoop& events, std::string who);
   int fd() const { return fd_.get(); }
 
   using Lines = std::vector<std::string>;
   /// From now on lines are kept for the program, at most kMostHeld, until it can be told.
   void hold_for_program() { program_.emplace(kProgramBudget); }
-  /// Tells the program what was kept, and what comes. Without hold_for_program() nothing.
+  /// Gives the program the kept lines, and further lines as they come. Without hold_for_program(), none.
   void tell_program(std::function<void(const Lines&)> tell);
-  /// Reads what is there now, so that the program has been told of it. Of a flood not all of it.
+  /// Reads the output that is there now, so that the program has been told of it; not all of a flood.
   void catch_up();
   static constexpr std::size_t kMostHeld = 200;
 

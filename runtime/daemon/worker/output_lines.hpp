@@ -1,5 +1,5 @@
-// A worker's output, as lines for the daemon's log, or for its program. Whatever it is (the worker may be
-// hostile), a line is printable, of bounded length, and one line; and no more come out than the budget
+// A worker's output, as lines for the daemon's log, or for its program. Whatever the worker writes (it may be
+// hostile), a line is printable, of bounded length, and one line, and no more lines come out than the budget
 // allows. Pure: time is an argument.
 #pragma once
 
@@ -20,7 +20,7 @@ class OutputLines {
 
   explicit OutputLines(const TokenBucket::Rate& budget = kBudget) : rate_(budget) {}
 
-  /// Bytes of a line, beyond which it is cut; and what is put in the place of the rest.
+  /// The bytes of a line beyond which it is cut, and the text in the place of the rest.
   static constexpr std::size_t kLongestLine = 1'000;
   static constexpr std::string_view kCut = " [cut]";
   static constexpr TokenBucket::Rate kBudget{30, 2};
@@ -46,8 +46,8 @@ class OutputLines {
   std::deque<std::string> last_;  // the last of those, raw
 };
 
-/// A line of somebody's output without what a terminal, a log or its reader would obey: control characters,
-/// text that is not UTF-8, and at the beginning "<N>", by which a message tells its priority.
+/// A line of somebody's output without anything that a terminal, a log or its reader would obey: control
+/// characters, text that is not UTF-8, and at the beginning "<N>", by which a message tells its priority.
 std::string plain_line(std::string_view line);
 
 }  // namespace fairgv::daemon

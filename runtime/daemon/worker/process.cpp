@@ -49,7 +49,7 @@ void join(int group, const StartFailure& failure) {
   if (group >= 0 && ::write(group, "0", 1) != 1) failure.give_up("enter its control group");
 }
 
-/// `kept`: in order, from 3 on. Nobody else's descriptor is here a moment longer: what a worker is shown may
+/// `kept`: in order, from 3 on. All other descriptors are closed first: the files that a worker is shown may
 /// lie on a file system that never answers.
 void keep_only(const std::vector<int>& kept, const WorkerCommand& command, const StartFailure& failure) {
   const int null = ::open("/dev/null", O_RDWR);
@@ -93,9 +93,9 @@ std::vector<std::string> worker_environment(char* const* environment, const Work
   for (char* const* each = environment; *each != nullptr; ++each) {
     const std::string_view variable = *each;
     if (starts_with_any(variable, {"FAIRGV_", "OCL_ICD_", "OPENCL_", "OPEN_CL_"})) continue;
-    // What the daemon and its service manager have to say to each other.
+    // Variables for the daemon and its service manager alone.
     if (starts_with_any(variable, {"NOTIFY_SOCKET=", "WATCHDOG_", "LISTEN_"})) continue;
-    // Where the daemon's own user keeps things.
+    // Variables about the daemon's own user.
     if (command.run_as && starts_with_any(variable, {"USER=", "LOGNAME="})) continue;
     if ((command.run_as || !cache.empty()) && starts_with_any(variable, {"HOME=", "XDG_", "PWD="})) continue;
     if (!cache.empty() && starts_with_any(variable, {"TMPDIR="})) continue;
@@ -109,7 +109,7 @@ std::vector<std::string> worker_environment(char* const* environment, const Work
   if (!cache.empty()) {
     result.push_back("HOME=" + cache.string());
     result.push_back("XDG_CACHE_HOME=" + cache.string());
-    // Only where it mounts has it a /tmp.
+    // It has a /tmp only where it has mounts.
     if (command.cage.means != ViewMeans::mounts) result.push_back("TMPDIR=" + cache.string());
   }
   return result;
@@ -139,7 +139,7 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   std::vector<int> kept = command.inherited;
   kept.push_back(daemon.get());
   std::sort(kept.begin(), kept.end());
-  // A worker that sees the system's files as its user does might find the way out of its control group.
+  // A worker that sees the system's files as its user does could move itself out of its control group.
   const bool held = group && command.cage.means != ViewMeans::nothing;
   const bool sweeps = !command.cage.own_processes && !held;
   if (sweeps) receive_orphans();
@@ -160,7 +160,7 @@ Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
   UniqueFd fd(handed.group);
   std::optional<ControlGroup> group;
   if (fd) {
-    // Without it nothing is lost but its counts, and what to do at the end is found out another way.
+    // Without the group only its counts are lost, and the processes to end are found another way.
     auto adopted = ControlGroup::adopt(handed.group_path, std::move(fd));
     if (adopted) group = std::move(adopted).value();
   }
@@ -217,7 +217,7 @@ bool WorkerProcess::clear() {
   if (group_) group_->kill();
   if (sweeps_ && !end_process_session(pid_)) return false;
   if (group_ && !group_->remove()) return false;
-  // Only now: until then nobody gets its number, which is that of its session.
+  // Only now: until then no other process gets its number, which is also its session's.
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;

@@ -38,7 +38,7 @@ struct WorkerCommand {
   WorkerCage cage;
 };
 
-/// What a daemon has to know of a worker that it goes on with.
+/// The facts about a worker that a new daemon needs to go on with it.
 struct HandedWorker {
   pid_t pid = 0;
   bool sweeps = true;        // see WorkerProcess
@@ -46,11 +46,11 @@ struct HandedWorker {
   std::string group_path{};  // of the same
 };
 
-/// How a worker that calls abort() ends where the signal for that is ignored; as shells have it.
+/// The exit status of a worker that calls abort() where SIGABRT is ignored; as shells have it.
 inline constexpr int kAbortedStatus = 128 + SIGABRT;
 
-/// What this machine cannot do to end all of a worker's processes with it, as one line for the log at start.
-/// Nothing when all is well.
+/// Why this machine cannot end all of a worker's processes with the worker, as one line for the log at start.
+/// Nothing when it can.
 std::optional<std::string> ending_weakness(const WorkerRule& rule);
 
 /// The daemon's environment as a worker gets it: no FAIRGV_*, no variables of OpenCL loaders but the vendor
@@ -66,7 +66,7 @@ class WorkerProcess {
   /// A child that the program before this one, in the same process, has spawned. Takes the descriptor.
   static Result<WorkerProcess> adopt(const HandedWorker& handed);
   WorkerProcess() = default;  // none
-  /// Kills and waits, but not for ever for what cannot be killed.
+  /// Kills and waits, but not for ever for a process that cannot be killed.
   ~WorkerProcess();
   WorkerProcess(WorkerProcess&& other) noexcept { *this = std::move(other); }
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
@@ -78,8 +78,8 @@ class WorkerProcess {
   void kill();
   /// How it ended, in words. Waits; call it when pidfd() is readable.
   std::string ending() const;
-  /// When it has ended: kills what it has started and is still there. True when nothing is left, and then
-  /// nothing is to be done any more; else call it again a little later. Never waits.
+  /// When the worker has ended: kills its descendants that are still there. True when nothing is left, and
+  /// then this is over; else call it again a little later. Never waits.
   bool clear();
   /// ending(), and then clear() until nothing is left, or for a second. Waits.
   std::string reap();

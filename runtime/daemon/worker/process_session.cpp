@@ -23,7 +23,7 @@ bool end_if_of(pid_t leader, const std::string& name) {
   const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   if (error != std::errc() || rest != name.data() + name.size() || pid == leader) return false;
   if (const auto seen = process_stat(name); !seen || seen->session != leader) return false;
-  // Held before it is asked once more: then it is this process that is killed, whoever gets its number.
+  // Opened before it is checked once more, so that this process is killed, and not another with its number.
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const auto stat = process_stat(name);
   if (!process || !stat || stat->session != leader) return false;

@@ -19,7 +19,7 @@ std::filesystem::path folder_of(pid_t process) {
   return "/proc/" + std::to_string(process);
 }
 
-/// Of children that have ended and that the process has waited for, with theirs.
+/// The time of children that have ended and that the process has waited for, their own children included.
 Duration waited_for(pid_t process) {
   const auto stat = process_stat(std::to_string(process));
   return stat ? ProcessorStat::tick() * stat->waited_ticks : Duration(0);

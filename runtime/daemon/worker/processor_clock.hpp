@@ -1,5 +1,5 @@
-// How much processor time a worker and the processes that it has started have used, by the kernel's clocks:
-// nothing that they write decides what it says.
+// The processor time of a worker and the processes that it has started, by the kernel's clocks: nothing that
+// these processes write changes it.
 //
 // Read now and then by the server's thread; a reading takes some microseconds for each thread of the worker.
 #pragma once
@@ -19,7 +19,7 @@ class ProcessorClock {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  /// Beyond that many descendants the rest is not looked at; the control group, where there is one, has all.
+  /// Further descendants are not looked at; the control group, where there is one, has all.
   static constexpr std::size_t kMostProcesses = 4'096;
 
   explicit ProcessorClock(pid_t worker) : worker_(worker) {}

@@ -32,7 +32,7 @@ std::thread quiet_thread(Body body) {
   });
 }
 
-/// What came with the daemon's answer to our hello.
+/// The daemon's answer to our hello, with all that came with it.
 struct Reception {
   ring::Segment segment;
   UniqueFd output;  // if the daemon has such a pipe
@@ -218,7 +218,7 @@ void ClientSession::watch_socket() {
     if (::poll(descriptors, std::size(descriptors), -1) < 0) continue;  // EINTR
     if (output.revents != 0 && !output_.copy()) output.fd = -1;
     if (stop.revents != 0) return;
-    // Of anything else the daemon sends nothing after its welcome: whatever happens here is the end.
+    // The daemon sends nothing else after its welcome: any other event here is the end.
     if (socket.revents != 0 && !take_driver_message()) {
       segment_.close();
       messages_.end();
@@ -251,8 +251,8 @@ void ClientSession::deliver_notices() {
   for (;;) {
     ring::wait(segment_.header().notice_bell, budget,
                [&] { return notices.has_record() || lost() || stopping(); });
-    // What was posted before the session ended is still delivered; then nothing is left but to say so and be
-    // joined.
+    // Notices that were posted before the session ended are still delivered; then this thread only says so
+    // and is joined.
     if (!notices.has_record()) {
       if (loss_handler_ && !stopping()) loss_handler_();
       ring::wait(segment_.header().notice_bell, budget, stopping);

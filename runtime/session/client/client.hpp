@@ -1,4 +1,4 @@
-// A client process' connection to its worker: what the front end sends calls through.
+// A client process' connection to its worker: the front end sends its calls through it.
 //
 // One-way calls are written into the request ring and forgotten; calls with a reply wait for it on the
 // response ring, one at a time; commands end in completion slots (CompletionBoard); notices arrive on a
@@ -38,14 +38,14 @@
 
 namespace fairgv::session {
 
-/// What the daemon has said of the session when it began.
+/// The daemon's facts about the session when it began.
 struct SessionFacts {
-  /// Bytes that the tenant may hold on each device. Nothing: this daemon knows no quotas, and the worker is not to be
-  /// asked for memory.
+  /// Bytes that the tenant may hold on each device. Nothing: this daemon knows no quotas, and the worker is
+  /// not to be asked for memory.
   std::optional<std::vector<std::uint64_t>> memory_limits;
   bool memory_waits = false;    // the worker knows of memory that is on its way back
   bool takes_includes = false;  // the worker takes wire::ProvideIncludes
-  Names names = Names::fairgv;  // whose names the configuration gives the platforms of OpenCL programs
+  Names names = Names::fairgv;  // names of the platforms, by the configuration
 };
 
 class ClientSession {
@@ -56,7 +56,7 @@ class ClientSession {
                                                         Api api = Api::opencl);
 
   /// Over a segment whose worker is already running; `socket`, if any, is watched for hang-up (and, if
-  /// `driver_messages`, for what the driver says), and `output`, if any, for what kernels print.
+  /// `driver_messages`, for the driver's messages), and `output`, if any, for the output of kernels.
   explicit ClientSession(ring::Segment segment, UniqueFd socket = {}, UniqueFd output = {},
                          bool driver_messages = false);
   ~ClientSession();
@@ -71,16 +71,16 @@ class ClientSession {
   }
 
   KernelOutput& kernel_output() { return output_; }
-  /// Prints what the driver has said until now, if that takes no longer: for a program that is about to end.
+  /// Prints the driver's messages until now, waiting no longer than `patience`: for a program that is about
+  /// to end.
   void hear_driver(std::chrono::milliseconds patience);
 
   const SessionFacts& facts() const { return facts_; }
   const ring::Segment& segment() const { return segment_; }
 
-  /// After a refusal: has `ask` ask again, which answers whether that was refused, too, as long as memory
-  /// that the program has released is on its way back to these devices. Code of the program that is to run
-  /// before is waited for, but not for long; it may release memory only in OpenCL. Threads that ask take
-  /// turns.
+  /// After a refusal: calls `ask` again, which returns whether it was refused, too, as long as memory that
+  /// the program has released is on its way back to these devices. Code of the program that is to run before
+  /// is waited for, but not for long; it may release memory only in OpenCL. Threads that ask take turns.
   template <class Ask>
   void ask_for_memory_until_refused(Api api, std::uint64_t devices, std::uint64_t bytes, Ask ask) {
     const std::lock_guard turn(await_mutex_);
@@ -88,13 +88,13 @@ class ClientSession {
     for (;;) {
       const bool more = api == Api::opencl && host_work_.any();
       const bool came = await_memory({{}, devices, bytes, more ? 1U : 0U});
-      // In any case: what came back before the worker's last word may do.
+      // In any case: memory that came back before the worker's last word may be enough.
       if (!ask() || (!came && !host_work.any_ends())) return;
     }
   }
   HostWork& host_work() { return host_work_; }
 
-  /// What failed late so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
+  /// The late errors so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
     return segment_.header().late_error.state.load(std::memory_order_acquire);
   }
@@ -246,7 +246,7 @@ class ClientSession {
   SessionFacts facts_;  // written by connect() only
 
   HostWork host_work_;
-  std::mutex await_mutex_;       // who has it waits for memory; taken before all others
+  std::mutex await_mutex_;       // its holder waits for memory; taken before all others
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

@@ -57,8 +57,8 @@ void CompletionBoard::spin_through_turn(std::uint32_t turn, Ready& ready) {
   }
 }
 
-/// Where several threads wait, the first one's is told. What an earlier event's waiter has left is
-/// overwritten.
+/// Where several threads wait, the first one's time is told. The time that an earlier event's waiter has left
+/// is overwritten.
 void CompletionBoard::say_since_when(ring::CompletionSlot& slot, std::uint32_t as) const {
   if ((slot.state.load(std::memory_order_relaxed) & SlotState::kQuiet) == 0) return;
   // Relaxed: the worker reads both after it has seen, with acquire, that the event is not quiet any more.
@@ -71,8 +71,8 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
   if (ready()) return status(event);
   ring::CompletionSlot& slot = slots_[event.index()];
   say_since_when(slot, as);
-  // From here on its end is to be rung; see SlotState. Acquire and release: the order among all who change
-  // the word is what counts.
+  // From here on its end is to be rung; see SlotState. Acquire and release: the changes of the word must be
+  // in one order.
   slot.state.fetch_and(~SlotState::kQuiet, std::memory_order_acq_rel);
   ring::Coscheduling& coscheduling = segment_.header().coscheduling;
   const std::uint32_t began_in = coscheduling.turn.load(std::memory_order_relaxed);
@@ -95,7 +95,8 @@ std::int32_t CompletionBoard::wait(wire::EventId event, std::int32_t until, std:
       return done || ((now & 1U) != 0 && now != spun_through);
     });
     if (!done) continue;
-    // Within one turn: what passes while others have the device, or until a turn has begun, says nothing.
+    // Within one turn: time that passes while others have the device, or until a turn has begun, says
+    // nothing.
     if ((began_in & 1U) != 0 && coscheduling.turn.load(std::memory_order_relaxed) == began_in) {
       together_.slept(now_() - began);
     }

@@ -1,5 +1,5 @@
-// The front end's side of the completion slots: hands slots out as events, reads how far each event is, and
-// lets threads wait for one.
+// The front end's side of the completion slots: hands slots out as events, reads the events' status, and lets
+// threads wait for an event.
 //
 // The worker alone writes the slots of commands; the front end writes those of user events. A slot's state
 // holds the generation of the event it belongs to, so a late write for an earlier owner reads as "not begun"
@@ -26,9 +26,9 @@ using wire::kRunning;
 
 class CompletionBoard {
  public:
-  /// As long as a worker keeps a turn for the next command: the paper polls 100,000 times. Who waits longer
-  /// every time is woken anyway, and its spinning only takes a core from others: in a virtual machine, maybe
-  /// the very core that stands for the device's.
+  /// As long as a worker keeps a turn for the next command: the paper polls 100,000 times. A thread that
+  /// waits longer every time is woken anyway, and its spinning only takes a core from others: in a virtual
+  /// machine, maybe the very core that stands for the device's.
   static constexpr std::chrono::microseconds kLongestTogether{500};
 
   using Now = std::chrono::steady_clock::time_point (*)();
@@ -39,8 +39,8 @@ class CompletionBoard {
   /// A new event in the state CL_QUEUED; no id when all slots are taken.
   wire::EventId acquire();
 
-  /// Gives the slot back. The worker must already have been told (ReleaseEvent), so that it stops writing it
-  /// before it can learn of the next owner.
+  /// Gives the slot back. The worker must already have been told (ReleaseEvent), so that it stops writing the
+  /// slot before it can learn of the next owner.
   void release(wire::EventId event);
 
   /// CL_QUEUED .. CL_COMPLETE, or a negative error; CL_DEVICE_NOT_AVAILABLE when the session is lost before
@@ -48,7 +48,7 @@ class CompletionBoard {
   std::int32_t status(wire::EventId event) const;
 
   /// Waits until the event's status is `until` or lower (or the session is lost) and returns its status.
-  /// CL_COMPLETE is the end; the worker wakes nobody for what comes before, but for a granted access. While
+  /// CL_COMPLETE is the end; the worker wakes nobody for an earlier status, but for a granted access. While
   /// the session is switched in to run together with its turn, spins before it sleeps, for up to
   /// kLongestTogether while its waits are not longer. `as` is the call that waits, for traces:
   /// wire/call_names.hpp.
@@ -66,13 +66,13 @@ class CompletionBoard {
   /// Valid once status() has been seen to be CL_COMPLETE.
   CommandTimes times(wire::EventId event) const;
 
-  /// For user events, whose status the application sets. Wakes who waits.
+  /// For user events, whose status the application sets. Wakes the threads that wait.
   void set(wire::EventId event, std::int32_t status);
 
  private:
   std::int32_t slot_status(wire::EventId event) const;
   void say_since_when(ring::CompletionSlot& slot, std::uint32_t as) const;
-  /// Spins while this turn lasts, until the event is ready or it takes longer than waits are worth it.
+  /// Spins while this turn lasts, until the event is ready or the wait takes longer than spinning is worth.
   template <class Ready>
   void spin_through_turn(std::uint32_t turn, Ready& ready);
 

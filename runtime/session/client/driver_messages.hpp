@@ -1,6 +1,7 @@
-// What a session's driver says on its standard error: warnings, remarks on builds. The driver runs in the
-// worker, whose words the daemon reads; it makes them harmless, bounds them, and sends them to the program's
-// process, which prints them on its own standard error, as the driver itself would without FairGV.
+// The output of a session's driver on standard error: warnings, remarks on builds. The driver runs in the
+// worker, whose output the daemon reads. The daemon makes the lines harmless, bounds them, and sends them to
+// the program's process, which prints them on its own standard error, as the driver itself would without
+// FairGV.
 //
 // Any thread may call any method.
 #pragma once
@@ -16,7 +17,7 @@ namespace fairgv::session {
 
 class DriverMessages {
  public:
-  /// Prints the lines, and wakes up who has asked for them.
+  /// Prints the lines, and wakes the threads that have asked for them.
   void take(const DriverSays& message);
   /// There will be no more.
   void end();

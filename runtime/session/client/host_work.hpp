@@ -1,6 +1,6 @@
-// Code of the program that commands wait for: host functions, callbacks that free. Who needs the memory that
-// is freed behind it may let it run, for a while: it may itself wait for the thread that waits for it. Any
-// thread may call any method.
+// Code of the program that commands wait for: host functions, callbacks that free. A thread that needs the
+// memory that is freed behind such code may let it run, for a while: the code may itself wait for the thread
+// that waits for it. Any thread may call any method.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace fairgv::session {
 
 class HostWork {
  public:
-  /// What takes longer is not waited for.
+  /// Code that takes longer is not waited for.
   static constexpr auto kPatience = std::chrono::milliseconds(250);
 
   /// Some is to run from now on, as soon as the commands before it have ended.

@@ -1,9 +1,9 @@
-// What kernels print: the worker's driver writes it to the worker's standard output, which is a pipe, and it
-// comes out of this process' own standard output, whatever that is at the time.
+// The output of kernels: the worker's driver writes it to the worker's standard output, which is a pipe. This
+// process copies it to its own standard output, whatever that is at the time.
 //
-// A driver writes before it reports the command as complete. So whoever learns that a command has ended calls
-// drain() first, and the output is where it would be without FairGV: before anything that the program prints
-// afterwards.
+// A driver writes before it reports the command as complete. So a thread that learns that a command has ended
+// calls drain() first, and the output is where it would be without FairGV: before anything that the program
+// prints afterwards.
 //
 // Any thread may call any method.
 #pragma once
@@ -23,7 +23,7 @@ class KernelOutput {
   /// From now on kernels may print: drain() looks at the pipe.
   void expect() { expected_.store(true, std::memory_order_relaxed); }
 
-  /// Copies what has arrived to standard output. As long as nothing is expected it costs one load.
+  /// Copies the output that has arrived to standard output. As long as nothing is expected it costs one load.
   void drain() {
     // Relaxed: the thread that built a printing program, or was told of it, enqueues its kernels afterwards.
     if (expected_.load(std::memory_order_relaxed)) [[unlikely]]

@@ -1,4 +1,4 @@
-// Chooses the ids of the front end's objects: an index that is free and the generation that makes it new.
+// Chooses the ids of the front end's objects: a free index, and a generation that makes the id new.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace fairgv::session {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\v\f";
-/// As long as Linux lets a login be, and what is used in directories of other systems.
+/// The longest login that Linux allows, and names from directories of other systems.
 constexpr std::size_t kLongestName = 64;
 /// (uid_t)-1 stands for "no user".
 constexpr uid_t kNoUser = std::numeric_limits<uid_t>::max();
@@ -49,7 +49,7 @@ bool is_name(std::string_view word) {
   return word.size() <= kLongestName && word.front() != '-' && std::all_of(word.begin(), word.end(), fits);
 }
 
-/// What a person can read of a word that may hold anything.
+/// A readable form of a word that may hold anything.
 std::string shown(std::string_view word) {
   std::string text;
   for (const char c : word.substr(0, kLongestName)) text += c >= ' ' && c <= '~' ? c : '?';

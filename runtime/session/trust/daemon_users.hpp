@@ -20,14 +20,14 @@ inline constexpr std::size_t kLongestDaemonUsers = std::size_t{16} << 10;
 
 struct DaemonUsers {
   std::vector<uid_t> numbers;
-  std::vector<std::string> names;  // what number a name has, the system's user database knows
+  std::vector<std::string> names;  // their numbers are in the system's user database
 };
 
 /// `source` names the file in an Error, which says in which line the mistake is.
 Result<DaemonUsers> parse_daemon_users(std::string_view text, const std::string& source);
 
-/// Whether every user has a number in the user namespace whose /proc/self/uid_map this is. Where some have
-/// none, all of them are seen as one, kOverflowUser.
+/// Whether every user has a number in the user namespace of this /proc/self/uid_map. Users without a number
+/// are all seen as one, kOverflowUser.
 bool maps_every_user(std::string_view uid_map);
 
 }  // namespace fairgv::session

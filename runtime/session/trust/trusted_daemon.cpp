@@ -41,7 +41,7 @@ Result<void> check_peer(const Socket& socket, const std::string& path, const Tru
                         const TrustedUsers& users) {
   FAIRGV_TRY(peer, socket.peer());
   if (users.include(peer->uid)) return {};
-  // In a container the daemon may be somebody without a number. Then its place has to say enough.
+  // In a container the daemon's user may have no number. Then the socket's place alone must be proof.
   if (peer->uid == kOverflowUser && place.is_exclusive && users.have_outsiders()) return {};
   return distrust(path, "it is served by a process of user " + std::to_string(peer->uid) +
                             ", who is neither you nor root" + users.mistake() + ": " + kAnotherSocket +

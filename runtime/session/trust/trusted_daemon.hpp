@@ -1,6 +1,6 @@
-// Connecting to a daemon that one may trust: how every client and tool of FairGV reaches the daemon.
+// Connects to a daemon that can be trusted: every client and tool of FairGV reaches the daemon this way.
 //
-// A daemon gets a program's buffers and code, so somebody else's process in its place would have them. A
+// A daemon gets a program's buffers and code, so another user's process in its place would have them. A
 // connection is made only if the socket lies where nobody but trusted users (trusted_users.hpp) can have put
 // it, and the kernel says that the process that listens is one of theirs (SO_PEERCRED). Nothing is sent
 // before.
@@ -15,11 +15,11 @@
 
 namespace fairgv::session {
 
-/// An Error is one line: what, where, what to do. `code`, if given, receives errno on failure; EPERM where
-/// somebody listens, or may, who is not trusted. Any thread.
+/// An Error is one line: what, where, what to do. `code`, if given, receives errno on failure; EPERM where an
+/// untrusted user listens, or may listen. Any thread.
 Result<Socket> connect_to_daemon(const std::string& path, int* code = nullptr);
 
-/// What a client says to a doubt about the daemon's socket, with what to do.
+/// A client's error for a doubt about the daemon's socket, with advice.
 Error refusal_of(const PathDoubt& doubt, const std::string& socket, const TrustedUsers& users);
 
 }  // namespace fairgv::session

@@ -48,8 +48,8 @@ bool is_number_of(const std::string& name, uid_t user) {
 TrustedUsers::TrustedUsers(uid_t self, std::filesystem::path root) : self_(self), root_(std::move(root)) {}
 
 bool TrustedUsers::are_root_or_self(uid_t user) const {
-  // A process that is seen as the same user as everybody without a number cannot tell which files are its
-  // own.
+  // A process that runs as kOverflowUser itself cannot tell its own files from those of users without a
+  // number.
   const bool am_anybody = self_ == kOverflowUser && user == self_ && have_outsiders();
   return user == 0 || (user == self_ && !am_anybody);
 }

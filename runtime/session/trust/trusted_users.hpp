@@ -1,7 +1,7 @@
-// The users whom a process trusts with its data where it cannot ask anybody: its own, root, and those whom
-// the administrator names in /etc/fairgv/daemon-users.
+// The users whom a process trusts with its data where it cannot ask anybody: its own user, root, and the
+// users whom the administrator names in /etc/fairgv/daemon-users.
 //
-// One thread at a time. Nothing is read before somebody else than the first two has to be judged.
+// One thread at a time. Nothing is read before a user other than the first two has to be judged.
 #pragma once
 
 #include <sys/types.h>
@@ -29,8 +29,8 @@ class TrustedUsers {
   /// Looks along a path as one of these users has to have made it.
   std::variant<TrustedPlace, PathDoubt> look_along(const std::filesystem::path& path) const;
 
-  /// Why the administrator's file does not count, if it is there and has a mistake: " (…)", else empty. For
-  /// the end of a refusal's line.
+  /// Why the administrator's file does not count, if it is there and has a mistake: " (…)", for the end of a
+  /// refusal's line; else empty.
   std::string mistake() const;
 
  private:

@@ -1,7 +1,8 @@
-// The drivers of one API beneath a worker, and the table of the APIs that there are. Another API is a folder and a row.
+// The drivers of one API beneath a worker, and the table of the APIs that there are. Another API is a folder
+// and a row.
 //
-// All workers of the host name the devices alike, whatever their program speaks: OpenCL's devices come first, and behind
-// them those that only another API has.
+// All workers of the host name the devices alike, whatever API their program speaks: OpenCL's devices come
+// first, then the devices that only another API has.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ class BackEnd {
   virtual std::vector<session::DeviceDescription> devices() const = 0;
   /// Whether commands run on the host's own CPU.
   virtual bool has_host_device() const = 0;
-  /// Whether all of the drivers' threads work for one CPU device: those of several could not be told apart.
+  /// Whether all of the drivers' threads work for one CPU device: threads of several devices could not be
+  /// told apart.
   virtual bool is_one_cpu_device() const = 0;
   /// Whether ends are reported by the threads that run commands, on which more may be issued: OpenCL's on the
   /// host's CPU. A GPU's driver has few threads for that.

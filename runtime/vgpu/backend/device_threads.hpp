@@ -1,8 +1,8 @@
-// The threads that a driver runs a CPU device with: which they are, and a core for each.
+// The threads with which a driver runs a CPU device: finds them, and gives each a core.
 //
-// A driver starts one for every core and leaves it to the system where they run. Linux wakes two of them on
-// the same core now and then, mostly at the beginning of a turn, and the launch takes twice as long
-// (docs/results/scheduler.md). All tenants lose by it, and who has little, most.
+// A driver starts one thread for every core, and the system decides where they run. Linux wakes two of them
+// on the same core now and then, mostly at the beginning of a turn, and the launch takes twice as long
+// (docs/results/scheduler.md). All tenants lose by it, and tenants with few commands lose most.
 #pragma once
 
 #include <sched.h>
@@ -18,8 +18,8 @@ namespace fairgv::vgpu {
 std::vector<pid_t> own_threads();
 
 /// Each thread on a core of its own from now on, the first on the lowest, if there are as many threads as
-/// `cores`; otherwise they stay as they are: the driver means something that is not known here.
-/// True if that was done. A core taken away from this process meanwhile (cpuset(7)) makes it false.
+/// `cores`; otherwise the threads stay as they are: the driver has reasons that are not known here. True if
+/// each thread got its core. A core taken away from this process meanwhile (cpuset(7)) makes it false.
 bool give_each_a_core(std::span<const pid_t> threads, const cpu_set_t& cores);
 
 /// Threads that leave their cores to others for a while.
@@ -30,7 +30,7 @@ class AwayFromCores {
       : threads_(std::move(threads)), others_(others) {}
 
   void leave();
-  /// Each to where it was when it left, unless it has left nothing.
+  /// Brings each thread back to where it was, if it has left.
   void come_back();
 
  private:

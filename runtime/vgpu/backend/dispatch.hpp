@@ -1,14 +1,14 @@
-// From bytes to a handler: the table of an API's calls, made at compile time from their list, so that a call without a
-// handler does not compile.
+// From bytes to a handler: the table of an API's calls, made at compile time from their list, so that a call
+// without a handler does not compile.
 //
-// A class of handlers is a CallHandler, names its list (wire::AllCalls, wire::cuda::AllCalls) and has, for every call
-// C of it,
+// A class of handlers is a CallHandler, names its list (wire::AllCalls, wire::cuda::AllCalls) and has, for
+// every call C of it,
 //
 //   using Calls = ...;
 //   Result<C::Reply> handle(const C&);
 //
-// An Error from it means that the front end broke the protocol, which ends the session; what may fail in an
-// honest program is told in the reply, in the command's status, or by a poisoned object.
+// An Error from it means that the front end broke the protocol, which ends the session; a failure that an
+// honest program can cause is told in the reply, in the command's status, or by a poisoned object.
 #pragma once
 
 #include <fmt/core.h>

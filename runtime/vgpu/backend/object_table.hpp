@@ -1,8 +1,8 @@
 // The session's objects by the ids that the front end chose.
 //
 // Every id that comes over the wire is looked up here: index, generation and kind must fit, or the front end
-// broke the protocol. The table grows with the largest index used, up to a limit; the front end knows it and
-// goes no further. The loop thread's alone.
+// broke the protocol. The table grows with the largest index used, up to a limit that the front end knows and
+// keeps. The loop thread's alone.
 #pragma once
 
 #include <fmt/core.h>

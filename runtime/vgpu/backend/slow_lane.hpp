@@ -1,4 +1,4 @@
-// A thread for the few calls that take long (building programs), so that the loop thread never does.
+// A thread for the few calls that take long (building programs), so that the loop thread never takes long.
 #pragma once
 
 #include <condition_variable>

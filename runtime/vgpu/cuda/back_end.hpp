@@ -1,5 +1,5 @@
-// CUDA as a back end, without CUDA's headers: a build without the toolkit has it, too, and says so when a program of
-// CUDA comes.
+// CUDA as a back end, without CUDA's headers: a build without the toolkit has it, too, and says so when a
+// program of CUDA comes.
 #pragma once
 
 #include <memory>

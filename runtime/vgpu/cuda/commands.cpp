@@ -66,7 +66,7 @@ std::int32_t StreamCommand::issue() {
   return status(code);
 }
 
-/// All that the other stream has been given by now is waited for: a little more than need be, and never less.
+/// Waits for all commands that the other stream has by now: a little more than necessary, never less.
 CUresult StreamCommand::wait_for_others() {
   for (const NodePtr& wait : driver_waits()) {
     Stream& other = static_cast<const StreamCommand&>(*wait).stream();

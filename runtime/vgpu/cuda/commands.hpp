@@ -22,7 +22,7 @@
 
 namespace fairgv::vgpu::cuda {
 
-/// What all commands of a stream have in common.
+/// The common part of all commands of a stream.
 class StreamCommand : public DeviceCommand {
  public:
   /// `late` outlives it.
@@ -47,7 +47,7 @@ class StreamCommand : public DeviceCommand {
   virtual void has_code() {}
   CUresult wait_for_others();
   static void CUDA_CB ended(CUstream, CUresult code, void* command);
-  /// The status with which a command ends, of which the driver says `code`.
+  /// The status with which a command ends for which the driver reports `code`.
   std::int32_t status(CUresult code);
 
   const std::shared_ptr<Stream> stream_;
@@ -57,7 +57,8 @@ class StreamCommand : public DeviceCommand {
   void* held_ = nullptr;  // by the driver, until issue()
 };
 
-/// A copy or a fill: `send(const Functions&, CUstream)` calls the driver's function. `keeps` is what it uses.
+/// A copy or a fill: `send(const Functions&, CUstream)` calls the driver's function. `keeps`: the objects
+/// that it uses.
 template <class Send>
 class Transfer final : public StreamCommand {
  public:

@@ -1,4 +1,4 @@
-// Which context is current on a thread of the worker's: the driver is told when it changes.
+// The context that is current on a thread of the worker's. The driver is told when it changes.
 #pragma once
 
 #include <cuda.h>
@@ -13,7 +13,7 @@ inline CUcontext& current_context() {
   return current;
 }
 
-/// Makes `context` current on the calling thread. What the driver says.
+/// Makes `context` current on the calling thread. Returns the driver's answer.
 inline CUresult use(const Functions& driver, CUcontext context) {
   CUcontext& current = current_context();
   if (current == context) return CUDA_SUCCESS;

@@ -1,7 +1,7 @@
 // The CUDA driver below: a libcuda.so.1, NVIDIA's or the software one, and the devices that it has.
 //
-// A device of CUDA is one of the topology's too: the OpenCL device that it is, if the OpenCL driver shows it,
-// so that programs of both APIs share its turns; else one behind those.
+// A CUDA device is a device of the topology, too. If the OpenCL driver shows it, it is that OpenCL device, so
+// that programs of both APIs share its turns; else it comes behind the OpenCL devices.
 #pragma once
 
 #include <cuda.h>
@@ -24,7 +24,7 @@ struct Functions {
 #undef FAIRGV_DRIVER_FUNCTION
   /// cuCtxCreate_v2: newer ones of the name take parameters that nobody here uses.
   CUresult (*create_context)(CUcontext* context, unsigned flags, CUdevice device) = nullptr;
-  /// What the software driver has for callbacks as short as the worker's; null: ends are watched for
+  /// The software driver's own function for callbacks as short as the worker's; null: ends are watched for
   /// (EndWatcher).
   CUresult (*add_callback)(CUstream stream, CUstreamCallback callback, void* data) = nullptr;
   /// The software driver makes machine code when a launch comes to run, and can have the next launch of the
@@ -51,7 +51,7 @@ class Driver {
   int version() const { return version_; }
   /// By ordinal.
   const std::vector<Device>& devices() const { return devices_; }
-  /// What the topology has behind the devices of OpenCL.
+  /// The devices that the topology has behind those of OpenCL.
   const std::vector<session::DeviceDescription>& more_devices() const { return more_devices_; }
   /// Whether all its devices are the host's own CPU.
   bool is_host() const { return is_host_; }
@@ -69,7 +69,7 @@ class Driver {
   std::vector<session::DeviceDescription> more_devices_;
 };
 
-/// What `code` means, in the driver's words.
+/// The meaning of `code`, in the driver's words.
 std::string describe(const Functions& functions, CUresult code);
 
 }  // namespace fairgv::vgpu::cuda

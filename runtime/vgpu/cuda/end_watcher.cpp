@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 /// A program that waits for its kernel sends the next one sooner than a thread wakes up.
 constexpr std::chrono::microseconds kPatience{200};
 
-/// Longer than turns: what lasts longer than this is known late by half a per cent at most.
+/// Longer than turns: the end of a longer command is seen late by half a per cent at most.
 constexpr std::chrono::milliseconds kEager{20};
 constexpr std::chrono::microseconds kDoze{50};
 
@@ -121,7 +121,7 @@ bool EndWatcher::look_at(Line& line) {
     if (code == CUDA_ERROR_NOT_READY) break;
     if (end.prints && code == CUDA_SUCCESS) code = print(end);
     line.ends.pop_front();
-    // Once told, whoever owns the context may destroy it, which must not be current anywhere then.
+    // Once told, the context's owner may destroy it, and then it must not be current anywhere.
     if (line.ends.empty()) use(driver_, nullptr);
     const CUstream handle = end.stream->handle;
     {
@@ -134,10 +134,10 @@ bool EndWatcher::look_at(Line& line) {
   return any;
 }
 
-/// The driver prints what kernels have printed when it is asked to wait, and not when it is looked at (CUDA
-/// C++ Programming Guide, "Formatted Output").
+/// The driver prints the output of kernels when it is asked to wait, not when an event is looked at (CUDA C++
+/// Programming Guide, "Formatted Output").
 CUresult EndWatcher::print(const End& end) {
-  const CUresult code = driver_.cuEventSynchronize(end.event);  // which has come
+  const CUresult code = driver_.cuEventSynchronize(end.event);  // the event has come already
   std::fflush(stdout);
   return code;
 }

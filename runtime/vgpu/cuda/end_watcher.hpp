@@ -1,9 +1,10 @@
 // Learns from the driver's events when commands have ended, on a thread of its own.
 //
-// A callback in the stream tells of an end, too, but what comes next in the stream waits until it has
-// returned, and a driver's thread has to wake up for it: after kernels of 20 us that takes 10, after kernels
-// of 1 ms it takes 100 (docs/results/gpu.md). An event holds up nothing, and the watcher looks at it. Where a
-// module may print, the watcher also waits for an end that has come, because NVIDIA's driver prints only then.
+// A callback in the stream tells of an end, too, but the next command of the stream waits until the callback
+// has returned, and a driver's thread has to wake up for it: after kernels of 20 us that takes 10, after
+// kernels of 1 ms it takes 100 (docs/results/gpu.md). An event holds up nothing, and the watcher looks at it.
+// Where a module may print, the watcher also waits for an end that has come, because NVIDIA's driver prints
+// only then.
 #pragma once
 
 #include <cuda.h>
@@ -31,7 +32,7 @@ class EndWatcher {
 
   /// Looks without a pause for so long after the last end, then from time to time.
   explicit EndWatcher(const Functions& driver, Duration eager = usual_eagerness());
-  /// Whoever has not been told by then never is. The streams that are watched are still there.
+  /// Ends that were not reported by then never are. The streams that are watched are still there.
   ~EndWatcher();
   EndWatcher(const EndWatcher&) = delete;
   EndWatcher& operator=(const EndWatcher&) = delete;
@@ -49,7 +50,7 @@ class EndWatcher {
     void* subject = nullptr;
     bool prints = false;  // there may be something to print before that
   };
-  /// What is watched of a stream, in its order.
+  /// The ends that are watched for on one stream, in its order.
   struct Line {
     Stream* stream = nullptr;
     std::deque<End> ends;
@@ -63,7 +64,7 @@ class EndWatcher {
   CUresult print(const End& end);
   void sleep();
 
-  /// None where such a thread would keep whoever waits for it from its CPU.
+  /// Zero where such a thread would keep the thread that waits for it from its CPU.
   static Duration usual_eagerness();
 
   const Functions& driver_;

@@ -1,7 +1,7 @@
 // The CUDA back end: a handler for every call of the CUDA front end (runtime/wire/cuda_calls.hpp).
 //
 // The loop thread's alone. Metadata calls go to the driver at once and need no turn; commands go to the
-// executor. An Error means that the front end broke the protocol; see dispatch.hpp. What fails in the driver
+// executor. An Error means that the front end broke the protocol; see dispatch.hpp. A failure in the driver
 // is told in the reply or, late, by LateErrors.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What fails after the front end was told that all is well (ring::LateError).
+// Failures after the front end was told that all is well (ring::LateError).
 #pragma once
 
 #include <cuda.h>

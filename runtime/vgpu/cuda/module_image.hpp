@@ -1,5 +1,4 @@
-// What the worker makes of an image before the driver gets it: the text in it, rewritten so that launches can
-// run in parts.
+// Prepares an image before the driver gets it: the text in it is rewritten so that launches can run in parts.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The worker's CUDA objects, one class per kind, each owning its driver handle and sharing what it depends
 // on.
 //
-// The loop thread's, which also destroys them; what a load or a link on the slow lane makes is taken over by
-// it once that has ended.
+// The loop thread's, which also destroys them; it takes over the result of a load or a link on the slow lane
+// once that has ended.
 #pragma once
 
 #include <cuda.h>
@@ -92,7 +92,7 @@ struct Stream final : ObjectOf<Stream, ObjectKind::stream> {
   std::weak_ptr<Node> legacy_seen, seen_by_legacy;
 };
 
-/// What a load on the slow lane makes.
+/// The result of a load on the slow lane.
 struct Loaded {
   CUmodule handle = nullptr;
   CUresult code = CUDA_ERROR_NOT_READY;
@@ -130,7 +130,7 @@ struct Function final : ObjectOf<Function, ObjectKind::function> {
   static constexpr std::string_view kName = "function";
   std::shared_ptr<Module> module;
   CUfunction handle = nullptr;
-  CUfunction part_handle = nullptr;        // of what runs its parts
+  CUfunction part_handle = nullptr;        // of the function that runs its parts
   std::string name;                        // as people write it
   std::uint64_t kind_number = 0;           // tells functions apart
   std::vector<ParameterPlace> parameters;  // the application's
@@ -140,7 +140,7 @@ struct Function final : ObjectOf<Function, ObjectKind::function> {
   std::optional<slicing::HiddenParameterPlace> hidden;
   std::string why_whole;  // why not
   // The loop thread's:
-  std::unordered_map<std::uint64_t, MadeCode> code;  // by what the driver tells apart
+  std::unordered_map<std::uint64_t, MadeCode> code;  // by the number by which the driver tells code apart
   std::uint64_t last_code = 0;                       // of the last launch
   MadeCode* last_made = nullptr;
 };
@@ -172,7 +172,7 @@ struct Surface final : ObjectOf<Surface, ObjectKind::surface> {
   bool is_made = false;
 };
 
-/// What a link on the slow lane makes.
+/// The result of a link on the slow lane.
 struct LinkedImage {
   CUresult code = CUDA_ERROR_NOT_READY;
   std::string info_log, error_log;

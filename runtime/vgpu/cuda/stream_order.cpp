@@ -3,8 +3,8 @@
 namespace fairgv::vgpu::cuda {
 namespace {
 
-/// Appends what `seen` does not know of `latest` yet. A stream is in order, so what it once waited for, all
-/// its later commands do.
+/// Appends `latest` unless `seen` has it already. A stream is in order, so all its later commands wait for
+/// everything that it once waited for.
 void wait_for(const std::weak_ptr<Node>& latest, std::weak_ptr<Node>& seen, std::vector<NodePtr>& after) {
   NodePtr node = latest.lock();
   if (!node || node == seen.lock()) return;

@@ -12,7 +12,8 @@ namespace fairgv::vgpu {
 void Completions::collect(TimePoint now, std::uint64_t told_ns) {
   collect_ready();
   collect_ended(now);
-  // After the ends: who is granted an access may look at once for what has ended before it.
+  // After the ends: a program that is granted an access may look at once for the commands that ended before
+  // it.
   collect_granted();
   if (!events_.ended_waits().empty()) record_waits(now, told_ns);
 }
@@ -36,7 +37,7 @@ void Completions::collect_ready() {
 }
 
 void Completions::collect_ended(TimePoint now) {
-  DeviceIssuer* issuer = nullptr;  // what ends at once on the device ends in one lane
+  DeviceIssuer* issuer = nullptr;  // simultaneous ends on the device are in one lane
   std::uint64_t commands = 0;
   std::uint64_t launches = 0;
   for (NodePtr& node : graph_.newly_ended()) {

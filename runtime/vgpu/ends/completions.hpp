@@ -1,5 +1,5 @@
-// What has become of commands: takes from the graph what became ready, was granted or has ended, and tells it to whom it
-// concerns: the device's issuer, the completion slots and notices of the front end, and the trace.
+// Takes from the graph the commands that became ready, were granted or have ended, and tells everybody
+// concerned: the device's issuer, the completion slots and notices of the front end, and the trace.
 //
 // Externally synchronised by the executor's lock.
 #pragma once
@@ -31,8 +31,8 @@ class Completions final : public ReadyCommands {
               const std::vector<std::unique_ptr<DeviceIssuer>>& issuers)
       : settings_(settings), graph_(graph), events_(events), notices_(notices), issuers_(issuers) {}
 
-  /// All that there is. `now`: before the program could see the ends. `told_ns`: when the call that ended an access was
-  /// made, as the program says.
+  /// Collects everything. `now`: before the program could see the ends. `told_ns`: when the call that ended
+  /// an access was made, as the program says.
   void collect(TimePoint now, std::uint64_t told_ns);
   void collect_ready() override;
 
@@ -44,12 +44,12 @@ class Completions final : public ReadyCommands {
 
   /// Nothing is left to do since `now`.
   void idle_since(TimePoint now) { idle_since_ = now; }
-  /// From the last idle moment to the next command it was not long.
+  /// The time from the last idle moment to the next command was short.
   bool pauses_briefly() const { return pauses_briefly_; }
 
   // ---- bells
 
-  /// Which bells are to be rung for what was written since the last call; after letting go of the lock.
+  /// The bells to ring for everything written since the last call; after letting go of the lock.
   struct Bells {
     bool completion = false, notice = false;
   };

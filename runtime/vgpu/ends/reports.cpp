@@ -10,7 +10,7 @@ bool Reports::put(const Report& report) noexcept {
   if (entry == nullptr) return false;
   Entry* before = head_.load(std::memory_order_relaxed);
   do {
-    // Nobody takes single entries, so that `before` is what it was, or the exchange fails.
+    // No thread takes single entries, so `before` is still the head, or the exchange fails.
     entry->next.release();
     entry->next.reset(before);
     // Release: pairs with take(). Acquire: pairs with any().

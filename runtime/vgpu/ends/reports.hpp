@@ -1,10 +1,10 @@
-// What drivers have reported while somebody else had the executor's lock: a list that any thread adds to and
-// whoever has the lock takes, without either waiting for the other.
+// Drivers' reports that came while another thread had the executor's lock: a list to which any thread adds
+// and from which the holder of the lock takes, without either waiting for the other.
 //
-// Nothing is left behind, if who adds tries the lock afterwards, and who lets go of the lock asks any()
-// afterwards. put() and any() both change the list's head, so one of the two is first. If it is put(), any()
-// says so. If it is any(), the lock had been let go of before what is put now: trying it succeeds, unless
-// somebody has it since, who will ask in turn.
+// No report is left behind if a thread that adds a report tries the lock afterwards, and a thread that lets
+// go of the lock asks any() afterwards. put() and any() both change the list's head, so one of the two is
+// first. If put() is first, any() says so. If any() is first, the lock was free before the report was put:
+// trying it succeeds, unless another thread has it since, and that thread will ask in turn.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ class Reports {
 
   /// Whether there are any. Not const: see above.
   bool any() {
-    // Release: what the caller did before, letting go of the lock, is seen by a put() that comes later.
-    // Acquire: pairs with put().
+    // Release: a put() that comes later sees that the caller has let go of the lock. Acquire: pairs with
+    // put().
     return head_.fetch_add(0, std::memory_order_acq_rel) != nullptr;
   }
 

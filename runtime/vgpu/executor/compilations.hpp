@@ -1,5 +1,5 @@
-// What is compiled for the program now, by whatever thread: counted, and told to the daemon by a clock in the turn
-// pages that runs meanwhile (session/compile_clock.hpp). With the executor's lock held.
+// The compilations for the program that are under way, by whatever thread: counted, and told to the daemon by
+// a clock in the turn pages that runs meanwhile (session/compile_clock.hpp). With the executor's lock held.
 #pragma once
 
 #include <cstdint>

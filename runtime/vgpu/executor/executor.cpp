@@ -30,7 +30,7 @@ Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> 
 
 Executor::~Executor() = default;
 
-// ---- what the front end asks for
+// ---- requests of the front end
 
 Result<void> Executor::enqueue(std::shared_ptr<DeviceCommand> command, wire::EventId completion,
                                std::span<const wire::EventId> wait_list) {
@@ -42,7 +42,7 @@ Result<void> Executor::enqueue_marker(Work work, std::shared_ptr<Lane> lane, std
   return add(std::make_shared<Node>(work, std::move(lane), error), completion, wait_list);
 }
 
-/// Beyond them a client fills its worker's memory with what can never be done.
+/// Beyond the limits a client would fill its worker's memory with commands that can never run.
 Result<void> Executor::check_limits() const {
   if (graph_.pending() >= settings_.limits.commands + most_on_their_way_) {
     return Error{fmt::format("more than {} commands are pending", settings_.limits.commands)};
@@ -92,7 +92,7 @@ Result<bool> Executor::enqueue_sequence(std::span<const std::shared_ptr<DeviceCo
 
 /// The node waits for waits_, which are empty afterwards: they keep nothing alive.
 void Executor::add_to_graph(const NodePtr& node, bool named_waits, std::int32_t failed_wait) {
-  // A program can name as many events as it likes, so this is no breach: what cannot be kept fails.
+  // A program can name as many events as it likes, so this is no breach: the command fails.
   if (waits_.size() > settings_.limits.waits - std::min(graph_.waits(), settings_.limits.waits)) {
     node->fail(kOutOfResources);
     waits_.clear();
@@ -181,7 +181,7 @@ void Executor::free_promptly(bool promptly) {
   frees_promptly_ = promptly;
 }
 
-// ---- what drivers report
+// ---- reports of drivers
 
 void Executor::completed(DeviceCommand& command, std::int32_t status) {
   const Reports::Report report{&command, status, settings_.now()};
@@ -196,7 +196,7 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
   std::optional<Helm::Held> held;
   if (completions_.pauses_briefly() && stand_in_ != nullptr && ends_all()) held = helm_.try_take();
   const bool prepared = held.has_value();
-  // Before the program can see the end: it comes back within a microsecond or two.
+  // Before the program can see the end: the program comes back within a microsecond or two.
   if (prepared) ring::stand_in_for_sleepers(bell);
   collect(report.at);
   const bool near = next_command_is_near(report.at);
@@ -211,7 +211,7 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
     ring::stand_down(bell);
     helm_.let_go(std::move(*held));
   }
-  // What was rung for in vain meanwhile is the loop thread's.
+  // Rings that came in vain meanwhile are for the loop thread.
   finish(lock, pump || near || prepared);
 }
 
@@ -250,7 +250,7 @@ bool Executor::take_up() {
 void Executor::take_reports() {
   while (reports_.any()) {
     Lock lock(*this, std::try_to_lock);
-    if (!lock.held()) return;  // who has it comes by here afterwards
+    if (!lock.held()) return;  // its holder comes by here afterwards
     ring_after(lock, take_up());
   }
 }

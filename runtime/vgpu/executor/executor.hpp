@@ -5,16 +5,16 @@
 // driver without a thread hop. Driver threads report completions: they write completion slots, end markers,
 // close runs and give turns back by themselves, and wake the loop thread only when it has something to do.
 // One lock guards all state; it is never held while calling into a driver, and neither a callback nor the
-// loop waits for anything else under it. Callbacks do not even wait for the lock: who holds it may have lost
+// loop waits for anything else under it. Callbacks do not even wait for the lock: its holder may have lost
 // its processor for milliseconds, and a driver's thread that waits may be the device itself. They leave their
-// report (Reports), and whoever has the lock takes it up when letting go.
+// report (Reports), and the lock's holder takes it up when letting go.
 //
-// What is ready on a device and may go is DeviceIssuer's, what ended is told by Completions; this is the lock around
-// both, the threads that meet there, and the hand-over to drivers.
+// DeviceIssuer has the commands that are ready and may go, Completions tells of ends; the executor is the
+// lock around both, the threads that meet there, and the hand-over to drivers.
 //
-// The loop thread is whoever has the helm; what only that thread may do is Loop's. Where a driver's threads run the
-// commands themselves (a CPU device), the one that reports the last command of a program that comes back quickly takes
-// the helm for a moment and serves the program's next calls (StandIn).
+// The loop thread is the thread that has the helm; Loop has what only that thread may do. Where a driver's
+// threads run the commands themselves (a CPU device), the thread that reports the last command of a program
+// that comes back quickly takes the helm for a moment and serves the program's next calls (StandIn).
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,7 @@ class Executor final : public CompletionSink {
   Executor(const ring::Segment& segment, std::span<session::DeviceTurn> turns, IssueSettings settings);
   ~Executor();
 
-  // ---- while a call is handled: what the front end asks for. An Error means that it broke the protocol.
+  // ---- while a call is handled: requests of the front end. An Error means that it broke the protocol.
 
   /// Queues a command; `completion` may be none. It is issued by a later Loop::pump().
   Result<void> enqueue(std::shared_ptr<DeviceCommand> command, wire::EventId completion,
@@ -92,10 +92,11 @@ class Executor final : public CompletionSink {
   /// Queues a node that ends after everything that is pending and ends without the program's doing. False,
   /// and nothing is queued, if there is nothing of that kind.
   bool enqueue_behind_moving(const NodePtr& node);
-  /// As long as somebody waits for what ended commands hold, they are freed as soon as they have ended.
+  /// `promptly`: commands are freed as soon as they have ended, because somebody waits for memory that they
+  /// hold.
   void free_promptly(bool promptly);
 
-  /// The reply is there to a call that began at `began_ns`, as the front end says.
+  /// The reply to a call is there; the call began at `began_ns`, as the front end says.
   void answering(wire::Opcode opcode, std::uint64_t began_ns);
 
   /// An object was released: make sure that commands under way let go of it soon after they end.
@@ -106,9 +107,9 @@ class Executor final : public CompletionSink {
 
   // ---- the loop thread
 
-  /// Who has it is the loop thread.
+  /// The holder is the loop thread.
   Helm& helm() { return helm_; }
-  /// For who has the helm, while it does.
+  /// For the holder of the helm, while it holds it.
   Loop& at(const Helm::Held&) { return *loop_; }
   /// Has `stand_in` serve a program that comes back quickly, where drivers report the last command and nobody
   /// else has the helm. Before the first command, which it outlives.
@@ -130,7 +131,7 @@ class Executor final : public CompletionSink {
  private:
   /// While the device is at work: the front end is made to wait, long before it would be refused.
   static constexpr std::uint64_t kMostPending = 32'768;
-  /// Of a front end that send at a time: each may have seen just before that there is room.
+  /// Threads of a front end that send at a time: each may have seen just before that there is room.
   static constexpr std::uint64_t kMostThreads = 4'096;
   static constexpr std::size_t kMostRetired = 256;
 
@@ -138,7 +139,7 @@ class Executor final : public CompletionSink {
   Result<void> add(const NodePtr& node, wire::EventId completion, std::span<const wire::EventId> wait_list,
                    std::span<const NodePtr> after = {});
 
-  /// The lock. Whoever lets go of it takes up what drivers have reported meanwhile.
+  /// The lock. A thread that lets go of it takes up what drivers have reported meanwhile.
   class Lock {
    public:
     explicit Lock(Executor& executor) : executor_(executor), lock_(executor.mutex_) {}
@@ -170,7 +171,7 @@ class Executor final : public CompletionSink {
   void add_to_graph(const NodePtr& node, bool named_waits, std::int32_t failed_wait);
   void was_added(Lock& lock);
   void end(const Reports::Report& report);
-  /// What is in reports_; whether the loop thread is to be woken.
+  /// Takes up the reports in reports_; whether the loop thread is to be woken.
   bool take_up();
   /// `told_ns`: see Completions.
   void collect(TimePoint now, std::uint64_t told_ns = 0);
@@ -183,18 +184,19 @@ class Executor final : public CompletionSink {
   /// Whether commands are pending that only the program can make ready.
   void tell_if_program_is_waited_for();
   bool keeps_idle_turn() const;
-  /// Of what has just ended and is still to be collected: nothing is under way or ready besides.
+  /// Whether nothing is under way or ready beside the commands that have just ended and are still to be
+  /// collected.
   bool ends_all();
   /// After a completion: whether nothing is left to do and the program has come back quickly so far. Then the
   /// loop thread is woken together with the program, so that it is awake when the next command arrives: one
   /// wake-up less in the path of a program that waits for every kernel (FairGV, section 3.2.3).
   bool next_command_is_near(TimePoint now);
 
-  /// Lets go of the lock, then rings the bells of what was done under it, and takes up what was reported
+  /// Lets go of the lock, then rings the bells for the work done under it, and takes up the reports that came
   /// meanwhile.
   void finish(Lock& lock, bool wake_loop);
   void ring_after(Lock& lock, bool wake_loop);
-  /// Without the lock: what was put there is taken up, unless somebody has the lock, who comes by here later.
+  /// Without the lock: takes up the reports, unless another thread has the lock, which comes by here later.
   void take_reports();
 
   const ring::Segment& segment_;

@@ -1,7 +1,8 @@
-// Who serves the session's calls: one thread at a time has the helm.
+// Decides which thread serves the session's calls: one thread at a time has the helm.
 //
-// Usually the loop thread. After the last command of a program that waits for each, the driver's thread that
-// reports its end takes it for a moment (Worker::stand_in). What only the holder may touch asks for a Held.
+// Usually that is the loop thread. After the last command of a program that waits for each, the driver's
+// thread that reports the command's end takes the helm for a moment (Worker::stand_in). Functions for the
+// holder alone ask for a Held.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,8 @@
 
 namespace fairgv::vgpu {
 
-/// Nobody waits in here: a thread that does not get the helm goes on without it, or sleeps on a bell of its own that
-/// the other rings after letting go.
+/// Nobody waits in here: a thread that does not get the helm goes on without it, or sleeps on a bell of its
+/// own that the holder rings after letting go.
 class Helm {
  public:
   /// Says that its owner has the helm. There is one at most.
@@ -33,7 +34,7 @@ class Helm {
     return Held();
   }
 
-  /// As try_take(), but who has the helm hears that it is wanted.
+  /// As try_take(), but the helm's holder hears that it is wanted.
   std::optional<Held> take_or_want() {
     for (;;) {
       if (take()) return Held();
@@ -47,7 +48,7 @@ class Helm {
     }
   }
 
-  /// True if somebody wanted it meanwhile, whose bell is then to be rung.
+  /// True if a thread wanted the helm meanwhile: its bell is then to be rung.
   bool let_go(Held&&) { return state_.exchange(kFree, std::memory_order_acq_rel) == kWanted; }
 
  private:
@@ -57,7 +58,7 @@ class Helm {
 
   bool take() {
     std::uint32_t state = kFree;
-    // Acquire: pairs with the release in let_go(); what the one before did is seen.
+    // Acquire: pairs with the release in let_go(); everything that the previous holder did is seen.
     return state_.compare_exchange_strong(state, kTaken, std::memory_order_acquire,
                                           std::memory_order_relaxed);
   }

@@ -10,7 +10,7 @@ void Executor::Loop::pump() {
 }
 
 void Executor::Loop::issue() {
-  executor_.attention_.store(false, kHint);  // what follows sees everything that was done before, by the lock
+  executor_.attention_.store(false, kHint);  // by the lock, the code below sees all earlier work
   pending_at_issue_ = pending_seen_;
   for (const auto& issuer : executor_.issuers_) pump(*issuer);
 }
@@ -78,7 +78,7 @@ void Executor::Loop::hand_over() {
     const auto refused = std::find_if(waits.begin(), waits.end(), [](const NodePtr& wait) {
       return static_cast<const DeviceCommand&>(*wait).issue_error != 0;
     });
-    // The driver cannot be told to wait for what it has not got, whatever it would make of a failure.
+    // The driver cannot be told to wait for a command that it has not got, whatever it does about failures.
     command->issue_error = refused == waits.end() ? command->issue() : wait_refused(*command, **refused);
     if (command->issue_error != 0) {
       refuse(*command);
@@ -109,7 +109,7 @@ void Executor::Loop::free_retired() {
   {
     const Lock lock(executor_);
     dying_.swap(executor_.completions_.retired());
-    // What still waits for something may hold the released object.
+    // Commands that still wait for something may hold the released object.
     if (!executor_.busy() && executor_.graph_.pending() == 0) executor_.release_noted_.store(false, kHint);
   }
   dying_.clear();

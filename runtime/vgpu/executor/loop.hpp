@@ -1,5 +1,5 @@
-// What only the loop thread does with an executor: issues what may be issued, frees what has ended, and decides when it
-// must look again. Executor::at() gives it to who has the helm.
+// The loop thread's part of an executor: it issues what may be issued, frees what has ended, and decides when
+// to look again. Executor::at() gives it to the holder of the helm.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class Executor::Loop {
  public:
   explicit Loop(Executor& executor) : executor_(executor) {}
 
-  /// What is known of the call that is being handled.
+  /// The facts about the call that is being handled.
   struct Request {
     std::uint32_t cpu = 0;  // where the program was when it sent it
     wire::Opcode opcode = 0;
@@ -25,12 +25,12 @@ class Executor::Loop {
   /// Issues what may be issued, ends what is over, frees what has ended.
   void pump();
 
-  /// As pump(), but frees nothing: what has ended may be what the driver is just reporting, or the program
-  /// about to come back.
+  /// As pump(), but frees nothing: the driver may be reporting the ended command just now, or the program may
+  /// be about to come back.
   void issue();
-  /// What has ended.
+  /// Frees nodes that have ended.
   void free_retired();
-  /// Nothing is to be done, and a turn is kept for the program's next command.
+  /// Whether there is nothing to do, and a turn is kept for the program's next command.
   bool idles_in_turn();
 
   /// Whether pump() would find something to do: cheap, for the loop's wait.
@@ -43,9 +43,10 @@ class Executor::Loop {
     return false;
   }
 
-  /// Whether what has been read is to be issued before more is read: the device is at work on that meanwhile.
-  /// The first command after a pause at once; then four for each that there were, so that it does not wait
-  /// for all that a program sends, and little time goes into looking after it, even if it takes none.
+  /// Whether the commands that have been read are to be issued before more are read, so that the device works
+  /// meanwhile. The first command after a pause is issued at once; then, for each pending command, four more
+  /// are read first. So the device does not wait for everything that a program sends, and little time goes
+  /// into looking after it, even if commands take none.
   bool feeds_first() const {
     const bool begins = pending_seen_ == 1 && !executor_.in_flight();
     const bool goes_on = pending_seen_ >= (1 + kRampUp) * std::max<std::uint64_t>(1, pending_at_issue_);
@@ -56,14 +57,14 @@ class Executor::Loop {
   DeviceIssuer::Deadline deadline() const { return deadline_; }
 
   /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
-  /// progress possible, who could not say so any more.
+  /// progress possible: its calls have to be read then.
   bool saturated();
 
  private:
   friend class Executor;  // while a call is handled
 
-  /// With one instead of four, twelve launches of 2 us took an H100 two fifths longer than when all were read
-  /// first, with four about as long.
+  /// With 1 instead of 4, an H100 took two fifths longer for twelve launches of 2 us than when all were read
+  /// first; with 4 about as long.
   static constexpr std::uint64_t kRampUp = 4;
 
   void pump(DeviceIssuer& issuer);

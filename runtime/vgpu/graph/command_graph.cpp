@@ -46,7 +46,7 @@ void CommandGraph::issued(Node& node) {
   node.stage_ = Node::Stage::issued;
   node.was_issued_ = true;
   for (Node::Edge& edge : node.dependents_) {
-    // Another device has its own turn: what waits across devices waits for the end.
+    // Another device has its own turn: a wait across devices is for the end.
     const bool same_driver =
         edge.is_explicit && edge.to->work_ == Work::device && edge.to->lane_->device_ == node.lane_->device_;
     if (edge.passed || !same_driver) continue;
@@ -184,11 +184,11 @@ void CommandGraph::advance(Lane& lane) {
     finish(*oldest, oldest->result());
   }
   for (; lane.next_ < lane.line_.size(); ++lane.next_) {
-    // An error may still reach a node that waits and is not in the driver's hands; then it ends here, and
-    // what is behind it must not have overtaken it.
+    // An error may still reach a node that waits and is not in the driver's hands; then it ends here, and the
+    // nodes behind it must not have overtaken it.
     if (lane.next_ > 0 && lane.line_[lane.next_ - 1]->may_still_fail()) break;
     Node& node = *lane.line_[lane.next_];
-    // What has nothing to wait for but the nodes before it holds up nobody behind it: the driver keeps the
+    // A node that waits for nothing but the nodes before it holds up no node behind it: the driver keeps the
     // order.
     if (node.ends_by_itself() && node.unended_ == 0) continue;
     if (node.work_ != Work::device || node.doomed() || node.unissued_ != 0) break;

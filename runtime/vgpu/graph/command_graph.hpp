@@ -4,10 +4,10 @@
 // time; it is told what happened (added, issued, completed) and answers with two lists: nodes that became
 // ready to be issued, and nodes that ended.
 //
-// A device node is ready when everything it depends on has been issued to the same device or has ended: what
-// is issued but not ended is then waited for by the driver itself, through Node::driver_waits() or the order
-// of its own in-order queue. Markers, barriers, accesses and external nodes (user events, builds) never reach
-// a driver; they count only once they have ended, so nothing that waits for a user event is ever in a
+// A device node is ready when everything it depends on has been issued to the same device or has ended: the
+// driver itself then waits for nodes that are issued but have not ended, through Node::driver_waits() or the
+// order of its own in-order queue. Markers, barriers, accesses and external nodes (user events, builds) never
+// reach a driver; they count only once they have ended, so nothing that waits for a user event is ever in a
 // driver's hands and the worker can never be blocked by something that only the client can provide (design,
 // invariant 3).
 //
@@ -40,10 +40,10 @@ using wire::kRunning;
 using wire::kSubmitted;
 using wire::kWaitListFailed;
 
-/// What commands end with that have a failed event in their wait list. They end with an error, says OpenCL
-/// 3.0 (5.11); with which, each driver decides, and some run them all the same (Intel's for CPUs). Written by
-/// the loop thread, read by whoever has the executor's lock; relaxed: a command that ends meanwhile may go by
-/// either rule.
+/// How commands end that have a failed event in their wait list. They end with an error, says OpenCL 3.0
+/// (5.11); the driver decides with which, and some drivers run such commands all the same (Intel's for CPUs).
+/// Written by the loop thread, read with the executor's lock held; relaxed: a command that ends meanwhile may
+/// go by either rule.
 class FailedWaits {
  public:
   /// An error, or kPassedOn: that of the event, or kIgnored: as if it had not failed.
@@ -79,7 +79,7 @@ enum class Work : std::uint8_t {
 
 class Node : public std::enable_shared_from_this<Node> {
  public:
-  /// `error`, if negative, is what the node ends with instead of being issued (it uses a poisoned object).
+  /// `error`, if negative: the node ends with it instead of being issued (it uses a poisoned object).
   explicit Node(Work work, std::shared_ptr<Lane> lane = nullptr, std::int32_t error = 0)
       : lane_(std::move(lane)), error_(error), work_(work) {}
   virtual ~Node() = default;
@@ -95,7 +95,7 @@ class Node : public std::enable_shared_from_this<Node> {
   bool granted() const { return granted_; }
   /// Whether it was issued before it ended.
   bool was_issued() const { return was_issued_; }
-  /// Has a node that was not added yet end with an error instead of being issued.
+  /// Makes a node that was not added yet end with an error instead of being issued.
   void fail(std::int32_t error) { error_ = error; }
   /// CL_COMPLETE or an error, once ended.
   std::int32_t status() const { return error_; }
@@ -104,9 +104,9 @@ class Node : public std::enable_shared_from_this<Node> {
   /// ready: the driver's wait list. Constant from issued() until the node ends.
   std::span<const NodePtr> driver_waits() const { return waits_; }
 
-  /// The event that shows how far the node is, or none. The executor's (and its lock's).
+  /// The event that shows the node's status, or none. The executor's (and its lock's).
   wire::EventId event;
-  /// Of an access: code of the program's own ends it, which may itself wait for anything.
+  /// Of an access: the program's own code ends it, and that code may itself wait for anything.
   bool program_ends = false;
   /// Whether the driver will report this node's end. In an in-order lane the report of a later node tells as
   /// much. To be set before issued().
@@ -129,7 +129,7 @@ class Node : public std::enable_shared_from_this<Node> {
                             ((work_ == Work::device || work_ == Work::access) && doomed() && !granted_));
   }
   /// The driver may tell the end of a node before it tells that of another that it has waited for: its
-  /// threads overtake each other. Whoever sees this one's end must see the other's.
+  /// threads overtake each other. A program that sees this node's end must see the other's.
   bool is_over() const { return unended_ == 0 && (reported_ || ends_by_itself()); }
   bool may_still_fail() const { return !was_issued_ && unended_ != 0; }
   bool may_be_granted() const { return work_ == Work::access && !granted_ && !doomed() && unended_ == 0; }
@@ -145,18 +145,18 @@ class Node : public std::enable_shared_from_this<Node> {
   std::int32_t error_;          // as constructed, then as reported
   const Work work_;
   Stage stage_ = Stage::waiting;
-  std::int32_t failed_wait_ = 0;  // what it ends with because a node of the wait list has failed
+  std::int32_t failed_wait_ = 0;  // the error because a node of the wait list has failed
   bool was_issued_ = false;
   bool granted_ = false;
   bool reported_ = false;  // the driver is done with it; in-order lanes end it in turn
 
-  // While it is pending it keeps itself alive: the driver knows it by its address. In the graph's list.
+  // Keeps the node alive while it is pending: the driver knows it by its address. In the graph's list.
   NodePtr self_;
   Node* previous_ = nullptr;
   Node* next_ = nullptr;
 };
 
-/// By which clock the front end is told when the commands of a lane ran.
+/// The clock of the times that the front end gets for a lane's commands.
 enum class Clock : std::uint8_t {
   none,
   device,  // the driver's times of each command
@@ -175,7 +175,8 @@ class Lane {
 
   /// The rule of the driver's; before the first node.
   void set_failed_waits(std::shared_ptr<const FailedWaits> rule) { failed_waits_ = std::move(rule); }
-  /// What a node of the lane ends with after an event of its wait list has ended with `failure`; 0: it runs.
+  /// The status with which a node of the lane ends after an event of its wait list has ended with `failure`;
+  /// 0: the node runs.
   std::int32_t after_failed_wait(std::int32_t failure) const {
     return failed_waits_ ? failed_waits_->after(failure) : kWaitListFailed;
   }
@@ -197,7 +198,7 @@ class Lane {
   std::size_t next_ = 0;
 
   // Out of order: the latest barrier, and what a marker without a wait list has to wait for: the nodes since
-  // the latest such marker, and that marker. Weak: what has ended must not be kept. Swept now and then.
+  // the latest such marker, and that marker. Weak: ended nodes must not be kept. Swept now and then.
   std::weak_ptr<Node> barrier_;
   std::vector<std::weak_ptr<Node>> open_;
   std::size_t sweep_at_ = 64;
@@ -211,8 +212,8 @@ class CommandGraph {
   CommandGraph(const CommandGraph&) = delete;
   CommandGraph& operator=(const CommandGraph&) = delete;
 
-  /// Adds a new node that waits for `waits`, which have not ended. `named_waits` tells whether its wait list
-  /// named any event at all; `failed_wait`, the error of one that has already ended in one, or 0.
+  /// Adds a new node that waits for `waits`, which have not ended. `named_waits`: whether its wait list named
+  /// any event at all. `failed_wait`: the error of an event in it that has already failed, or 0.
   void add(const NodePtr& node, std::span<const NodePtr> waits, bool named_waits, std::int32_t failed_wait);
 
   /// The executor hands a ready node to its driver now. Nodes are issued to a lane in the order in which they
@@ -247,8 +248,8 @@ class CommandGraph {
   /// last reference to one, and destroying a command calls into the driver, and back into the caller.
   std::vector<NodePtr>& let_go_of() { return let_go_of_; }
 
-  /// Appends the nodes that end without anything that the program has still to do: neither they nor what they
-  /// wait for waits for an external node, or for an access that code of the program ends. Looks at all nodes.
+  /// Appends the nodes that end without the program's doing: neither they nor the nodes before them wait for
+  /// an external node, or for an access that code of the program ends. Looks at all nodes.
   void collect_moving(std::vector<NodePtr>& moving) const;
 
   /// Nodes that have not ended, external ones left out.

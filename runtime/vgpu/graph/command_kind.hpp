@@ -1,4 +1,4 @@
-// What makes commands of one kind: those that are expected to keep the device busy for the same time.
+// The kind of a command: commands of one kind are expected to keep the device busy for the same time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the executor knows of a back end: a command that can be handed to a driver, and where its end is
+// The executor's view of a back end: a command that can be handed to a driver, and the place where its end is
 // reported. This is the whole interface between the scheduler's side of the worker and OpenCL (or CUDA).
 #pragma once
 
@@ -23,13 +23,12 @@ class CompletionSink {
  public:
   /// The command has ended with `status` (CL_COMPLETE or an error). Call once for every watched command, from
   /// any thread, with no lock of the driver held that issue() takes: other commands may be issued before it
-  /// returns. While another thread has the sink, the end is left to that one, which may act on it later.
+  /// returns. While another thread has the sink, the end is left to that thread, which may act on it later.
   /// Afterwards the command may be gone.
   virtual void completed(DeviceCommand& command, std::int32_t status) = 0;
 
-  /// The code that DeviceCommand::compile() asked for is made, or that has failed, as issue() and watch() are
-  /// going to tell. Call once, from a thread of the driver's that then waits for issue() and runs the
-  /// command.
+  /// The code that DeviceCommand::compile() asked for is made, or could not be made: issue() and watch() will
+  /// tell. Call once, from a thread of the driver's that then waits for issue() and runs the command.
   virtual void compiled(DeviceCommand& command) = 0;
 
  protected:
@@ -54,7 +53,7 @@ class SliceableLaunch {
   /// The loop thread's, as all that follows.
   virtual void prepare() = 0;
 
-  /// The next issue() of the command runs this part. What it needed to wait for has ended.
+  /// The next issue() of the command runs this part. Everything that it had to wait for has ended.
   virtual void take(const slicing::Box& part) = 0;
   /// The driver did not take the first part: it is impossible from now on, and the next issue() runs the
   /// whole.
@@ -76,15 +75,15 @@ class DeviceCommand : public Node {
   virtual std::int32_t issue() = 0;
 
   /// Whether the driver may still have to make machine code when it comes to run this, which may take
-  /// minutes, and can be stopped between the two. `in_parts`: of what runs its parts.
+  /// minutes, and can be stopped between the two. `in_parts`: asks about the program that runs its parts.
   virtual bool compiles_late(bool in_parts) const {
     (void)in_parts;
     return false;
   }
 
   /// Hands the command to the driver, where it stops before it runs, and returns at once: 0, and
-  /// `sink.compiled()` comes; or the driver's error, and nothing was handed over. What it depends on has
-  /// ended. The issue() that follows lets it run.
+  /// `sink.compiled()` comes; or the driver's error, and nothing was handed over. Everything that it depends
+  /// on has ended. The issue() that follows lets it run.
   virtual std::int32_t compile(CompletionSink& sink) {
     (void)sink;
     return 0;
@@ -101,7 +100,7 @@ class DeviceCommand : public Node {
 
   virtual bool is_launch() const { return false; }
 
-  /// What a read, write, copy or fill is to move; 0 for launches and replays.
+  /// The bytes that a read, write, copy or fill is to move; 0 for launches and replays.
   virtual std::uint64_t bytes() const { return 0; }
 
   /// Work-groups of a launch by dimension; zeros: unknown, or no launch.
@@ -110,14 +109,14 @@ class DeviceCommand : public Node {
   /// The command as a launch that can be run in parts, or null.
   virtual SliceableLaunch* sliceable() { return nullptr; }
 
-  /// What people call it, and why it cannot be run in parts. They live as long as the command.
+  /// The name that people know, and why the command cannot be run in parts. Both live as long as the command.
   virtual std::string_view name() const { return "(transfer)"; }
   virtual std::string_view why_whole() const { return "only kernel launches can be sliced"; }
 
   /// Commands of the same kind are expected to keep the device busy for the same time.
   virtual sched::CommandKind kind() const = 0;
 
-  /// What issue() returned; the loop thread's.
+  /// The return value of issue(); the loop thread's.
   std::int32_t issue_error = 0;
   // The executor's (and its lock's).
   /// It runs in parts.

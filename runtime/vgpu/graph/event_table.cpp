@@ -106,9 +106,9 @@ void EventTable::ended(const Node& node, const CommandTimes* times) {
   entry->node.reset();
 }
 
-/// Not if the slot has a new owner, of which the front end may have written the state by now: then it has let
-/// go of this event, and the news of that is on its way. Nor if the state changes all the time: then nobody
-/// reads it who could be told. Returns whether somebody may wait for it.
+/// Does nothing if the slot has a new owner, whose state the front end may have written by now: then the
+/// front end has let go of this event, and the news of that is on its way. Nor if the state changes all the
+/// time: then no honest reader is there. Returns whether a thread may wait for the event.
 bool EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status) {
   using ring::SlotState;
   const std::uint64_t after = SlotState::make(generation, status);
@@ -116,7 +116,7 @@ bool EventTable::write(std::atomic<std::uint64_t>& state, std::uint32_t generati
   for (int change = 0; SlotState::generation(before) == generation && change <= kMostChanges; ++change) {
     const std::uint64_t quiet = before & SlotState::kQuiet;
     // Release: pairs with the acquire in CompletionBoard; times and results are seen with the status.
-    // Acquire: pairs with the waiter there, who takes kQuiet back after saying since when it waits.
+    // Acquire: pairs with the waiter there, which takes kQuiet back after saying since when it waits.
     if (state.compare_exchange_strong(before, after | quiet, std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
       return quiet == 0;

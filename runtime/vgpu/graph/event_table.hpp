@@ -1,9 +1,10 @@
-// The session's events: which node an EventId stands for, and what the front end sees of it (its completion
+// The session's events: the node that an EventId stands for, and the front end's view of it (its completion
 // slot, its watches).
 //
-// The worker writes the slots of commands and builds and reads none, but for who waits since when, which may
-// be anything; user events' slots are the front end's own. An event lives from the call that names it first
-// until ReleaseEvent; its node may end earlier or later. Externally synchronised, by the executor's lock.
+// The worker writes the slots of commands and builds, and reads none, but for the time since which a call
+// waits, which may be anything; user events' slots are the front end's own. An event lives from the call that
+// names it first until ReleaseEvent; its node may end earlier or later. Externally synchronised, by the
+// executor's lock.
 #pragma once
 
 #include <atomic>
@@ -31,8 +32,8 @@ class EventTable {
   /// the id is no slot's, or still in use.
   Result<void> add(wire::EventId event, const NodePtr& node, wire::Opcode made_by);
 
-  /// What the events of a wait list stand for: appends the nodes that have not ended to `nodes`; `failure`
-  /// becomes the error of one that has ended in one. An Error if one is unknown.
+  /// Looks up the events of a wait list: appends the nodes that have not ended to `nodes`; `failure` becomes
+  /// the error of an event that has ended in one. An Error if an event is unknown.
   Result<void> resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes,
                        std::int32_t& failure);
 
@@ -54,15 +55,15 @@ class EventTable {
   /// The node has ended. `times` may be null.
   void ended(const Node& node, const CommandTimes* times);
 
-  /// Whether something that somebody may wait for was written since the last call: then the caller rings the
+  /// Whether a slot was written since the last call that a thread may wait for: then the caller rings the
   /// completion bell.
   bool take_awaited() { return std::exchange(awaited_, false); }
 
-  /// A wait that is over, of which the front end has told when it began, because somebody traces.
+  /// A wait that is over. The front end has told when it began, because somebody traces.
   struct EndedWait {
     std::uint64_t from_ns;  // anything: the front end wrote it
     std::uint32_t as;       // the same; see wire/call_names.hpp
-    wire::Opcode made_by;   // what was waited for
+    wire::Opcode made_by;   // the call that made the awaited event
     bool ended_by_program;  // it was an access
   };
   /// The caller takes them out.
@@ -74,7 +75,7 @@ class EventTable {
     std::int32_t status = kQueued;
     NodePtr node;  // until it has ended
     wire::Opcode made_by = 0;
-    std::uint32_t awaited_as = 0;  // what the slot says: by the end of an access it may be another event's
+    std::uint32_t awaited_as = 0;  // from the slot: by the end of an access it may be another event's
     std::uint64_t awaited_from = 0;
     std::vector<std::int32_t> watched;
   };

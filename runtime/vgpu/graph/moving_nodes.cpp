@@ -1,11 +1,11 @@
-// CommandGraph::collect_moving(): which nodes end by themselves.
+// CommandGraph::collect_moving(): finds the nodes that end by themselves.
 #include <unordered_map>
 
 #include "runtime/vgpu/graph/command_graph.hpp"
 
 namespace fairgv::vgpu {
 
-/// Goes from the nodes that wait for nothing to those that wait only for nodes that were reached.
+/// Goes from the nodes that wait for nothing to the nodes that wait only for nodes already reached.
 void CommandGraph::collect_moving(std::vector<NodePtr>& moving) const {
   std::unordered_map<const Node*, std::uint32_t> left;        // of what the node waits for, not reached yet
   std::unordered_map<const Lane*, std::size_t> reached_here;  // how many of an in-order lane's line

@@ -1,7 +1,7 @@
-// The notice ring, worker to front end: tells that a watched event has come so far.
+// The notice ring, worker to front end: tells that a watched event has reached a status.
 //
-// post() never waits, because driver callbacks call it: what does not fit is kept and sent by the next post()
-// or flush(). Externally synchronised, by the executor's lock.
+// post() never waits, because driver callbacks call it: a notice that does not fit is kept and sent by the
+// next post() or flush(). Externally synchronised, by the executor's lock.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ class Notices {
 
   void post(const wire::EventReached& notice);
 
-  /// Sends what is kept, as far as there is room. The front end rings the worker when it has made room.
+  /// Sends kept notices, as far as there is room. The front end rings the worker when it has made room.
   void flush();
 
   bool has_backlog() const { return !backlog_.empty(); }

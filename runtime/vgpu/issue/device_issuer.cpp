@@ -26,7 +26,7 @@ void DeviceIssuer::knock_again() {
   if (std::exchange(knock_again_, false)) knock_again_ = !shared_.settings.knock(index_);
 }
 
-// ---- what is next
+// ---- the next command
 
 Next DeviceIssuer::next() {
   slicer_.forget_to_prepare();  // it may be among those that go now
@@ -143,7 +143,7 @@ void DeviceIssuer::pick_part(Batch& batch, const Offer& offer, std::uint32_t cpu
 
 void DeviceIssuer::choose_observed(const Batch& batch) const {
   const std::uint64_t every = turn_.observe_every();
-  std::array<const Lane*, kMostInBatch> lanes{};  // whose last command of the batch has been seen
+  std::array<const Lane*, kMostInBatch> lanes{};  // their last command of the batch has been seen
   std::size_t lane_count = 0;
   for (std::size_t i = batch.size(); i-- > 0;) {
     DeviceCommand& command = *batch[i];
@@ -159,7 +159,7 @@ void DeviceIssuer::rest(const Next& next, TimePoint now) {
   turn_.settle(next, now);
 }
 
-// ---- what ended
+// ---- ends
 
 /// The launch counts as issued and ended with its last part, or when one has failed.
 bool DeviceIssuer::ended_part(DeviceCommand& command, std::int32_t status, TimePoint now) {
@@ -231,9 +231,9 @@ bool DeviceIssuer::wants_loop() {
 DeviceIssuer::Deadline DeviceIssuer::deadline(TimePoint now) const {
   Deadline first;
   if (knock_again_) first.at = now + kRetry;
-  // However long that is: a sleeper would be woken by the grant and be late for it.
+  // However long that is: a sleeper would be woken only by the grant, and come late.
   if (const auto until = turn_.due_until(); until > now && *until < first.at) first = {*until, true};
-  // Only what is still to come: later it was not issued because it must not.
+  // Only a time that is still to come: a part whose time has passed was held back for another reason.
   if (ahead_from_ > now) first.at = std::min(first.at, *ahead_from_);
   if (const auto until = turn_.lingers_until(); until && *until < first.at) {
     first = {*until, *until - now <= kWorthSpinning};

@@ -1,9 +1,9 @@
-// One device's commands on their way to the driver: those that are ready, which of them is next and how it runs (whole,
-// in parts, after its code is made), and what this device's turn permits.
+// One device's commands on their way to the driver: the ready commands, which of them is next and how it runs
+// (whole, in parts, after its code is made), and how much this device's turn permits.
 //
-// A launch whose machine code the driver still has to make goes to the driver before its turn, alone, and waits there:
-// other tenants have the device while a compiler runs, and no turn measures one. Other commands that are ready wait
-// meanwhile, too, because the driver may have one thread only.
+// A launch whose machine code the driver still has to make goes to the driver before its turn, alone, and
+// waits there: other tenants have the device while a compiler runs, and no turn measures one. Other commands
+// that are ready wait meanwhile, too, because the driver may have one thread only.
 //
 // Calls no driver. Externally synchronised by the executor's lock, except changed().
 #pragma once
@@ -27,13 +27,14 @@
 
 namespace fairgv::vgpu {
 
-/// For what is looked at again with the lock held.
+/// For hints, which are checked again with the lock held.
 inline constexpr auto kHint = std::memory_order_relaxed;
 
-/// How soon to try again what could not knock, or found a full notice ring: rare, and nobody rings when there is room.
+/// The pause before a knock that failed, or a notice that found a full ring, is tried again: rare, and no
+/// bell rings when there is room.
 inline constexpr std::chrono::milliseconds kRetry{1};
 
-/// Takes what the graph has made ready to the issuers.
+/// Takes commands that the graph has made ready to the issuers.
 class ReadyCommands {
  public:
   virtual void collect_ready() = 0;
@@ -42,7 +43,7 @@ class ReadyCommands {
   ~ReadyCommands() = default;
 };
 
-/// What the issuers of a session share: the executor's, which outlives them.
+/// The state that the issuers of a session share: the executor's, which outlives them.
 struct IssueShared {
   const IssueSettings& settings;
   CommandGraph& graph;
@@ -61,12 +62,12 @@ class DeviceIssuer {
 
   DeviceIssuer(session::DeviceTurn& turn, const IssueShared& shared, wire::DeviceIndex index);
 
-  // ---- what is next
+  // ---- the next command
 
   void add(std::shared_ptr<DeviceCommand> ready) { ready_.push_back(std::move(ready)); }
-  /// What to issue next, or nothing; also whether something is to be prepared first (prepares()).
+  /// The command to issue next, or nothing; also whether something is to be prepared first (prepares()).
   Next next();
-  /// How much of it may be issued now, as TurnClient says.
+  /// How many commands may be issued now, by TurnClient.
   Permit may_issue(const Next& next, TimePoint now) {
     const Permit permit = turn_.may_issue(next, now);
     if (!next) {
@@ -77,7 +78,8 @@ class DeviceIssuer {
     }
     return permit;
   }
-  /// By the latest next(): a launch is to be prepared for running in parts, or to be compiled, before anything else.
+  /// By the latest next(): a launch is to be prepared for running in parts, or to be compiled, before
+  /// anything else.
   bool prepares() const { return slicer_.has_to_prepare() || compile_next_; }
   /// The launch that is to be prepared, if any; asking takes it.
   SliceableLaunch* take_to_prepare() { return slicer_.take_to_prepare(); }
@@ -91,22 +93,22 @@ class DeviceIssuer {
 
   // ---- issuing
 
-  /// Moves what may be issued now, at most `allowed` commands, to the empty `batch`. `cpu`: where the program was when it
-  /// sent its latest call.
+  /// Moves what may be issued now, at most `allowed` commands, to the empty `batch`. `cpu`: where the program
+  /// was when it sent its latest call.
   void pick(Batch& batch, std::uint64_t allowed, std::uint32_t cpu, TimePoint now);
   /// Nothing more is issued now: ends the turn if it is over.
   void rest(const Next& next, TimePoint now);
 
-  // ---- what ended
+  // ---- ends
 
   /// A command's end was reported. True if it was a part of it; the command may have ended with that, too.
   bool ended_part(DeviceCommand& command, std::int32_t status, TimePoint now);
-  /// The driver did not take the command: true if that was a part, and is dealt with. The launch runs whole instead;
-  /// one that has begun in parts ends with the error.
+  /// The driver did not take the command: true if that was a part, and is dealt with. The launch runs whole
+  /// instead; one that has begun in parts ends with the error.
   bool refused_part(DeviceCommand& command, TimePoint now);
   /// The graph has ended a command that was issued; by the device's clock at `times`, if there are any.
   void note_end(DeviceCommand& command, const CommandTimes* times, TimePoint now);
-  /// Those of note_end() are all that ended at once: so many commands, launches among them.
+  /// All commands of note_end() that ended at once are known: so many commands, launches among them.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
 
   // ---- for the loop
@@ -115,7 +117,7 @@ class DeviceIssuer {
   bool busy() const { return turn_.in_flight() > 0 || !ready_.empty() || compiling_; }
   bool has_ready() const { return !ready_.empty(); }
   bool holds_turn() const { return turn_.holds_turn(); }
-  /// Commands are pending, and only the program can make one ready.
+  /// Tells that commands are pending, and that only the program can make one ready.
   void tell_waits_for_program() { turn_.tell_wait(session::TurnWait::program); }
   /// Whether the loop thread should come, to issue or to prepare something, or to end a turn in time.
   bool wants_loop();
@@ -146,7 +148,7 @@ class DeviceIssuer {
   bool knock_again_ = false;
   bool compile_next_ = false;                 // the first that is ready has to be compiled, alone,
   bool compile_in_parts_ = false;             // as what runs its parts
-  std::shared_ptr<DeviceCommand> compiling_;  // handed to the driver for that
+  std::shared_ptr<DeviceCommand> compiling_;  // handed to the driver to be compiled
   /// The first that is ready, if it has been compiled: it waits in the driver for issue().
   const DeviceCommand* compiled_ = nullptr;
   std::optional<TimePoint> ahead_from_;  // when the next part of a launch may be issued, if that is to come

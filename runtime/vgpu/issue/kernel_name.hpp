@@ -1,4 +1,4 @@
-// What people call a kernel that was compiled from C++.
+// The names that people know for kernels compiled from C++.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace fairgv::vgpu {
 
 /// "image::blur" of the symbol of `template <int N> void image::(anonymous namespace)::blur<N>(float*)`: with
-/// its namespaces, but for those without a name, and without arguments. What is no symbol of C++ stays as it
-/// is.
+/// its namespaces, but for those without a name, and without arguments. A text that is no symbol of C++ stays
+/// as it is.
 std::string kernel_name(const std::string& symbol);
 
 }  // namespace fairgv::vgpu

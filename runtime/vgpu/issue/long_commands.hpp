@@ -1,5 +1,5 @@
-// What this session's commands did to others: those that held a device for longer than their slice while
-// others wanted it, and could not be cut. `fairgv ps` and the daemon's log name them.
+// This session's commands that held a device for longer than their slice while others wanted it, and could
+// not be cut. `fairgv ps` and the daemon's log name them.
 //
 // A program can have any number of such kernels and run each without end, so names are few and reports rare.
 // Pure logic, not thread-safe: the loop thread's.
@@ -30,10 +30,9 @@ class LongCommands {
   explicit LongCommands(Send send) : send_(std::move(send)) {}
 
   /// A command has held the device for `time`. The first time is reported at once, later ones at most once a
-  /// second. What was not reported, or could not be sent, waits for the next call for this command after
-  /// that: if there is none, the daemon never hears of the last second. `reason` says why it was not cut: "it
-  /// uses pipes". Of more names than session::kMostLongCommands, further ones count as
-  /// session::kOtherCommands.
+  /// second. A time that was not reported, or could not be sent, waits for a later call for this command:
+  /// without one, the daemon never hears of the last second. `reason` says why it was not cut: "it uses
+  /// pipes". Names beyond session::kMostLongCommands count as session::kOtherCommands.
   void held(wire::DeviceIndex device, std::string_view name, std::string_view reason, sched::Duration time,
             Time now);
 

@@ -1,4 +1,4 @@
-// Which machine code a driver has made. PoCL makes it when a launch comes to run, for the launch's local
+// The machine code that a driver has made. PoCL makes it when a launch comes to run, for the launch's local
 // size.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace fairgv::vgpu {
 /// parts. Set by the loop thread, looked at by any.
 class MadeCode {
  public:
-  // Relaxed: who sees it too late has a launch go to the driver ahead of its turn for nothing.
+  // Relaxed: a thread that sees it too late only sends a launch to the driver ahead of its turn for nothing.
   bool is_made(bool in_parts) const { return of(in_parts).load(std::memory_order_relaxed); }
   void set_made(bool in_parts) { (in_parts ? parts_ : whole_).store(true, std::memory_order_relaxed); }
 

@@ -1,4 +1,4 @@
-// What an executor is told at the start: limits, how turns and slices are measured, and whom to tell what.
+// The settings of an executor: limits, how turns and slices are measured, and whom to tell what.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@ namespace fairgv::vgpu {
 
 class Tracer;
 
-/// What a program may have pending that only it can make progress possible for.
+/// Bounds of the pending work that only the program can make progress possible for.
 struct IssueLimits {
-  /// Commands. The front end is told and sends no more; what it has sent by then is taken. A front end that goes on
-  /// breaks the protocol.
+  /// Commands. The front end is told and sends no more; commands that it has sent by then are taken. A front
+  /// end that goes on breaks the protocol.
   std::uint64_t commands = session::WorkerTuning{}.commands;
   /// Events in the wait lists of commands that have not ended. A command whose list goes beyond fails.
   std::uint64_t waits = std::uint64_t{1} << 23;
-  /// That are to be posted, or were not taken.
+  /// Notices that are to be posted, or were not taken.
   std::uint64_t notices = wire::kMostNotices;
 };
 
@@ -37,10 +37,11 @@ struct IssueSettings {
   /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
   /// run in parts. With the lock held: it must return soon.
   std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
-  /// Told before a driver is handed a launch to make code for, and when that is over, in turn: on the loop
-  /// thread or, of the second, on a thread of the driver's, with the lock held.
+  /// Called with true before a driver gets a launch to make code for, on the loop thread, and with false when
+  /// that is over, there or on a thread of the driver's; with the lock held.
   std::function<void(bool at_work)> compiler{};
-  /// Records what ends, while somebody traces; may be null. Used with the lock held. Outlives the executor.
+  /// Records commands that end, while somebody traces; may be null. Used with the lock held. Outlives the
+  /// executor.
   Tracer* tracer = nullptr;
 };
 

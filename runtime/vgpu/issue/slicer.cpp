@@ -4,7 +4,7 @@ namespace fairgv::vgpu {
 namespace {
 
 /// Part of a slice: how long before the end of one part the next may be issued. Long enough for a loop thread
-/// that wakes late or a part that ends early, and what a newcomer waits longer at most.
+/// that wakes late or a part that ends early; a newcomer waits that much longer at most.
 constexpr int kAheadFraction = 8;
 
 using slicing::Duration;
@@ -51,8 +51,8 @@ bool Slicer::stays_whole(const slicing::Launch& grid, std::optional<Duration> ex
   return planner.next(pace, slice).whole;
 }
 
-/// What the configuration says of the floor, which may change while the worker runs. Where the program says
-/// what its parts are, nothing.
+/// Takes the floor from the configuration, which may change while the worker runs. Where the program chooses
+/// its parts, the configuration has no say.
 void Slicer::take_floor(const TurnClient& turn) {
   using Mode = SlicingSettings::Mode;
   if (settings_.mode != Mode::shared && settings_.mode != Mode::always) return;

@@ -1,10 +1,10 @@
-// Which commands of a device run in parts, and what part is next (kernel slicing, docs/SLICING.md).
+// Decides which commands of a device run in parts, and which part is next (kernel slicing, docs/SLICING.md).
 //
 // A launch that runs in parts stays the first of its device's commands until its last part has ended: its
 // parts are issued when the device has nothing else of this session, measured, and followed by the next one,
-// in the same turn or a later one. So whatever depends on the launch comes after all of it, and what one part
-// took says how large the next may be. A part may be issued shortly before the one ahead of it ends, so that
-// the device does not wait for the worker in between.
+// in the same turn or a later one. So commands that depend on the launch come after all of it, and the time
+// of one part decides the size of the next. A part may be issued shortly before the part ahead of it ends, so
+// that the device does not wait for the worker in between.
 //
 // Externally synchronised by the executor's lock.
 #pragma once
@@ -33,10 +33,11 @@ class Slicer {
     not_yet,  // it is being prepared, or must be: see take_to_prepare(); or its last part is under way
   };
 
-  /// How to run the first of the device's commands, now. `slice`: what counts where the tenant is alone.
+  /// How to run the first of the device's commands, now. `slice`: the one that counts where the tenant is
+  /// alone.
   Way way(DeviceCommand& first, const TurnClient& turn, slicing::Duration slice);
 
-  /// The launch of which way() said last that its preparation must be begun; asking takes it.
+  /// The launch whose preparation must be begun, by the last way(); asking takes it.
   SliceableLaunch* take_to_prepare() { return std::exchange(to_prepare_, nullptr); }
   bool has_to_prepare() const { return to_prepare_ != nullptr; }
   void forget_to_prepare() { to_prepare_ = nullptr; }
@@ -54,22 +55,22 @@ class Slicer {
   PartUnderWay oldest_part() const {
     return {parts_ - issued_.size() + 1, issued_.front().blocks, issued_.front().began};
   }
-  /// The oldest part under way has ended with `status`. Returns what the launch has ended with, if it has:
-  /// after its last part, or once nothing of it is under way after one that failed.
+  /// The oldest part under way has ended with `status`. Returns the launch's status if it has ended: after
+  /// its last part, or, after a part that failed, once no part is under way.
   std::optional<std::int32_t> end_part(std::int32_t status, TimePoint now);
   /// The driver did not take the part that was begun last: whether the command is to be run whole. If not,
   /// that part has failed: call end_part().
   bool runs_whole_after_refusal() const { return parts_ == 1; }
 
-  /// From when on the next part may be issued although one is under way: the last eighth of a slice before
-  /// that one is expected to end. Nothing where it must not.
+  /// The time from which the next part may be issued although one is under way: an eighth of a slice before
+  /// the expected end of the part under way. Nothing where it must not be issued.
   std::optional<TimePoint> ahead_from(slicing::Duration slice) const;
 
   /// Why this command can never be run in parts; empty if it can.
   std::string_view why_whole(DeviceCommand& command) const;
 
   bool is_under_way(const DeviceCommand& command) const { return under_way_ == &command; }
-  /// The launch has ended, or will run whole: what its parts took.
+  /// The launch has ended, or will run whole: returns the time of its parts.
   slicing::Duration finish();
 
  private:
@@ -85,7 +86,7 @@ class Slicer {
   std::uint64_t random_;
   SliceableLaunch* to_prepare_ = nullptr;  // of the first command; way() looks each time
 
-  // What way() has found for the next part.
+  // The result of way() for the next part.
   slicing::Slice room_;
   std::optional<slicing::Duration> expected_;
 

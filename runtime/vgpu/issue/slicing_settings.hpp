@@ -1,4 +1,4 @@
-// Which launches of a session run in parts: what the configuration says and what the program wants.
+// Decides which launches of a session run in parts: from the configuration and the program's wish.
 #pragma once
 
 #include <cstdint>

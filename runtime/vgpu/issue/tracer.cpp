@@ -38,7 +38,7 @@ Tracer::Tracer(const session::TraceMemory& memory, std::span<session::DeviceTurn
       first_part_ns_(turns.size()),
       parts_(turns.size()) {}
 
-/// Whoever reads now has heard none of the names.
+/// The reader of a new trace has none of the names yet.
 void Tracer::begin_trace_if_new(std::uint32_t number) {
   if (number == trace_) return;
   trace_ = number;
@@ -49,7 +49,7 @@ void Tracer::begin_trace_if_new(const DeviceCommand& command) {
   begin_trace_if_new(turns_[command.lane()->device()].tracing.load(std::memory_order_relaxed));
 }
 
-/// Calls belong to no device: they are recorded whichever is.
+/// Calls belong to no device: they are recorded whichever device is traced.
 void Tracer::call_ended(std::string_view name, session::TracedCall::Kind kind, std::uint64_t began_ns,
                         std::uint64_t ended_ns) {
   const auto traced = std::find_if(turns_.begin(), turns_.end(), [](const session::DeviceTurn& turn) {

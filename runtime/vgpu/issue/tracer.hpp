@@ -1,9 +1,9 @@
-// Records what ends on the devices, and which calls had to wait, while somebody traces: the worker's half of
-// session/trace.hpp.
+// Records the commands that end on the devices, and the calls that had to wait, while somebody traces: the
+// worker's half of session/trace.hpp.
 //
-// While nobody does, ended() and part_ended() cost a relaxed load of the turn's line; call_ended() is called
-// only for what the front end has given a time, which it does not do then. Externally synchronised by the
-// executor's lock; never waits: what does not fit the ring is lost and counted.
+// While nobody traces, ended() and part_ended() cost a relaxed load of the turn's line; call_ended() is
+// called only for calls to which the front end has given a time, and then it gives none. Externally
+// synchronised by the executor's lock; never waits: records that do not fit the ring are lost and counted.
 #pragma once
 
 #include <chrono>
@@ -68,7 +68,7 @@ class Tracer {
   ring::RingProducer ring_;
   std::atomic<std::uint64_t>& lost_count_;
   std::uint64_t lost_ = 0;
-  std::uint32_t trace_ = 0;  // the number of the one that the names belong to
+  std::uint32_t trace_ = 0;  // the number of the trace that has the names
   std::map<std::string, std::uint32_t, std::less<>> names_;
   std::vector<Ended> ended_;                  // reported together, of one device
   std::vector<std::uint64_t> last_ended_ns_;  // by device

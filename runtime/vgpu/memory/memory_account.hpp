@@ -1,12 +1,12 @@
-// What a session's objects hold of the devices' memory, beside what the daemon has granted: no object is made
-// before its bytes are granted, whatever the front end says.
+// The device memory that a session's objects hold, beside the memory that the daemon has granted: no object
+// is made before its bytes are granted, whatever the front end says.
 //
 //   daemon ──grants──▶ headroom ──charge()──▶ an object's MemoryCharge
 //      ▲                  ▲                        │ the object is gone
 //      └──given back──────┴────────────────────────┘
 //
 // The front end knows how much headroom there is (wire::ReserveMemory) and stays below it, so that most
-// objects cost no question. What comes free goes to the headroom where the front end hears of it and there is
+// objects cost no question. Freed bytes go to the headroom where the front end hears of it and there is
 // little, else back to the daemon: a front end that sleeps keeps no more than kMostHeadroom from others. The
 // loop thread's alone.
 //
@@ -26,7 +26,7 @@ namespace fairgv::vgpu {
 
 class MemoryAccount;
 
-/// What one object holds, until release() or the destructor.
+/// The bytes that one object holds, until release() or the destructor.
 class MemoryCharge {
  public:
   MemoryCharge() = default;  // of nothing
@@ -64,7 +64,7 @@ class MemoryAccount {
   /// `devices`: how many there are. It outlives every charge.
   MemoryAccount(std::size_t devices, Ledger ledger) : devices_(devices), ledger_(std::move(ledger)) {}
 
-  // What the front end asks for. An Error means that it broke the protocol.
+  // Requests of the front end. An Error means that it broke the protocol.
 
   /// wire::ReserveMemory.
   Result<std::uint64_t> reserve(std::uint64_t devices, std::uint64_t bytes, std::uint64_t headroom);
@@ -74,16 +74,16 @@ class MemoryAccount {
   Result<std::uint64_t> left(std::uint32_t device);
 
   /// The charge of an object about to be made, on devices that there are; nothing if the daemon refuses it.
-  /// `front_end_hears`: of the object's end.
+  /// `front_end_hears`: the front end learns of the object's end.
   Result<std::optional<MemoryCharge>> charge(std::uint64_t devices, std::uint64_t bytes,
                                              bool front_end_hears);
 
-  /// Counts charges that ended: who was refused can see whether asking again is worth it.
+  /// Counts charges that ended: a refused caller can see whether asking again is worth it.
   std::uint64_t released() const { return released_; }
 
   /// On each of the devices, the bytes of objects that the program has released and that are still there.
   std::uint64_t expected(std::uint64_t devices) const { return expected_.least(devices); }
-  /// Called with devices and bytes whenever a charge has ended; empty: nothing is.
+  /// Called with devices and bytes whenever a charge has ended; empty: nothing is called.
   void on_release(std::function<void(std::uint64_t devices, std::uint64_t bytes)> heard) {
     heard_ = std::move(heard);
   }
@@ -95,7 +95,7 @@ class MemoryAccount {
  private:
   friend class MemoryCharge;
   bool release(const MemoryCharge& charge);
-  /// Whether what the object held is headroom again.
+  /// Whether the object's bytes are headroom again.
   bool take_back(const MemoryCharge& charge);
 
   const std::size_t devices_;
@@ -103,7 +103,7 @@ class MemoryAccount {
   session::Headroom headroom_;
   session::Headroom expected_;
   std::function<void(std::uint64_t, std::uint64_t)> heard_;
-  std::uint64_t kept_ = 0;  // of what comes free, so much is kept
+  std::uint64_t kept_ = 0;  // of freed bytes, so many are kept
   std::uint64_t released_ = 0;
   bool front_end_reserves_ = false;
 };

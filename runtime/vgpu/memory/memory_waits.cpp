@@ -7,8 +7,8 @@
 
 namespace fairgv::vgpu {
 
-/// Ends after all that was on its way when it was queued. The executor destroys nodes in the order in which
-/// they have ended, so by then those have let go of what they held.
+/// Ends after all nodes that were on their way when it was queued. The executor destroys nodes in the order
+/// of their ends, so by then these nodes have released their memory.
 class MemoryWaits::Drained final : public Node {
  public:
   Drained(MemoryWaits& waits, const std::shared_ptr<Wait>& wait)
@@ -47,7 +47,7 @@ Result<void> MemoryWaits::await(Executor::Loop& loop, const wire::AwaitMemory& c
 }
 
 void MemoryWaits::begin(Executor::Loop& loop, std::uint64_t bytes, bool more_is_to_come) {
-  executor_.free_promptly(true);  // first: of what ends from here on, came_back() hears
+  executor_.free_promptly(true);  // first: came_back() hears of all ends from here on
   wait_->missing = bytes;
   loop.pump();
   if (!wait_) return;  // that was enough
@@ -62,8 +62,8 @@ void MemoryWaits::begin(Executor::Loop& loop, std::uint64_t bytes, bool more_is_
   } else {
     wait_->missing = missing;
     const auto drained = std::make_shared<Drained>(*this, wait_);
-    // What has ended since the look above may have been the last that moved. A node that is not queued ends
-    // the wait as it is destroyed.
+    // A command that has ended since the look above may have been the last that moved. A node that is not
+    // queued ends the wait as it is destroyed.
     if (!executor_.enqueue_behind_moving(drained)) loop.free_retired();
   }
 }

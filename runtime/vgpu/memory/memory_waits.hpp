@@ -1,10 +1,10 @@
-// Waits for memory that is on its way back: a program that was refused is told when it is worth asking again
-// (wire::AwaitMemory).
+// Waits for memory that is on its way back: a program whose request was refused is told when it is worth
+// asking again (wire::AwaitMemory).
 //
-// On its way is what objects hold that the program has released, as far as the commands that keep them end
-// without the program's doing. The front end's thread waits, on an event; the loop thread goes on with
-// commands, whose ends it needs. What waits for a user event that the program has not set is not waited for.
-// The loop thread's alone.
+// Memory is on its way if its objects have been released and the commands that keep them end without the
+// program's doing. The front end's thread waits, on an event; the loop thread goes on with commands, whose
+// ends it needs. Commands that wait for a user event that the program has not set are not waited for. The
+// loop thread's alone.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a kernel's arguments may be given, by what the driver says of their types. A driver takes eight bytes
-// that stand where a handle should be for the handle.
+// The values that a kernel's arguments may be given, by the types that the driver reports. A driver takes
+// eight bytes in the place of a handle for the handle.
 #pragma once
 
 #include <CL/cl.h>

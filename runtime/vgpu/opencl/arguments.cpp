@@ -12,7 +12,7 @@ namespace {
 /// Of which sums do not overflow: no device has as much.
 constexpr std::uint64_t kMostLocalBytes = std::uint64_t{1} << 47;
 
-/// Has the argument keep the object that the front end named.
+/// Makes the argument keep the object that the front end named.
 template <class T>
 Result<void> take_object(wire::ObjectId id, const ObjectTable<Object>& objects, Argument& argument) {
   FAIRGV_TRY(object, objects.get<T>(id));
@@ -77,7 +77,7 @@ bool is_released(const std::shared_ptr<const Argument>& argument) {
   return argument && argument->object && argument->object->is_released;
 }
 
-/// Has whatever uses it end with an error.
+/// An argument that makes every command that uses it fail.
 std::shared_ptr<const Argument> make_gone() {
   auto object = std::make_shared<Buffer>();
   object->error = CL_INVALID_KERNEL_ARGS;
@@ -87,7 +87,7 @@ std::shared_ptr<const Argument> make_gone() {
   return argument;
 }
 
-/// What follows from the arguments.
+/// Computes everything that follows from the arguments.
 void settle(ArgumentSet& set) {
   set.error = CL_SUCCESS;
   set.local_bytes = 0;

@@ -1,9 +1,9 @@
 // Kernel arguments that belong to launches instead of kernels.
 //
 // In OpenCL a launch takes the arguments that its kernel has when it is enqueued; here it is issued later. So
-// each launch holds the immutable set of its time (and with it the buffers), sets share what they have in
-// common, and only what differs from what the driver's kernel has is set before a launch is issued: nothing
-// at all for a program that launches the same thing again.
+// each launch holds the immutable set of its time (and with it the buffers), sets share their common
+// arguments, and only arguments that differ from those of the driver's kernel are set before a launch is
+// issued: nothing at all for a program that launches the same thing again.
 #pragma once
 
 #include <CL/cl.h>
@@ -36,11 +36,12 @@ struct Argument {
 struct ArgumentSet {
   std::vector<std::shared_ptr<const Argument>> arguments;
   cl_int error = CL_SUCCESS;  // of the first poisoned object among them
-  /// Of local memory, without what lies between the pieces: drivers have room for that beyond what they say.
+  /// Bytes of local memory, without the gaps between the pieces: drivers have room for the gaps beyond the
+  /// size that they report.
   std::uint64_t local_bytes = 0;
 };
 
-/// What updates refer to.
+/// The objects that updates refer to.
 struct ArgumentSources {
   const ObjectTable<Object>& objects;
   std::span<const std::byte> arena;
@@ -48,18 +49,18 @@ struct ArgumentSources {
 
 /// A copy of `before` with a call's updates. `takes` has an element for each argument. An Error if the front
 /// end should have known better: an index beyond it, something that the argument does not take, a value
-/// outside `values`, a pointer outside the arena, an id that is not of the kind it should be.
+/// outside `values`, a pointer outside the arena, an id of the wrong kind.
 Result<std::shared_ptr<const ArgumentSet>> updated(const ArgumentSet& before,
                                                    std::span<const wire::ArgumentUpdate> updates,
                                                    std::span<const std::byte> values,
                                                    std::span<const Takes> takes,
                                                    const ArgumentSources& sources);
 
-/// The same arguments without objects that the program has released: what uses them instead fails, until the
-/// program sets something else. `before` itself if there is none.
+/// The same arguments without objects that the program has released: launches that use them fail instead,
+/// until the program sets other arguments. `before` itself if there is none.
 std::shared_ptr<const ArgumentSet> without_released(const std::shared_ptr<const ArgumentSet>& before);
 
-/// What a driver's kernel has been given.
+/// The arguments that a driver's kernel has been given.
 class DriverArguments {
  public:
   /// Sets those of `wanted` that `kernel` does not have. CL_SUCCESS or the driver's error.

@@ -1,4 +1,4 @@
-// OpenCL as a back end, and what other back ends need of it: the devices that every worker names alike.
+// OpenCL as a back end, and its part that other back ends need: the devices that every worker names alike.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace fairgv::vgpu::opencl {
 
 Result<std::unique_ptr<BackEnd>> open_back_end(const session::WorkerOptions& options);
 
-/// Opens the drivers, which starts the threads of a CPU device, and gives each a core of its own if that is wanted. Of
-/// several devices they cannot be told apart.
+/// Opens the drivers, which starts the threads of a CPU device, and gives each a core of its own if that is
+/// wanted. Threads of several devices cannot be told apart.
 Result<Driver> open_driver(bool core_per_thread);
 
 /// The devices of the topology, as all workers name them.

@@ -30,7 +30,7 @@ bool fits(const wire::EnqueueCopyBufferToImage& call, const Buffer& buffer, cons
 bool fits(const wire::EnqueueFillImage& call, const Image& image);
 
 /// Whether a transfer's side in the arena, a range that lies there, is apart from the object's own memory. A
-/// direct buffer's is in the arena, too, and drivers copy as between what does not overlap. Of a part, the
+/// direct buffer's memory is in the arena, too, and drivers copy as if nothing overlapped. Of a part, the
 /// whole buffer counts: the front end's transfers go by memory of their own.
 bool is_apart(wire::ArenaRange range, const Buffer& buffer);
 bool is_apart(wire::ArenaRange range, const Image& image);

@@ -52,7 +52,7 @@ Result<std::vector<cl_sync_point_khr>> CommandBuffer::driver_points(
 }
 
 cl_kernel CommandBuffer::make_kernel(const Kernel& kernel, cl_int& failure) {
-  // PoCL 3.1 looks at the arguments of what it records before it looks whether they are there.
+  // PoCL 3.1 reads the arguments of a recorded launch before it checks whether they are there.
   const auto& given = kernel.arguments->arguments;
   const bool complete =
       given.size() == kernel.argument_count && std::find(given.begin(), given.end(), nullptr) == given.end();

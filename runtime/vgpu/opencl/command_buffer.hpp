@@ -1,4 +1,4 @@
-// A command buffer of the driver's (cl_khr_command_buffer), and what it needs to stay alive.
+// A command buffer of the driver's (cl_khr_command_buffer), with the objects that must stay alive.
 #pragma once
 
 #include <CL/cl_ext.h>
@@ -36,7 +36,7 @@ struct CommandBufferFunctions {
   bool complete() const;
 };
 
-/// What every clCommand* function ends with.
+/// The last arguments of every clCommand* function.
 struct RecordWaits {
   cl_uint count;
   const cl_sync_point_khr* list;  // null if count is 0
@@ -66,8 +66,9 @@ struct CommandBuffer final : ObjectOf<CommandBuffer, ObjectKind::command_buffer>
   cl_command_buffer_khr handle = nullptr;
   bool finalized = false;
   std::vector<cl_sync_point_khr> points;            // of the commands recorded so far
-  std::vector<std::shared_ptr<const Object>> uses;  // what they need
-  /// Each as a command of its own on a queue; barriers left out: all that is recorded before is in front.
+  std::vector<std::shared_ptr<const Object>> uses;  // that these commands need
+  /// Each recorded command as a command of its own on a queue. Barriers are left out: all earlier commands
+  /// come first anyway.
   std::vector<std::function<std::shared_ptr<QueueCommand>(const std::shared_ptr<Queue>&)>> steps;
   std::vector<const MadeCode*> code;  // of its launches, where the driver can be stopped; in their programs
   std::vector<std::shared_ptr<const ArgumentSet>> arguments;

@@ -1,4 +1,4 @@
-// How much transfers move, and which commands are expected to take the same time: launches of one function
+// The sizes of transfers, and the commands that are expected to take the same time: launches of one function
 // over the same range, whatever the arguments (FairGV, section 3.3.2), and transfers of about the same size.
 #pragma once
 
@@ -40,7 +40,7 @@ sched::CommandKind kind_of(const Call& call) {
   return kind_from({Call::opcode, static_cast<std::uint64_t>(std::bit_width(size_of(call)))});
 }
 
-/// The bytes of an element of what a command counts in elements; 1 for buffers.
+/// The bytes of one of the elements that a command counts; 1 for buffers.
 template <class... Objects>
 std::uint64_t element_bytes(const Objects&... objects) {
   std::uint64_t bytes = 1;

@@ -33,7 +33,7 @@ slicing::Extent choose_local_size(Kernel& kernel, cl_device_id device, const sli
   return chosen.local;
 }
 
-/// The launch as what can be cut, unless its kernel, its driver's or its own size forbid.
+/// The launch in a form that can be cut, unless its kernel, its driver or its size forbids that.
 std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const Launch::Range& range) {
   if (!kernel.sliced_program || kernel.error != CL_SUCCESS) return std::nullopt;
   slicing::Launch grid{.dimensions = range.dimensions};
@@ -110,7 +110,7 @@ std::int32_t QueueCommand::issue() {
 
 void QueueCommand::watch(CompletionSink& sink) {
   if (std::exchange(at_gate_, false)) {
-    // ended() has been asked for; but what it told the gate, it has not told the sink.
+    // ended() has been asked for, but it has told only the gate of the end, not the sink.
     if (const auto status = gate_->missed_with()) sink.completed(*this, *status < 0 ? *status : kComplete);
     return;
   }

@@ -23,14 +23,14 @@ inline std::array<std::size_t, 3> sizes(const wire::Extent3& extent) {
   return {extent.x, extent.y, extent.z};
 }
 
-/// The last three arguments of every clEnqueue*: what to wait for and where the event goes.
+/// The last three arguments of every clEnqueue*: the events to wait for, and the place of the new event.
 struct Waits {
   cl_uint count;
   const cl_event* list;  // null if count is 0
   cl_event* event;
 };
 
-/// What all commands of a queue have in common: the driver's event and its report.
+/// The common part of all commands of a queue: the driver's event and its report.
 class QueueCommand : public DeviceCommand {
  public:
   QueueCommand(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind)
@@ -41,7 +41,8 @@ class QueueCommand : public DeviceCommand {
   void watch(CompletionSink& sink) final;
   void flush() final { clFlush(queue_->handle.get()); }
   const CommandTimes* times() const final { return has_times_ ? &times_ : nullptr; }
-  /// To whom its event is shown, it has begun when `first` has, which ends before it. Before it is queued.
+  /// To observers of its event, this command has begun when `first` has, which ends before it. Call it before
+  /// the command is queued.
   void begins_with(std::shared_ptr<const QueueCommand> first) { first_ = std::move(first); }
   sched::CommandKind kind() const final { return kind_; }
 
@@ -49,7 +50,7 @@ class QueueCommand : public DeviceCommand {
   virtual cl_int enqueue(cl_command_queue queue, const Waits& waits) = 0;
   /// It has gone to the driver to be compiled.
   virtual void has_code() {}
-  /// Enqueues it behind what it depends on, and `start` if that is not null.
+  /// Enqueues it behind the commands that it depends on, and behind `start` if that is not null.
   cl_int enqueue_after(cl_event start);
   static void CL_CALLBACK ended(cl_event handle, cl_int status, void* command);
   void read_times(cl_event handle);
@@ -77,7 +78,7 @@ struct DriverCommand {
 template <class Enqueue, class Record>
 DriverCommand(Enqueue*, Record CommandBufferFunctions::*) -> DriverCommand<Enqueue, Record>;
 
-/// Hands a command to a queue of the driver's: `arguments` are those between the queue and the wait list.
+/// Hands a command to a queue of the driver's: `arguments`: the ones between the queue and the wait list.
 struct ToQueue {
   cl_command_queue queue;
   const Waits& waits;

@@ -1,5 +1,5 @@
 // Copies and fills, each described once: for a queue, which runs them, and for a command buffer, which
-// records them. The driver's two functions take the same arguments between what they begin and end with.
+// records them. The driver's two functions differ only in their first and last arguments.
 #pragma once
 
 #include <CL/cl.h>
@@ -46,8 +46,8 @@ struct Use {
   wire::ObjectId id;
 };
 
-/// What a copy or fill uses, and what it says: `send(to, objects...)` hands it over; `to` is one of the
-/// above.
+/// The objects that a copy or fill uses, and its arguments: `send(to, objects...)` hands it over; `to` is one
+/// of the above.
 template <class Send, class... T>
 struct Copy {
   Copy(Send how, Use<T>... what) : send(std::move(how)), uses(what...) {}
@@ -96,8 +96,8 @@ inline auto describe(const wire::EnqueueCopyImage& call) {
       Use<Image>{call.source}, Use<Image>{call.destination});
 }
 
-// An image that is a row of a buffer's elements is copied as what it is: some drivers (PoCL 3.1) do not
-// survive copying it as an image.
+// An image that is a row of a buffer's elements is copied as a buffer: some drivers (PoCL 3.1) do not survive
+// copying it as an image.
 
 inline auto describe(const wire::EnqueueCopyImageToBuffer& call) {
   return Copy(

@@ -7,7 +7,7 @@ Result<void> Handlers::handle_call(Executor::Loop& loop, Replies& replies, wire:
   return dispatch(*this, loop, replies, opcode, bytes, tag);
 }
 
-// Commands are only handed over: the specification lets callbacks enqueue what does not block.
+// Commands are only handed over: the specification lets callbacks enqueue commands that do not block.
 bool Handlers::is_brief(wire::Opcode opcode) const {
   switch (opcode) {
     case wire::EnqueueKernel::opcode:

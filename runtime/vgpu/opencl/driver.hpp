@@ -34,20 +34,20 @@ struct Device {
   cl_device_id id = nullptr;
   wire::PlatformIndex platform = 0;
   cl_device_type type = 0;
-  /// What is scheduled: itself, or the device that it is part of.
+  /// The device that is scheduled: this one, or the device that it is part of.
   wire::DeviceIndex root = 0;
   /// How often a device was split to make it.
   std::uint32_t depth = 0;
-  /// Of a sub-device: the driver's reference, and that of the device it was split from. Whatever the driver
-  /// makes for a sub-device must hold it.
+  /// Of a sub-device: the driver's reference, and that of the device it was split from. Every object that the
+  /// driver makes for a sub-device must hold it.
   std::shared_ptr<const void> owner;
 };
 
 /// Lists platforms and devices once; from then on only sub-devices come and go. The loop thread's.
 class Driver {
  public:
-  /// An Error if there is no platform or no device, which says what the loader does not: why drivers in the
-  /// folder OCL_ICD_VENDORS could not be opened.
+  /// An Error if there is no platform or no device. It says why drivers in the folder OCL_ICD_VENDORS could
+  /// not be opened, which the loader does not.
   static Result<Driver> open();
 
   const std::vector<Platform>& platforms() const { return platforms_; }
@@ -77,7 +77,8 @@ class Driver {
  private:
   /// The most sub-devices at a time.
   static constexpr std::size_t kMostSubDevices = 4096;
-  /// Each holds the one it was split from, and one of a single compute unit may be split again and again.
+  /// Each sub-device holds the device that it was split from, and a device of a single compute unit may be
+  /// split again and again.
   static constexpr std::uint32_t kDeepest = 16;
 
   wire::DeviceIndex free_index();

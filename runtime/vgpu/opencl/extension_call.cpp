@@ -15,7 +15,7 @@ namespace {
 using wire::Parameter;
 using wire::ParameterKind;
 
-/// The arguments as libffi takes them: a value for each, and private memory for what pointers lead to.
+/// The arguments as libffi takes them: a value for each, and private memory behind the pointers.
 class Arguments {
  public:
   Arguments(const wire::ExtensionSignature& signature, const wire::CallExtension& call)

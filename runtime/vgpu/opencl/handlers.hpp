@@ -176,11 +176,11 @@ class Handlers final : public CallHandler {
   Result<cl_device_id> device(wire::DeviceIndex index) const;
   /// The platform of the device that a queue is on.
   const Platform& platform_of(const Queue& queue) const;
-  /// Asks the queue's driver, once for each, what becomes of commands that wait for a failed event.
+  /// Asks the queue's driver, once per driver, how commands end that wait for a failed event.
   void learn_failed_waits(Queue& queue);
   /// A program by its id; a finished link's result is in it.
   Result<std::shared_ptr<Program>> program(wire::ObjectId id) const;
-  /// Has `job`, which returns a CL code, run on the slow lane and `completion` end with what it returns.
+  /// Runs `job` on the slow lane; `completion` ends with the CL code that the job returns.
   template <class Job>
   Result<void> run_build(wire::EventId completion, Job job);
   /// Where the range lies in this process; an Error if it is not in the arena, or shorter than `needed`.
@@ -191,25 +191,25 @@ class Handlers final : public CallHandler {
   /// The driver's handle for an object that an extension's function is called with; see FindHandle.
   Result<void*> driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const;
 
-  /// What makes the program's launches sliceable; null if nothing can.
+  /// The rewritten program that makes the program's launches sliceable; null if nothing can.
   std::shared_ptr<SlicedProgram> sliced_program(const Program& program);
 
   Result<void> marker(Work work, const wire::Command& command);
-  /// Charges an object of its own memory before the driver is asked for it; one that may not be made is
-  /// poisoned.
+  /// Charges an object with memory of its own before the driver is asked for it; an object that may not be
+  /// made is poisoned.
   template <class Made>
   Result<void> charge(Made& object, std::uint64_t bytes, bool front_end_hears);
   /// The buffer in whose part of the arena the range lies, or null.
   std::shared_ptr<Buffer> owner_of(wire::ArenaRange range) const;
 
-  /// Has the event of CreateBuffer::retired end with the buffer.
+  /// Makes the event of CreateBuffer::retired end with the buffer.
   Result<void> tell_when_gone(Buffer& buffer, wire::EventId retired);
 
   /// The kernel of a launch, with the arguments that came with the call.
   Result<std::shared_ptr<Kernel>> launched(const wire::EnqueueKernel& call);
 
   /// Records a command that uses `objects`: record(CommandBuffer&, const RecordWaits&) hands it to the
-  /// driver. What the driver said, or the error of a poisoned object.
+  /// driver. Returns the driver's answer, or the error of a poisoned object.
   template <class Record, class... Objects>
   Result<cl_int> record(const wire::Recording& recording, Record record, const Objects&... objects);
   /// For commands whose sender does not wait: a refusal poisons the buffer, and the command counts
@@ -236,7 +236,7 @@ class Handlers final : public CallHandler {
 
   static constexpr const char* kBeyondBounds = "it goes beyond the memory objects that it uses";
 
-  /// All that a command uses; an Error if one id names no such object.
+  /// All objects that a command uses; an Error if an id names no such object.
   template <class... Objects>
   Result<std::tuple<std::shared_ptr<Objects>...>> find(const std::tuple<Use<Objects>...>& uses) const;
 

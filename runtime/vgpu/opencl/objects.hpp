@@ -1,5 +1,5 @@
-// The worker's OpenCL objects, one class per kind, each owning its driver handle and sharing what it depends
-// on.
+// The worker's OpenCL objects, one class per kind, each owning its driver handle and sharing the objects that
+// it depends on.
 //
 // An object that the driver refused to make is poisoned: it has no handle and remembers the error, which
 // surfaces in the status of every command that uses it. The loop thread's, except that builds use a Program's
@@ -32,8 +32,8 @@
 
 namespace fairgv::vgpu::opencl {
 
-/// What a client's pointer is for. Never passed on from a client: the front end turns it into copies or
-/// shared memory.
+/// The flags that need a client's pointer. Never passed on from a client: the front end turns it into copies
+/// or shared memory.
 constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
 /// The properties that the driver's queue must share with the application's.
@@ -98,14 +98,14 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
 struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   static constexpr std::string_view kName = "buffer";
   std::shared_ptr<Context> context;
-  std::shared_ptr<Buffer> parent;  // whose memory it is, unless it has its own
+  std::shared_ptr<Buffer> parent;  // owns the memory, unless this has its own
   bool is_part = false;            // it is a sub-buffer; others with a parent lie in shared virtual memory
   wire::ArenaRange backing;        // of a direct buffer
   MemoryCharge charge;
   std::uint64_t bytes = 0;
   MemoryHandle handle;
-  /// Called once the driver's buffer is gone and its memory is free again, or empty. `is_headroom`: what it
-  /// was charged for is the front end's again.
+  /// Called once the driver's buffer is gone and its memory is free again, or empty. `is_headroom`: the bytes
+  /// that it was charged for are the front end's again.
   std::function<void(bool is_headroom)> when_gone;
 
   ~Buffer() override {
@@ -118,7 +118,7 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
 struct Image final : ObjectOf<Image, ObjectKind::image> {
   static constexpr std::string_view kName = "image";
   std::shared_ptr<Context> context;
-  std::shared_ptr<const Object> memory;  // whose memory it is, unless it has its own
+  std::shared_ptr<const Object> memory;  // owns the memory, unless this has its own
   std::uint32_t depth = 0;               // images below it, in whose memory it is
   std::shared_ptr<const Buffer> buffer;  // the same, of an image that is a buffer's row of elements
   MemoryCharge charge;                   // outlives the handle
@@ -141,7 +141,7 @@ struct Pipe final : ObjectOf<Pipe, ObjectKind::pipe> {
   MemoryHandle handle;
 };
 
-/// What a link on the slow lane makes.
+/// The result of a link on the slow lane.
 struct Linked {
   ProgramHandle handle;
   cl_int error = CL_SUCCESS;
@@ -155,7 +155,7 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
   std::shared_ptr<Linked> linking;  // until the loop thread has taken the result over
   SourceText source;                // null: it was made from something else
   bool is_intermediate = false;     // it was made from an intermediate language
-  /// What the next build or compilation may include; null: nothing.
+  /// The files that the next build or compilation may include; null: none.
   std::shared_ptr<IncludeFiles> includes;
   std::shared_ptr<IncludeFailure> include_failure;  // of the latest; null: it had nothing to include
   /// How it was last built, compiled or linked; null if not from sources alone.
@@ -163,7 +163,7 @@ struct Program final : ObjectOf<Program, ObjectKind::program> {
   std::shared_ptr<SlicedProgram> sliced;             // null without a recipe
   std::unordered_map<std::uint64_t, MadeCode> code;  // by what the driver tells apart; the loop thread's
 
-  /// Takes over what a link has made, once it has.
+  /// Takes over the result of a link, once it is there.
   void settle() {
     if (!linking || !linking->done.load(std::memory_order_acquire)) return;
     handle = std::move(linking->handle);
@@ -183,9 +183,9 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   std::vector<Takes> takes;  // by argument
   std::uint64_t local_bytes =
       0;  // of local memory, beside what arguments ask for; 0 also if the driver does not say
-  /// What the next launch uses.
+  /// The arguments of the next launch.
   std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();
-  /// What the driver's kernel has been given.
+  /// The arguments that the driver's kernel has been given.
   DriverArguments on_driver;
 
   /// Makes the kernels that run this one's launches in parts; null: they run whole, for this reason.
@@ -198,7 +198,7 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
     bool refused = false;  // with the executor's lock
   };
   std::array<Sliced, slicing::kMaxDimensions> sliced;
-  /// What choose_local_size() answered last.
+  /// The last answer of choose_local_size().
   struct LocalSize {
     cl_device_id device = nullptr;
     slicing::Extent global{}, local{};
@@ -210,7 +210,7 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
     MadeCode* made = nullptr;  // in the program
   } code;
 
-  /// Gives the driver's kernel what the next launch uses.
+  /// Gives the driver's kernel the arguments of the next launch.
   void apply_arguments() { on_driver.apply(handle.get(), arguments); }
   /// Lets go of arguments that the program has released; a launch that would use one fails.
   void forget_released_arguments();
@@ -224,7 +224,7 @@ cl_int first_error(const Objects&... objects) {
   return error;
 }
 
-/// CL_OUT_OF_RESOURCES if a launch would use more local memory than there is and the driver would not look.
+/// CL_OUT_OF_RESOURCES if a launch would use more local memory than there is and the driver would not notice.
 inline cl_int local_memory_error(const Kernel& kernel, const ArgumentSet& arguments, const Queue& queue) {
   const bool fits = kernel.local_bytes + arguments.local_bytes <= queue.local_bytes;
   return fits || arguments.local_bytes == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;

@@ -1,6 +1,6 @@
-// Whether the program's threads run together with its turns (GPU-centric coscheduling; FairGV, section 3.2.3): the
-// worker classifies its program and says in the turn page whom to wake, and the client spins or sleeps by what the
-// segment says. Externally synchronised.
+// Whether the program's threads run together with its turns (GPU-centric coscheduling; FairGV, section
+// 3.2.3): the worker classifies its program and names in the turn page the CPU to wake, and the client spins
+// or sleeps by the segment's hints. Externally synchronised.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class Interactive {
   /// `coscheduling` may be null: then nothing is done. Both outlive this.
   Interactive(session::DeviceTurn& turn, ring::Coscheduling* coscheduling) : turn_(turn), coscheduling_(coscheduling) {}
 
-  /// Once for each command. `cpu`: where the program was when it sent it. Says what the dispatcher needs to know when it
-  /// switches the session in the next time. A lone tenant is never switched in by the dispatcher, so it is here that its
-  /// turn becomes one to spin through.
+  /// Once for each command. `cpu`: where the program was when it sent it. Tells the dispatcher what it needs
+  /// to switch the session in the next time. The dispatcher never switches a lone tenant in, so a lone
+  /// tenant's turn becomes one to spin through here.
   void sent_command(std::uint32_t cpu, TimePoint now) {
     if (coscheduling_ != nullptr) classify(cpu, now);
   }
 
-  /// The device is not this session's any more. `last_use`: of it.
+  /// The device is not this session's any more. `last_use`: when the session last used it.
   void switch_out(TimePoint last_use) {
     if (coscheduling_ == nullptr) return;
     classifier_.suspend(last_use);

@@ -5,8 +5,8 @@
 
 namespace fairgv::vgpu {
 
-/// A long pause outside the turn teaches nothing: the program may just not have got a processor while another tenant
-/// had the device.
+/// A long pause outside the turn teaches nothing: the program may just not have got a processor while another
+/// tenant had the device.
 void Linger::comes_back(TimePoint now) {
   if (!pausing_since_) return;
   const Duration pause = now - *std::exchange(pausing_since_, std::nullopt);

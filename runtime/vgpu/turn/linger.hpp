@@ -1,5 +1,6 @@
-// For how long a contended turn is kept although its program has nothing to issue (FairGV, section 3.2.2, hybrid
-// spinning): the wait tunes itself to the program's pauses. Where long waits were in vain again and again there is none.
+// For how long a contended turn is kept although its program has nothing to issue (FairGV, section 3.2.2,
+// hybrid spinning): the wait tunes itself to the program's pauses. Where long waits were in vain again and
+// again there is none.
 //
 // Pure logic, not thread-safe: one owner.
 #pragma once
@@ -17,19 +18,19 @@ class Linger {
   /// Bounds of the wait. The paper spins 100,000 times, which is longer.
   static constexpr Duration kShortest = std::chrono::microseconds(20);
   static constexpr Duration kLongest = std::chrono::microseconds(500);
-  /// How many shorter pauses, about, it takes to forget a long one: among many short ones programs now and then pause
-  /// longer, and a turn given back for it comes again only after everybody else's. A program that is waited for in vain
-  /// is forgotten within a few turns.
+  /// The number of shorter pauses, about, after which a long pause is forgotten: among many short pauses
+  /// programs now and then pause longer, and a turn given back for that comes again only after everybody
+  /// else's. A program that is waited for in vain is forgotten within a few turns.
   static constexpr int kPausesRemembered = 64;
 
   /// The program has had nothing to issue since then.
   void pauses(TimePoint since) { pausing_since_ = since; }
-  /// It has work: the wait follows the longest of the lately seen pauses.
+  /// The program has work again: the wait follows the longest of the recent pauses.
   void comes_back(TimePoint now);
 
-  /// Begins to wait for the program, which pauses. False, and the wait was in vain: the turn is to be given back at
-  /// once, by the device's own thread as it reports the end. The loop thread would first have to wake up, which takes
-  /// as long as the shortest wait.
+  /// Begins to wait for the program, which pauses. False, and the wait was in vain: the turn is to be given
+  /// back at once, by the device's own thread as it reports the end. The loop thread would first have to wake
+  /// up, which takes as long as the shortest wait.
   bool begin();
   void stop() { until_.reset(); }
   /// The wait is over, in vain.
@@ -41,7 +42,7 @@ class Linger {
  private:
   Duration wait_ = kLongest;
   sched::ProbePace long_waits_;
-  std::optional<TimePoint> pausing_since_;  // the program's: from the end of its last command, in this turn or not
+  std::optional<TimePoint> pausing_since_;  // the end of the program's last command, in this turn or not
   std::optional<TimePoint> until_;
 };
 

@@ -1,4 +1,4 @@
-// What a device's issuer offers to the turn: the next command, and what the turn answers.
+// The next command that a device's issuer offers to the turn, and the turn's answer.
 #pragma once
 
 #include <chrono>
@@ -23,11 +23,11 @@ struct Offer {
       : kind(of_kind), part(is_part), ahead_from(may_go_ahead_from) {}
   sched::CommandKind kind;
   bool part;  // of a command that is cut: nothing else is in flight with it
-  /// In lone turns, from when on it may be issued although the part ahead of it has not ended.
+  /// In lone turns, the time from which it may be issued although the part ahead of it has not ended.
   std::optional<TimePoint> ahead_from;
 };
 
-/// What to issue next, or nothing if there is nothing.
+/// The command to issue next, or nothing if there is none.
 using Next = std::optional<Offer>;
 
 /// How many commands may be issued now, as far as the turn admits them; with 0, why not the next one.

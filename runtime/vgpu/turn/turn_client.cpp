@@ -71,7 +71,7 @@ void TurnClient::notice_due(TurnState state, TimePoint now) {
   if (state != TurnState::wanting) {
     due_until_.reset();
   } else if (announced) {
-    // The other's turn is about as long as its own last one was.
+    // The other session's turn is about as long as its last one.
     due_until_ = now + std::max(settings_.slice, meter_.slice()) / kDueFraction;
   }
 }
@@ -144,8 +144,8 @@ void TurnClient::want() {
   saw(TurnState::wanting);
   turn_.want();
   knock_();
-  // While the dispatcher wakes up and, mostly, somebody else has the device: a turn of one's own has no time
-  // for that.
+  // While the dispatcher wakes up and, mostly, another session has the device: a turn of this session has no
+  // time for that.
   if (settings_.rest) settings_.rest();
   rested_ = true;
 }

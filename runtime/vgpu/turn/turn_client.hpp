@@ -1,14 +1,15 @@
-// One device's turn, from the worker's side: asks for it, says how many commands may be handed to the driver now, and
-// gives it back when it is over.
+// One device's turn, from the worker's side: asks for it, says how many commands may be handed to the driver
+// now, and gives it back when it is over.
 //
-// Speaks the protocol of runtime/session/turn.hpp with the dispatcher; its invariant: between a command's issued() and
-// its completed() the state is busy or busy_asked. Two kinds of turn: lone ones (slice 0), which last as long as the
-// dispatcher does not ask for them, and contended ones, which end with their slice, or when the program has had nothing
-// to issue for a moment (Linger); that last, futile wait is not charged. What is measured is TurnMeter's.
+// Speaks the protocol of runtime/session/turn.hpp with the dispatcher; its invariant: between a command's
+// issued() and its completed() the state is busy or busy_asked. Two kinds of turn: lone ones (slice 0), which
+// last as long as the dispatcher does not ask for them, and contended ones, which end with their slice, or
+// when the program has had nothing to issue for a moment (Linger); that last, futile wait is not charged.
+// TurnMeter has the measurements.
 //
-// An asynchronous state machine without a clock: "synchronise" means that may_issue() permits nothing until completed()
-// has reported everything. Externally synchronised by the executor's lock, except changed(), which any thread may call
-// at any time.
+// An asynchronous state machine without a clock: "synchronise" means that may_issue() permits nothing until
+// completed() has reported everything. Externally synchronised by the executor's lock, except changed(),
+// which any thread may call at any time.
 #pragma once
 
 #include <atomic>
@@ -27,8 +28,8 @@ namespace fairgv::vgpu {
 
 class TurnClient {
  public:
-  /// Part of a slice: how long a worker stays awake for a turn that was announced. The other's turn ends
-  /// within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
+  /// Part of a slice: how long a worker stays awake for a turn that was announced. The turn of the other
+  /// session ends within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
   static constexpr int kDueFraction = 5;
 
   /// `knock` tells the dispatcher to look at this turn. The page outlives this.
@@ -41,8 +42,8 @@ class TurnClient {
   /// Whether it may follow what is already issued, once may_issue() was not 0.
   bool admits(const Offer& next) const { return meter_.admits(next); }
 
-  /// What is admitted is about to be handed to the driver; at most as often as may_issue() allowed. `cpu`:
-  /// where the program was when it sent it.
+  /// The admitted command is about to be handed to the driver; at most as often as may_issue() allowed.
+  /// `cpu`: the processor on which the program ran when it sent the command.
   void issued(const Offer& next, std::uint32_t cpu, TimePoint now);
 
   /// See TurnMeter.
@@ -51,7 +52,7 @@ class TurnClient {
     meter_.completed(commands, launches, now);
   }
 
-  /// Call after issuing and after completions: ends what is over (a sample, a free run, the turn).
+  /// Call after issuing and after completions: ends a sample, a free run or the turn, if it is over.
   void settle(const Next& next, TimePoint now);
 
   /// Whether the loop thread should come and issue the next command now.
@@ -69,7 +70,7 @@ class TurnClient {
   /// Until when the turn is kept although there is nothing to issue; then call settle().
   std::optional<TimePoint> lingers_until() const { return linger_.until(); }
 
-  /// Whether a command that came now could be issued at once, in a turn that nobody wants back.
+  /// Whether a command that came now could be issued at once, in a turn that has not been asked for.
   bool holds_turn() const {
     const session::TurnState state = turn_.look();
     return state == session::TurnState::held || state == session::TurnState::busy;
@@ -95,7 +96,7 @@ class TurnClient {
   }
 
  private:
-  /// What was seen or made, so that changed() knows it: the caller acts on every state.
+  /// Notes a state that was seen or made, so that changed() knows it: the caller acts on every state.
   session::TurnState saw(session::TurnState state) {
     seen_.store(static_cast<std::uint32_t>(state), std::memory_order_relaxed);
     return state;

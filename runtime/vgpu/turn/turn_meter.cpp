@@ -114,14 +114,15 @@ std::uint64_t TurnMeter::in_flight_limit() const {
 
 bool TurnMeter::has_drained() const {
   const std::uint64_t limit = in_flight_limit();
-  // By the clock a driver's queue is to be nearly full, as without FairGV: that is what such a policy gives
+  // By the clock a driver's queue is to be nearly full, as without FairGV: such a policy gives queued work
   // away.
   const std::uint64_t drained = depth_ > 0 ? std::max<std::uint64_t>(1, limit / 4) : (limit + 1) / 2;
   return in_flight_ + drained <= limit;
 }
 
 std::uint64_t TurnMeter::observe_every() const {
-  // Half of what is in flight has to be seen to end; contended, more costs the device's own threads time.
+  // Half of the commands in flight have to be seen to end; in contended turns, more costs the device's own
+  // threads time.
   if (contended()) return std::clamp<std::uint64_t>(in_flight_limit() / 3, 1, 64);
   return std::max<std::uint64_t>(1, in_flight_limit() / 8);
 }
@@ -147,8 +148,8 @@ std::optional<Duration> TurnMeter::overrun_by_one(bool asked, TimePoint now) con
   return held > (contended() ? slice_ : settings_.slice) ? std::optional(held) : std::nullopt;
 }
 
-/// Of a contended turn. Nothing is published that may turn out to have been stolen: the dispatcher takes
-/// nothing back, and what it would make good later might be claimed when it is nobody's debt any more.
+/// Of a contended turn. Time that may turn out to have been stolen is not published: the dispatcher takes
+/// nothing back, and a later correction might come when there is no debt left to reduce.
 void TurnMeter::charge_so_far(TimePoint now) {
   const Duration unused = unused_ + (in_flight_ == 0 ? now - unused_from_ : Duration::zero());
   const Duration stolen = settings_.stolen ? settings_.stolen(unused) : Duration::zero();
@@ -162,13 +163,14 @@ void TurnMeter::publish_used(Duration used) {
   publish(turn_.used_ns, static_cast<std::uint64_t>(published_.count()));
 }
 
-/// Commands whose time publish_used() does not have yet are under way since then; the epoch: none are.
+/// Publishes since when commands are under way whose time publish_used() does not have yet; the epoch: none
+/// are.
 void TurnMeter::publish_under_way(TimePoint since) {
   publish(turn_.under_way_since_ns, static_cast<std::uint64_t>(since.time_since_epoch().count()));
 }
 
-/// Only reported, never charged: a program could otherwise save what lies between issuing and starting by asking
-/// for timestamps.
+/// Only reported, never charged: a program could otherwise save the time between issuing and starting by
+/// asking for timestamps.
 void TurnMeter::cross_check(Duration measured) {
   const EventSpan& run = run_by_events_;
   if (run.commands == 0 || run.commands != run_commands_) return;

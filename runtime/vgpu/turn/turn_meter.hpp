@@ -1,16 +1,17 @@
-// Measures the device time of one device's turns, says how many commands may be under way in one, and counts what
-// ended: everything of a turn but who has it (TurnClient) and how long it is kept unused (Linger).
+// Measures the device time of one device's turns, says how many commands may be under way in a turn, and
+// counts the commands that ended: everything about a turn but who has it (TurnClient) and how long it is kept
+// unused (Linger).
 //
-// - Lone turns (slice 0): commands flow freely, but only as many are in flight as are predicted to fill one slice, so
-//   that a newcomer is served within one; by the clock, as many as the dispatcher says, however long they are. Charged:
-//   the intervals in which commands were in flight.
-// - Contended turns: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from issue to
-//   completion; those of known kinds run freely as long as they are expected to fit the slice, and one synchronisation
-//   after the last measures them all (FairGV, section 3.3.2). Charged: from the first issue to the last completion,
-//   without what others have stolen of it (a CPU device).
+// - Lone turns (slice 0): commands flow freely, but only as many are in flight as are predicted to fill one
+//   slice, so that a newcomer is served within one; by the clock, as many as the dispatcher says, however
+//   long they are. Charged: the intervals in which commands were in flight.
+// - Contended turns: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from
+//   issue to completion; commands of known kinds run freely as long as they are expected to fit the slice,
+//   and one synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: the time from
+//   the first issue to the last completion, without the time that others have stolen (a CPU device).
 //
-// What it publishes in the turn page is written in an order that TurnClient's transitions complete. Without a clock;
-// externally synchronised.
+// It writes to the turn page in an order that TurnClient's transitions complete. Without a clock; externally
+// synchronised.
 #pragma once
 
 #include <atomic>
@@ -28,11 +29,11 @@
 namespace fairgv::vgpu {
 
 struct TurnSettings {
-  Duration slice = sched::TurnPlan::kDefaultSlice;  // what a lone turn keeps in flight at most, as predicted
+  Duration slice = sched::TurnPlan::kDefaultSlice;  // the most that a lone turn keeps in flight, as predicted
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;
-  /// How much of the time since watch_for_theft() the device was kept from its work by others, if it had none
+  /// For how much of the time since watch_for_theft() others kept the device from its work, if it had no work
   /// for `unused`. `rested`: nothing was under way since rest(), which is called while there is time. All or
-  /// none.
+  /// none of these functions.
   std::function<void()> rest{};
   std::function<void(bool rested)> watch_for_theft{};
   std::function<Duration(Duration unused)> stolen{};
@@ -46,8 +47,7 @@ class TurnMeter {
   /// wakes up.
   static constexpr std::uint64_t kLeastInFlight = sched::TurnPlan::kLeastInFlight;
   static constexpr std::uint64_t kMostInFlight = sched::TurnPlan::kMostInFlight;
-  /// How often in a slice what others have stolen is looked at: it takes system calls for each thread of the
-  /// device.
+  /// How often in a slice stolen time is looked at: a look takes system calls for each thread of the device.
   static constexpr int kStolenLooks = 4;
 
   TurnMeter(session::DeviceTurn& turn, const TurnSettings& settings)
@@ -70,23 +70,23 @@ class TurnMeter {
   session::TurnWait refuses(const Offer& next) const;
   void issued(const Offer& next, TimePoint now);
   /// By the device's clock, in nanoseconds, one of the commands that completed() is about to report ran from
-  /// `started` to `ended`: for the cross-check of what is measured.
+  /// `started` to `ended`: for the cross-check of the measurements.
   void ran(std::uint64_t started, std::uint64_t ended);
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
-  /// Of a contended turn in which nothing is under way: what was issued is measured.
+  /// Of a contended turn in which nothing is under way: the issued commands are measured.
   void close_run();
-  /// Of a contended turn: the slice is used up. The plan counts the measured runs; the pauses between them must not
-  /// stretch the turn either.
+  /// Of a contended turn: the slice is used up. The plan counts the measured runs; the pauses between them
+  /// must not stretch the turn either.
   bool spent() const { return (issued_any_ && in_turn() >= slice_) || plan_->over(); }
   /// The turn is about to be given back: its use is final.
   void end(TimePoint now);
 
   std::uint64_t in_flight() const { return in_flight_; }
   std::uint64_t in_flight_limit() const;
-  /// Whether enough has ended for the next to be worth the loop thread's waking up. A turn lets half of its limit
-  /// drain first, by the clock a quarter: waking the loop is some 20 us in which the driver's thread, which is the
-  /// device where that is a CPU, does nothing else.
+  /// Whether enough has ended for the next to be worth the loop thread's waking up. A turn lets half of its
+  /// limit drain first, by the clock a quarter: waking the loop is some 20 us in which the driver's thread,
+  /// which is the device where that is a CPU, does nothing else.
   bool has_drained() const;
   /// How many commands may go by unobserved, so that the next completion still comes in time.
   std::uint64_t observe_every() const;
@@ -97,12 +97,12 @@ class TurnMeter {
 
   // ---- for commands that are cut
 
-  /// A launch has run whole, and took at most this. In lone turns nothing better is known: so a program that
-  /// was alone so far does not have its short launches measured in parts when others come.
+  /// A launch has run whole, and took at most this. In lone turns nothing better is known. With this, the
+  /// short launches of a program that was alone so far are not measured in parts when others come.
   void ran_whole(sched::CommandKind kind, Duration at_most);
-  /// What a command took in all its parts.
+  /// The time that a command took in all its parts.
   void ran_in_parts(sched::CommandKind kind, Duration used) { history_.sampled(kind, used); }
-  /// What is expected of a command of this kind, from however few samples.
+  /// The time that is expected of a command of this kind, from however few samples.
   std::optional<Duration> expected(sched::CommandKind kind) const { return history_.estimate(kind); }
   /// How long a part may be now; nothing while the tenant has the device to itself.
   std::optional<slicing::Slice> room() const;
@@ -115,7 +115,7 @@ class TurnMeter {
   void charge_so_far(TimePoint now);
   void publish_used(Duration used);
   void publish_under_way(TimePoint since);
-  /// Statistics and running totals: whoever reads them needs no order.
+  /// Statistics and running totals: their readers need no order.
   static void publish(std::atomic<std::uint64_t>& to, std::uint64_t value) {
     to.store(value, std::memory_order_relaxed);
   }
@@ -138,13 +138,13 @@ class TurnMeter {
   std::optional<sched::TurnPlan> plan_;
   Duration slice_{0};
   std::uint64_t depth_ = 0;   // of a turn by the clock
-  TimePoint stolen_until_{};  // what was stolen is known of what had ended by then
+  TimePoint stolen_until_{};  // stolen time is known up to here
   Duration unused_{0};        // for so long nothing was under way
   TimePoint unused_from_{};   // and, while nothing is, since then
   bool issued_any_ = false;
   TimePoint run_began_{};  // first issue since the last synchronisation
   std::uint64_t run_commands_ = 0;
-  /// What the device's clock says of this run.
+  /// The device clock's times of this run.
   struct EventSpan {
     std::uint64_t commands = 0, first = 0, last = 0;
   } run_by_events_;

@@ -12,7 +12,7 @@
 
 namespace fairgv::wire {
 
-/// Buffer to arena. Also what a map that keeps the contents does.
+/// Buffer to arena. A map that keeps the contents does the same.
 struct EnqueueReadBuffer {
   FAIRGV_CALL(EnqueueReadBuffer, 0x0601, void)
   Command command;
@@ -22,7 +22,7 @@ struct EnqueueReadBuffer {
   FAIRGV_FIELDS(command, buffer, offset, to)
 };
 
-/// Arena to buffer. Also what unmapping a written region does.
+/// Arena to buffer. Unmapping a written region does the same.
 struct EnqueueWriteBuffer {
   FAIRGV_CALL(EnqueueWriteBuffer, 0x0602, void)
   Command command;
@@ -81,8 +81,8 @@ struct EnqueueFillBuffer {
   FAIRGV_FIELDS(command, buffer, offset, bytes, pattern)
 };
 
-/// Whether the driver takes a command that moves no bytes of the buffer: a read, write, copy or fill, which
-/// some take and others do not. Nothing runs.
+/// Whether the driver takes a command that moves no bytes of the buffer: a read, write, copy or fill of 0
+/// bytes, which some drivers take and others do not. Nothing runs.
 struct CheckEmptyCommand {
   FAIRGV_CALL(CheckEmptyCommand, 0x061F, StatusReply)
   ObjectId queue;

@@ -1,4 +1,4 @@
-// What a declaration of a call is made of; calls.hpp has the rules of the protocol.
+// The building blocks of a call's declaration; calls.hpp has the rules of the protocol.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ struct InfoReply {
   FAIRGV_FIELDS(error, value)
 };
 
-/// Answer of a call that may fail in an honest program and has nothing else to tell: a CL code. An id that
-/// the call was to give to an object then names a poisoned one, which the front end releases.
+/// Answer of a call that may fail in an honest program and has nothing else to tell: a CL code. The id of an
+/// object that the call was to make then names a poisoned object, which the front end releases.
 struct StatusReply {
   std::int32_t error = 0;
   FAIRGV_FIELDS(error)

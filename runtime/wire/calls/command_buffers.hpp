@@ -24,15 +24,15 @@ struct CreateCommandBuffer {
   FAIRGV_FIELDS(id, queue, flags)
 };
 
-/// What every recorded command has. Commands are numbered from 1 in the order in which they were recorded:
-/// that number is the command's sync point.
+/// The common part of every recorded command. Commands are numbered from 1 in the order in which they were
+/// recorded: that number is the command's sync point.
 struct Recording {
   ObjectId command_buffer;
   std::span<const std::uint32_t> wait_list;
   FAIRGV_FIELDS(command_buffer, wait_list)
 };
 
-/// A command, recorded: says what to do as the enqueued one does. The Command in it is not looked at.
+/// A recorded command: the same fields as the enqueued command's. The Command in it is not looked at.
 template <class Enqueued>
 struct Recorded {
   Recording recording;
@@ -56,7 +56,7 @@ struct RecordKernel : Recorded<EnqueueKernel> {
   FAIRGV_CALL(RecordKernel, 0x0905, void)
 };
 
-// Which commands on images a driver records only it knows, so its answer is waited for. A command that it
+// Only the driver knows which commands on images it records, so its answer is waited for. A command that it
 // refused is not recorded.
 
 struct RecordCopyBufferToImage : Recorded<EnqueueCopyBufferToImage> {

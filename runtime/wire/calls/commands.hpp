@@ -1,4 +1,4 @@
-// What every command of a queue has, and the commands that never reach the driver.
+// The common part of every command of a queue, and the commands that never reach the driver.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace fairgv::wire {
 
-/// What every command has. On a queue with profiling, `completion` also receives the times.
+/// The common part of every command. On a queue with profiling, `completion` also receives the times.
 struct Command {
   ObjectId queue;
   EventId completion;
@@ -42,8 +42,8 @@ struct EnqueueNothing {
 };
 
 /// The front end's own access to a buffer that lies in the arena. Never reaches the driver and needs no turn;
-/// it depends on others as any command does. When all of that has ended, its slot says
-/// CL_RUNNING: the front end may touch the buffer until it sends EndAccess.
+/// it depends on other commands as any command does. When these have ended, its slot says CL_RUNNING: the
+/// front end may touch the buffer until it sends EndAccess.
 struct EnqueueAccess {
   FAIRGV_CALL(EnqueueAccess, 0x0630, void)
   Command command;

@@ -1,4 +1,4 @@
-// Platforms and devices: what there is, what the driver says of it, devices split in parts.
+// Platforms and devices: the lists, the driver's answers about them, devices split in parts.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ struct SubDevicesReply {
   FAIRGV_FIELDS(error, count, devices)
 };
 
-/// Splits a device. The worker gives each new sub-device an index, which is as good as one of the topology
-/// in every call until ReleaseSubDevice.
+/// Splits a device. The worker gives each new sub-device an index, which every call takes like an index of
+/// the topology until ReleaseSubDevice.
 struct CreateSubDevices {
   FAIRGV_CALL(CreateSubDevices, 0x0010, SubDevicesReply)
   DeviceIndex device = 0;

@@ -1,4 +1,4 @@
-// Events. Those of commands are made by the command that names them.
+// Events. A command that names an event makes it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct SetUserEventStatus {
   FAIRGV_FIELDS(event, status)
 };
 
-/// The most notices that a front end may have asked for and not taken; who asks for more breaks the protocol.
+/// The most notices that a front end may have asked for and not taken; a front end that asks for more breaks
+/// the protocol.
 inline constexpr std::uint64_t kMostNotices = std::uint64_t{1} << 20;
 
 /// Asks for one EventReached notice when the event's status is `status` or lower (further on, or an error).

@@ -29,8 +29,8 @@ struct ExtensionReply {
 
 /// Calls a function of the table of signatures. `scalars` has one element for each argument: the number, the
 /// raw ObjectId or the DeviceIndex + 1 of a handle (0: null), 1 or 0 for a pointer that is there or is null.
-/// `contents` has what the pointers that are there lead to, one after the other: also what the out-arguments
-/// hold before the call, so that what the driver does not write stays as it is.
+/// `contents` has the bytes behind the pointers that are there, one after the other: also those of
+/// out-arguments before the call, so that bytes which the driver does not write stay as they are.
 struct CallExtension {
   FAIRGV_CALL(CallExtension, 0x0981, ExtensionReply)
   PlatformIndex platform = 0;

@@ -12,7 +12,7 @@
 namespace fairgv::wire {
 
 /// A box of an image to the arena. `origin` and `region` are in elements, in the driver's coordinates;
-/// pitches are those in the arena, 0: no gaps. Also what a map that keeps the contents does.
+/// pitches are those in the arena, 0: no gaps. A map that keeps the contents does the same.
 struct EnqueueReadImage {
   FAIRGV_CALL(EnqueueReadImage, 0x0610, void)
   Command command;

@@ -9,8 +9,8 @@
 
 namespace fairgv::wire {
 
-/// A cl_image_format and what of a cl_image_desc the worker needs. Contents travel without gaps, so only an
-/// image that lies in another memory object has a row pitch of its own.
+/// A cl_image_format, and the part of a cl_image_desc that the worker needs. Contents travel without gaps, so
+/// only an image that lies in another memory object has a row pitch of its own.
 struct ImageDescription {
   std::uint32_t channel_order = 0;
   std::uint32_t channel_type = 0;
@@ -39,7 +39,7 @@ struct CreateImage {
   FAIRGV_FIELDS(id, context, flags, description, initial)
 };
 
-/// An image in the memory of a buffer or of another image. Which ones a driver takes only it knows.
+/// An image in the memory of a buffer or of another image. Only the driver knows which ones it takes.
 struct CreateImageFromMemory {
   FAIRGV_CALL(CreateImageFromMemory, 0x0312, StatusReply)
   ObjectId id;

@@ -64,7 +64,7 @@ struct GetKernelWorkGroupInfo {
 };
 
 /// The most room that is offered for a sub-group query's answer, and the longest input: far more than any
-/// query has, so that an application which offers more hears the same.
+/// query has, so that an application which offers more gets the same answer.
 inline constexpr std::uint64_t kLongestSubGroupAnswer = 4096;
 inline constexpr std::uint64_t kLongestSubGroupInput = 64;
 
@@ -109,7 +109,7 @@ struct ArgumentUpdate {
   std::uint64_t position = 0;
 };
 
-/// What a launch would say of the kernel's arguments, without one: for queries that depend on them.
+/// Sets the kernel's arguments as a launch would, without a launch: for queries that depend on them.
 struct SetKernelArguments {
   FAIRGV_CALL(SetKernelArguments, 0x0511, void)
   ObjectId kernel;

@@ -20,8 +20,8 @@ struct CreateBuffer {
   /// is the front end's again when `retired` has ended: the buffer and all that used it are gone. Without
   /// such an event the front end keeps the range by other means (a buffer in shared virtual memory).
   ArenaRange backing = {};
-  /// Ends with CL_COMPLETE if what the buffer was charged for is the front end's to use again
-  /// (ReserveMemory), with kMemoryGivenBack if not.
+  /// Ends with CL_COMPLETE if the front end may use the buffer's bytes again (ReserveMemory), with
+  /// kMemoryGivenBack if not.
   EventId retired = {};
   FAIRGV_FIELDS(id, context, flags, bytes, initial, backing, retired)
 };
@@ -36,7 +36,7 @@ struct CreateSubBuffer {
   FAIRGV_FIELDS(id, parent, flags, origin, bytes)
 };
 
-/// Whether the driver makes such a part, which is asked where the specification leaves it to the driver.
+/// Whether the driver makes such a part. Asked where the specification leaves it to the driver.
 struct CheckSubBuffer {
   FAIRGV_CALL(CheckSubBuffer, 0x0306, StatusReply)
   ObjectId parent;
@@ -48,7 +48,7 @@ struct CheckSubBuffer {
 
 inline constexpr std::int32_t kMemoryGivenBack = -1;
 
-/// The most that a session keeps of what it was granted and does not use.
+/// The most granted bytes that a session keeps without using them.
 inline constexpr std::uint64_t kMostHeadroom = std::uint64_t{2} << 20;
 
 struct MemoryReply {
@@ -56,14 +56,14 @@ struct MemoryReply {
   FAIRGV_FIELDS(bytes)
 };
 
-/// Asks for device memory, on every device of a set: `bytes` that the front end needs beyond what it has, and
-/// `headroom` more for what comes next. The answer says how much was granted: both, only `bytes`, or none.
+/// Asks for device memory, on every device of a set: `bytes` that the front end needs beyond its headroom,
+/// and `headroom` more for later objects. The answer says how much was granted: both, only `bytes`, or none.
 ///
-/// What was granted is the session's headroom. Creating an object of its own memory takes the object's bytes
-/// out of it, on every device of the context: buffers their size, unless they lie in shared virtual memory;
-/// images image_bytes(); pipes pipe_bytes(). A front end that has sent this call once must have reserved what
-/// it creates: else it breaks the protocol. For one that never did, the worker asks the daemon itself, and
-/// poisons what it may not make.
+/// The granted bytes are the session's headroom. Creating an object with memory of its own takes the object's
+/// bytes out of it, on every device of the context: buffers their size, unless they lie in shared virtual
+/// memory; images image_bytes(); pipes pipe_bytes(). A front end that has sent this call once must have
+/// reserved the bytes of what it creates: else it breaks the protocol. For a front end that never sent it,
+/// the worker asks the daemon itself, and poisons objects that it may not make.
 struct ReserveMemory {
   FAIRGV_CALL(ReserveMemory, 0x0302, MemoryReply)
   std::uint64_t devices = 0;  // bit d: device d of the topology
@@ -72,7 +72,7 @@ struct ReserveMemory {
   FAIRGV_FIELDS(devices, bytes, headroom)
 };
 
-/// Gives back of what was granted and is not used.
+/// Gives back granted bytes that are not used.
 struct ReturnMemory {
   FAIRGV_CALL(ReturnMemory, 0x0303, void)
   std::uint64_t devices = 0;
@@ -87,13 +87,14 @@ struct GetMemoryLeft {
   FAIRGV_FIELDS(device)
 };
 
-/// How AwaitMemory ends if nothing more comes by itself. What came back before that may do nevertheless.
+/// The end of AwaitMemory if nothing more comes by itself. The memory that came back before may be enough
+/// nevertheless.
 inline constexpr std::int32_t kNothingOnItsWay = -1;
 
-/// Has `answer` end as soon as it is worth asking again for memory that was refused: objects that the front
-/// end has released hold it, and the commands that keep them end without the program's doing. CL_COMPLETE: as
-/// much as was missing has come back. A session has one such call open at a time. Of both front ends, if the
-/// welcome names kMemoryWaits.
+/// Ends `answer` as soon as it is worth asking again for memory that was refused: released objects hold it,
+/// and the commands that keep them end without the program's doing. CL_COMPLETE: as much as was missing has
+/// come back. A session has one such call open at a time. Of both front ends, if the welcome names
+/// kMemoryWaits.
 struct AwaitMemory {
   FAIRGV_CALL(AwaitMemory, 0x0305, void)
   EventId answer;

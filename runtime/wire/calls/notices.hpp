@@ -1,4 +1,4 @@
-// Notices: what the worker tells the front end unasked, on the notice ring.
+// Notices: messages of the worker to the front end that answer no call, on the notice ring.
 #pragma once
 
 #include <cstdint>

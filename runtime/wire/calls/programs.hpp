@@ -64,7 +64,8 @@ struct SetSpecializationConstant {
   FAIRGV_FIELDS(program, constant, value)
 };
 
-/// Something of the file system that the program sees. Its path is absolute, without links, "." and "..".
+/// A file, folder or link of the file system that the program sees. Its path is absolute, without links, "."
+/// and "..".
 struct IncludePlace {
   enum Kind : std::uint32_t { file, folder, link };
   std::uint32_t kind = file;
@@ -76,8 +77,8 @@ struct IncludePlace {
 /// In texts, `#include "/a/b.h"` is "fairgv-root/a/b.h": the driver's own view has no such path.
 inline constexpr std::string_view kIncludeRoot = "fairgv-root";
 
-/// What the next build or compilation of the program may include, read by the program's own process. Several
-/// of these add up. Only if the daemon has named session::kIncludes.
+/// The files that the next build or compilation of the program may include, read by the program's own
+/// process. Several such calls add up. Only if the daemon has named session::kIncludes.
 struct ProvideIncludes {
   FAIRGV_CALL(ProvideIncludes, 0x0416, void)
   ObjectId program;
@@ -154,8 +155,8 @@ struct GetProgramDevices {
   FAIRGV_FIELDS(program)
 };
 
-/// Whether the driver calls functions of the application when a program is gone: what
-/// clSetProgramReleaseCallback answers. The front end calls them itself.
+/// Whether the driver calls functions of the application when a program is gone: the answer of
+/// clSetProgramReleaseCallback. The front end calls them itself.
 struct CheckReleaseCallback {
   FAIRGV_CALL(CheckReleaseCallback, 0x0417, StatusReply)
   ObjectId program;

@@ -41,8 +41,8 @@ struct CreateQueue {
   FAIRGV_FIELDS(id, context, device, properties)
 };
 
-/// Whether the driver makes such a queue: asked for properties that the device does not name, which some
-/// drivers take, and Mesa's by one of its two functions.
+/// Whether the driver makes such a queue. Asked for properties that the device does not name: some drivers
+/// take them, Mesa's by one of its two functions only.
 struct CheckQueue {
   FAIRGV_CALL(CheckQueue, 0x0202, StatusReply)
   ObjectId context;

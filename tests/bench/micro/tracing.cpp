@@ -1,4 +1,4 @@
-// What the calls that record a trace cost where they stand, while nobody traces and while somebody does.
+// The cost of the calls that record a trace, in place, while nobody traces and while somebody does.
 //
 // To reach: 0.1 % of a launch while nobody does, which of the shortest kernels that are measured elsewhere
 // (21 us) is 21 ns. Run a release build:
@@ -33,7 +33,7 @@ void end_of_a_command(benchmark::State& state, bool traced) {
     now += std::chrono::microseconds(21);
     tracer.ended(command, now);
     tracer.write_ended(now);
-    // What the daemon's thread does is not the program's cost, but for the ring that it empties.
+    // The work of the daemon's thread is not the program's cost, but for the ring that it empties.
     ring::RecordHeader header{};
     std::span<const std::byte> payload;
     if (traced && reader.peek(header, payload) == ring::RingConsumer::Next::record) {

@@ -1,5 +1,5 @@
-// An OpenCL program for `fairgv bench api`: what one call of each of the most used entry points costs the
-// thread that makes it. Prints one JSON object, nanoseconds by name. It knows nothing of FairGV.
+// An OpenCL program for `fairgv bench api`: the cost of one call of each of the most used entry points for
+// the calling thread. Prints one JSON object, nanoseconds by name. It knows nothing of FairGV.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -50,7 +50,7 @@ class Probe {
   template <class Call, class Tidy>
   void measure(const char* name, int count, Call&& call, Tidy&& tidy) {
     std::array<double, kBatches> times{};
-    call(), tidy();  // what is fetched or allocated once is no cost of a call
+    call(), tidy();  // one-time fetches and allocations are no cost of a call
     for (double& time : times) {
       const auto start = Clock::now();
       for (int i = 0; i < count; ++i) call();

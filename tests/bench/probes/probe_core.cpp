@@ -20,7 +20,7 @@ constexpr int kRounds = 2'000;  // some microseconds: short beside a time slice,
 /// Six chains, because a core of today begins four to six additions a cycle.
 void add() {
   std::uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
-  // Nothing is to be known of the sums, or the compiler would add once.
+  // The compiler must know nothing of the sums, or it would add once.
   const auto keep = [](std::uint64_t& sum) { asm volatile("" : "+r"(sum)); };
   for (int round = 0; round < kRounds; ++round) {
     for (std::uint64_t* sum : {&a, &b, &c, &d, &e, &f}) {
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   for (auto slice = start + kSlice; slice <= end; slice += kSlice) {
     const auto shortest = shortest_until(slice);
-    // Others had the core all the time.
+    // Other threads had the core all the time.
     if (shortest == std::chrono::nanoseconds::max()) continue;
     std::printf("%.6f %lld\n", std::chrono::duration<double>(slice.time_since_epoch()).count(),
                 static_cast<long long>(shortest.count()));

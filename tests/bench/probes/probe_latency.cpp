@@ -1,8 +1,7 @@
 // An OpenCL program for `fairgv bench latency` and `fairgv bench crowd`. It knows nothing of FairGV.
 //
 //   fairgv-probe-latency wake COUNT SEED   COUNT times: sleeps for 5 to 40 ms, launches a kernel that does
-//   next
-//                                          to nothing and waits for it; prints how long that took
+//                                          next to nothing and waits for it; prints how long that took
 //   fairgv-probe-latency idle              opens the device, launches once, says so, and sleeps until killed
 #include <unistd.h>
 

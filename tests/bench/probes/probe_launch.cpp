@@ -1,8 +1,9 @@
 // An OpenCL program for `fairgv bench launch` and `fairgv bench syscalls`: launches a kernel that does next
-// to nothing, and prints what that cost. It knows nothing of FairGV.
+// to nothing, and prints the cost. It knows nothing of FairGV.
 //
 //   fairgv-probe-launch one-way N   N launches, then one clFinish: launches per second, and the cost of
-//   enqueuing fairgv-probe-launch finish N    N times a launch and a clFinish: median latency
+//                                   enqueuing
+//   fairgv-probe-launch finish N    N times a launch and a clFinish: median latency
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

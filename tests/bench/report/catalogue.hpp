@@ -1,5 +1,5 @@
-// What the report knows of each experiment beyond what the experiment says of itself: the one table of goals
-// and of what was published. An experiment that is not in it is run and shown as well, without a line in the
+// The report's knowledge of each experiment beyond what the experiment says of itself: the one table of goals
+// and published values. An experiment that is not in it is run and shown as well, without a line in the
 // summary.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Entry {
   std::string name;  // as in `fairgv bench NAME`
   std::string title;
   std::vector<FigureOfMerit> figures;
-  std::string drawing{};                  // what its figure shows, for those who do not see it
+  std::string drawing{};                  // its figure in words, for readers who do not see it
   std::vector<std::string> when_quick{};  // options for a quick run, where it has no --quick
 };
 

@@ -1,5 +1,5 @@
-// One line of the report's summary: where a value is found in what an experiment wrote, what it is to reach,
-// and what was published.
+// One line of the report's summary: where a value is found in an experiment's output, its goal, and the
+// published value.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ struct Condition {
 
 enum class Of { lowest, highest, mean, farthest };
 
-/// The lowest of the cells of the rows that count, say.
+/// The cells of the rows that count, and which of them is the value: the lowest, say.
 struct Place {
   std::string column;
   Of of = Of::lowest;
   std::vector<Condition> where{};
-  double from = 0;  // what `farthest` is far from
+  double from = 0;  // the value that `farthest` is far from
 };
 
 struct Goal {

@@ -17,7 +17,7 @@ class Folder {
 
   /// Made if need be. Fails if it cannot be written to.
   Result<void> prepare() const;
-  /// Takes away what an earlier attempt left, so that a failure does not show its figures.
+  /// Removes an earlier attempt's files, so that a failure does not show its figures.
   void forget(const std::string& experiment) const;
 
   /// An empty one if there is no run.json. Fails if there is one that cannot be read.
@@ -25,13 +25,13 @@ class Folder {
   Result<void> write(const Record& record) const;
   Result<void> write_output(const std::string& experiment, const std::string& output) const;
 
-  /// Reads what the folder has of the experiments and writes index.html. Fails if it has nothing.
+  /// Reads the experiments' files in the folder and writes index.html. Fails if there are none.
   Result<void> render(const Record& record) const;
 
  private:
   Section section(const std::string& name) const;
   std::vector<std::string> experiments(const Record& record) const;
-  /// All or nothing: whoever reads meanwhile sees the old one.
+  /// All or nothing: a reader sees the old file meanwhile.
   Result<void> replace(const std::string& name, const std::string& text) const;
 
   std::filesystem::path path_;

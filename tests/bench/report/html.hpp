@@ -6,8 +6,8 @@
 
 namespace fairgv::bench::report {
 
-/// For element content and for attribute values in double quotes. What is not UTF-8, and control characters
-/// other than tab and line feed, become U+FFFD: a page may not have them.
+/// For element content and for attribute values in double quotes. Bytes that are not UTF-8, and control
+/// characters other than tab and line feed, become U+FFFD: a page may not have them.
 std::string escaped(std::string_view text);
 
 /// For a data: address.

@@ -1,4 +1,4 @@
-// fairgv bench all: runs the experiments one after the other and writes what they found as one page.
+// fairgv bench all: runs the experiments one after the other and writes their results as one page.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-/// What is asked for, in the order of all. Fails for a name that there is not.
+/// The experiments that are asked for, in the order of all. Fails for an unknown name.
 Result<std::vector<std::string>> chosen(const std::vector<std::string>& only) {
   const std::vector<std::string> all = experiments();
   for (const std::string& name : only) {
@@ -52,7 +52,8 @@ Result<void> note_machine(Record& record, const std::string& folder) {
   return {};
 }
 
-/// The names of those that failed. The page is there, and says what there is, from the first experiment on.
+/// The names of the experiments that failed. The page is there from the first experiment on, and shows all
+/// results so far.
 Result<std::vector<std::string>> run_all(const std::vector<std::string>& names, const Settings& settings) {
   const Folder folder(settings.folder);
   if (auto ready = folder.prepare(); !ready) return ready.error();

@@ -39,7 +39,7 @@ struct Judged {
   const char* style = "soft";
 };
 
-/// What a line of the summary says. What was not measured is never a number.
+/// The text of a line of the summary. A figure that was not measured is never a number.
 Judged judged(const FigureOfMerit& figure, const Section* section) {
   if (section == nullptr) return {"not measured", "–"};
   if (failed(*section)) return {"not measured", "the experiment failed", "bad"};
@@ -124,7 +124,7 @@ std::string table(const CsvTable& table, const std::string& title) {
   return html + "</tbody>\n</table>\n</div>\n";
 }
 
-/// As an image: what a picture brings of names, styles and scripts stays within it.
+/// As an image: the names, styles and scripts of a picture stay within it.
 std::string drawing(const Section& section, const Entry& entry) {
   const std::string what = entry.drawing.empty() ? "Figure of " + entry.title : entry.drawing;
   return fmt::format(

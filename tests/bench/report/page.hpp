@@ -11,15 +11,15 @@
 
 namespace fairgv::bench::report {
 
-/// What there is of one experiment.
+/// The report's material on one experiment.
 struct Section {
   std::string name;
   std::optional<Attempt>
       attempt{};  // none: its files lie in the folder, and nobody knows how they came there
   std::optional<CsvTable> table{};
-  std::string table_error{};  // why there is no table although there is a file
+  std::string table_error{};  // the fault of a file that is no table
   std::string drawing{};      // the SVG's text
-  std::string output{};       // what it printed
+  std::string output{};       // its output
 };
 
 struct Report {

@@ -1,5 +1,5 @@
-// What is kept of a run beside what the experiments wrote, in the file run.json of a report's folder: the
-// machine, and for each experiment what was run, when, for how long, and how it ended.
+// The record of a run beside the experiments' own files: run.json in a report's folder has the machine, and
+// for each experiment what was run, when, for how long, and how it ended.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Attempt {
   double load = 0;  // processes that ran or wanted to, on average over the minute before it began
   int status = 0;
   bool quick = false;
-  std::string remark{};  // what else there is to say, as why there is no figure
+  std::string remark{};  // a remark, such as why there is no figure
 };
 
 struct Record {

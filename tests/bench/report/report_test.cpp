@@ -1,4 +1,4 @@
-// The page: what it says of what was measured, of what was not, and of what it cannot trust.
+// The page's texts on figures that were measured, figures that were not, and figures that it cannot trust.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ std::string text_of(const fs::path& file) {
 struct Folders : ::testing::Test {
   void write(const std::string& name, const std::string& text) const { temporary.write(name, text); }
 
-  /// What a parser of XML, and one of HTML that knows which elements close, say of a page: nothing.
+  /// The complaints about a page of a parser of XML, and of a parser of HTML that knows which elements close:
+  /// none.
   std::string complaints(const std::string& page) const {
     write("page.html", page);
     write("check.py", R"(
@@ -78,7 +79,7 @@ Attempt attempt_at(const std::string& name) {
           .seconds = 125.4};
 }
 
-/// What the summary says of the figure that begins so: its row, without tags.
+/// The row of the summary for the figure that begins so, without tags.
 std::string summarised(const std::string& page, const std::string& figure) {
   const auto at = page.find(figure);
   if (at == std::string::npos) return "there is no such figure";

@@ -29,7 +29,7 @@ bool is_program(const std::string& name) {
   return false;
 }
 
-/// What --help says of it: its purpose and its options.
+/// An experiment by its --help: its purpose and its options.
 struct Described {
   std::string purpose;
   std::string help;

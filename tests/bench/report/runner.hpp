@@ -18,7 +18,7 @@ struct Wish {
 /// Those that lie beside this program, in the catalogue's order, then the others.
 std::vector<std::string> experiments();
 
-/// Runs one, with what it takes of --quick, --csv, --figure and --device-cores, and prints what it prints.
+/// Runs one, with those of --quick, --csv, --figure and --device-cores that it takes, and prints its output.
 /// Leaves its files in the folder. Fails only if it could not even be started, or the folder not be written.
 Result<Attempt> attempt(const std::string& name, const Wish& wish, const Folder& folder);
 

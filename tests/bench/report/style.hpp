@@ -1,10 +1,10 @@
-// How the report looks: on a screen of 320 pixels and more, on paper, in light and in dark.
+// The report's style: on a screen of 320 pixels and more, on paper, in light and in dark.
 #pragma once
 
 namespace fairgv::bench::report {
 
-// Colours have a contrast of at least 4.5 to what they stand on. Wide tables scroll by themselves, so that
-// the page never does; on paper nothing scrolls.
+// Colours have a contrast of at least 4.5 to their background. Wide tables scroll by themselves, so that the
+// page never does; on paper nothing scrolls.
 inline constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #4d5661; --ground: #ffffff; --panel: #f3f5f7;
   --line: #c9d0d8; --link: #0a4fb0; --good: #0b6630; --bad: #a3230b; }

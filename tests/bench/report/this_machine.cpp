@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kUnknown = "not found out";
 
-/// What follows `key` and `separator` in the first line of `file` that begins with `key`.
+/// The text that follows `key` and `separator` in the first line of `file` that begins with `key`.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -59,7 +59,7 @@ std::string drivers() {
   return join(found, "none is registered");
 }
 
-/// As a daemon sees them that is started to ask it.
+/// The devices as seen by a daemon that is started for this question.
 std::string devices() {
   const auto tenancy = harness::Tenancy::start();
   if (!tenancy) return "no daemon could be asked: " + tenancy.error().message;

@@ -6,7 +6,7 @@
 namespace fairgv::bench::report {
 
 /// Processor, cores, memory, system, kernel, drivers, and the devices that a daemon of FairGV shares out.
-/// What cannot be found out says so.
+/// Facts that cannot be found out say so.
 Machine this_machine();
 
 /// Processes that ran or wanted to, on average over the last minute.

@@ -1,4 +1,4 @@
-// The daemon as `fairgv bench storm` sees it from outside: what it holds, what it logs, what it has charged.
+// The daemon as `fairgv bench storm` sees it from outside: its holdings, its log, its charges.
 #pragma once
 
 #include <sys/types.h>
@@ -22,15 +22,15 @@ class StormDaemon {
   /// It has served since `began`.
   StormDaemon(const harness::Tenancy& tenancy, Clock::time_point began) : tenancy_(tenancy), began_(began) {}
 
-  /// Replaces it once, and waits until it holds nothing for any program; what it holds then.
+  /// Replaces it once, and waits until it holds nothing for any program. Returns what it holds then.
   Result<Holdings> replaced_and_idle();
   /// Replaces it, and does not wait.
   void replace() const;
-  /// Waits until its holdings are so; what they are then.
+  /// Waits until its holdings are so, and returns them.
   Result<Holdings> settle(const std::function<bool(const Holdings&)>& so) const;
 
   Result<nlohmann::json> tenant(const std::string& name) const;
-  /// Tenants that are charged memory, with what they are charged, as sentences.
+  /// Tenants that are charged memory, with the amounts, as sentences.
   Result<std::vector<std::string>> memory_that_is_charged() const;
 
   /// The steady tenants' charges so far, and their entitlement, in seconds.

@@ -30,7 +30,7 @@ const std::array kTraits{
     Trait{Kind::daemonize, "programs that left a process behind", true, End::killed_under_way, {kKilled}},
     Trait{Kind::flood, "programs that flooded what they print", true, End::killed_under_way, {kKilled}}};
 
-/// Of 32; what is left computes.
+/// Parts of 32; the rest computes.
 struct Chance {
   Kind kind;
   unsigned parts;

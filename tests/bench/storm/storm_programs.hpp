@@ -11,7 +11,7 @@
 
 namespace fairgv::bench::storm_experiment {
 
-/// What a tenant's program is going to do. From `hold` on, its kernels are code of the worker's process.
+/// The plan of a tenant's program. From `hold` on, its kernels are code of the worker's process.
 enum class Kind {
   compute,
   refused,    // its memory
@@ -26,7 +26,7 @@ enum class Kind {
   flood,      // prints without end
 };
 
-/// When a program comes to its end.
+/// The end of a program.
 enum class End { by_itself, killed_under_way };
 
 struct Trait {
@@ -34,7 +34,8 @@ struct Trait {
   const char* told;  // in the table
   bool harms = false;
   End end = End::by_itself;
-  /// In which it may end if no fault hits it. A lost session is the daemon's good right for some.
+  /// The exit statuses with which it may end if no fault hits it. For some programs the daemon may end the
+  /// session.
   std::vector<int> statuses{0};
 };
 
@@ -43,7 +44,7 @@ const Trait& trait_of(Kind kind);
 /// A number between two, both included.
 using Draw = std::function<std::uint64_t(std::uint64_t, std::uint64_t)>;
 
-/// At random; most compute. Those whose kernels are more than kernels only if `on_the_host`.
+/// A kind at random; most compute. Kinds whose kernels act on the worker's process only if `on_the_host`.
 Kind draw_kind(const Draw& draw, bool on_the_host);
 
 /// The program and its arguments.

@@ -25,8 +25,8 @@ using namespace harness;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Now and then nothing happens for a while: a second after the last fault the shares of those who go on must
-// be right again. They are taken from there on.
+// Now and then nothing happens for a while: a second after the last fault the shares of the tenants that go
+// on must be right again. Shares are measured from there on.
 constexpr std::uint64_t kStepsBetweenRests = 40;
 constexpr double kSettling = 1;               // seconds
 constexpr double kRest = 3;                   // with that
@@ -95,7 +95,7 @@ class Storm {
 
   void complain(const std::string& what) { tally_.complaints.push_back(what); }
 
-  /// The daemon's holdings when no program runs, once it has had one and has been replaced.
+  /// The daemon's holdings when no program runs, after it has had a program and has been replaced.
   Result<Holdings> idle_daemon() {
     const auto once =
         run_measured(tenancy_.tenant("first", 1, {beside("workloads/matrixMul"), "--repetitions", "1"}));
@@ -109,7 +109,7 @@ class Storm {
     return daemon_.replaced_and_idle();
   }
 
-  /// Two tenants that nobody touches, the second of twice the weight.
+  /// Two tenants that no fault hits, the second of twice the weight.
   Result<std::vector<Child>> start_steady() {
     std::vector<Child> steady;
     for (const std::uint32_t weight : {1U, 2U}) {
@@ -122,7 +122,7 @@ class Storm {
     return steady;
   }
 
-  /// Ends what has ended, and starts the next.
+  /// Reaps a program that has ended, and starts the next.
   void look_after(Slot& slot, bool stormy) {
     if (slot.child) {
       slot.under_way = !slot.child->read_lines().empty() || slot.under_way;
@@ -140,7 +140,7 @@ class Storm {
     CommandLine command = tenancy_.tenant(slot.tenant, static_cast<std::uint32_t>(draw(1, 3)),
                                           silent(program_of(slot.kind, draw)));
     if (slot.kind == Kind::refused) command.environment.emplace_back("FAIRGV_MEM", "16KiB");
-    command.environment.emplace_back("FAIRGV_LOG", "off");  // what is lost on purpose is no news
+    command.environment.emplace_back("FAIRGV_LOG", "off");  // intended losses are no news
     auto child = Child::start(command);
     if (child) slot.child.emplace(std::move(child).value());
   }
@@ -203,13 +203,13 @@ class Storm {
                     tenant, held, paid));
   }
 
-  /// Those that are hit say so, hundreds of times: the same process without standard error.
+  /// Programs that are hit say so, hundreds of times: this is the same command without standard error.
   std::vector<std::string> silent(std::vector<std::string> program) {
     program.insert(program.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>/dev/null", "sh"});
     return program;
   }
 
-  /// Whether the program ended as it should. Those that were hit may end in any way.
+  /// Checks that the program ended as it should. A program that was hit may end in any way.
   void judge(Slot& slot) {
     const int status = slot.child->wait();
     slot.child.reset();
@@ -249,7 +249,7 @@ class Storm {
     }
   }
 
-  /// Until nobody has done harm for a while: those that are about to have done it, or come to their end.
+  /// Waits until no program has done harm for a while: the remaining ones do theirs, or come to their end.
   Result<void> rest() {
     auto quiet_since = Clock::now();
     std::optional<StormDaemon::Charged> settled;
@@ -281,7 +281,7 @@ class Storm {
     return ::kill(tenant.value()["sessions"][0]["worker_pid"].get<pid_t>(), SIGKILL) == 0;
   }
 
-  /// No fault any more; what runs comes to its end.
+  /// No faults any more; running programs come to their end.
   void calm_down() {
     for (Slot& slot : slots_) {
       if (!slot.child) continue;

@@ -13,8 +13,8 @@ enum class Api { kOpenCl, kCuda, kMixed };
 /// built.
 void declare_api(CLI::App& app, Api& api, bool mixed);
 
-/// What the workload is called under workloads/, such as "cuda/scan". With kMixed tenants at even places run
-/// the program in OpenCL.
+/// The workload's name under workloads/, such as "cuda/scan". With kMixed tenants at even places run the
+/// program in OpenCL.
 std::string workload_of(Api api, const std::string& name, std::size_t place = 0);
 
 }  // namespace fairgv::bench

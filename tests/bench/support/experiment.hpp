@@ -1,4 +1,4 @@
-// What experiments have in common: --quick, --csv, --figure and --device-cores, the line that names the
+// The common part of experiments: --quick, --csv, --figure and --device-cores, the line that names the
 // machine, and the exit codes.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace fairgv::bench {
 
-/// What an experiment found.
+/// The findings of an experiment.
 struct Findings {
   std::string header;  // of the CSV
   std::vector<std::string> rows;
@@ -45,7 +45,7 @@ class Experiment {
   using Body = std::function<Result<Findings>(const harness::Placement&)>;
 
   /// Parses, says on what machine this runs, measures, and writes the CSV and the figure. Returns the exit
-  /// code: 0, 1 if the experiment failed, 2 if it was asked for wrongly; either with one line on standard
+  /// code: 0, 1 if the experiment failed, 2 if the command line is wrong; either with one line on standard
   /// error.
   int run(int argc, char** argv, const Body& measure);
 

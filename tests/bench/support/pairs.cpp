@@ -101,7 +101,7 @@ Result<std::map<std::string, std::vector<Window>>> PairedRuns::windows_of(const 
   Window* last = nullptr;  // its turns after it are those before the next
   for (int window = 0; window < settings_.windows; ++window) {
     for (std::size_t turn = 0; turn < policies_.size(); ++turn) {
-      // What goes first changes from window to window.
+      // The program that goes first changes from window to window.
       const std::size_t first = static_cast<std::size_t>(pair + window);
       const std::string& policy = policies_[(first + turn) % policies_.size()];
       progress_->step(fmt::format("{}, {}", what, policy));

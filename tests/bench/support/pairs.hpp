@@ -14,7 +14,7 @@
 
 namespace fairgv::bench {
 
-/// What every such experiment can be told.
+/// The settings of every such experiment.
 struct PairSettings {
   double seconds = 4;  // of each window side by side
   int pairs = 3;
@@ -55,7 +55,7 @@ class PairedRuns {
                                   bool profiled = false);
 
   /// Each of `alone` by itself, and all of `together` over the same windows, under each policy. `what` names
-  /// the case where it says how far it is.
+  /// the case in the progress line.
   Result<PairsByPolicy> measure(const std::string& what, const std::vector<Program>& alone,
                                 const std::vector<Program>& together);
 

@@ -1,4 +1,4 @@
-// Tenants whose launches are cut otherwise than the configuration says (FAIRGV_SLICE), and what that costs.
+// Tenants whose launches are cut otherwise than configured (FAIRGV_SLICE), and the cost of that.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@ class Twins {
  public:
   Twins(const harness::CommandLine& program, const Slicing& slicing, const harness::CommandLine& twin);
 
-  /// meet(first, second) gives Turns; here the first are always the program's. Who starts first gets other
-  /// memory, so they change from one meeting to the next.
+  /// meet(first, second) gives Turns; here the first are always the program's. A program that starts first
+  /// gets other memory, so the order changes from one meeting to the next.
   using Meet =
       std::function<Result<std::vector<Turns>>(const harness::CommandLine&, const harness::CommandLine&)>;
   Result<std::vector<Turns>> meet(int meeting, const Meet& meet) const;

@@ -72,7 +72,7 @@ int supervised(const std::function<int()>& experiment) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  // As if it had been this process: a shell that runs a script ends that, too, after an interrupt.
+  // This process ends by the same signal: a shell that runs a script then ends the script, too.
   std::signal(WTERMSIG(status), SIG_DFL);
   ::raise(WTERMSIG(status));
   return 128 + WTERMSIG(status);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace harness;
 
-/// Until all have started, compiled and got ready. Who is late fails.
+/// The time for all programs to start, compile and get ready. A program that is late fails.
 constexpr double kLeadSeconds = 3;
 
 /// Runs all of `commands` at once.

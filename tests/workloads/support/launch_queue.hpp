@@ -1,5 +1,5 @@
 #pragma once
-// What a measurement needs of the in-order queue that a workload launches its kernels on, whatever its API:
+// The measurement's view of the in-order queue on which a workload launches its kernels, whatever its API:
 // when the host waits, how many launches there were, and how long they took.
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace workloads {
 
-/// From when to when, in nanoseconds: a launch on the device by the driver's own timestamps, or the host that
-/// waits for one by CLOCK_MONOTONIC.
+/// An interval in nanoseconds: a launch on the device by the driver's own timestamps, or the host's wait for
+/// one by CLOCK_MONOTONIC.
 struct Execution {
   std::uint64_t start = 0;
   std::uint64_t end = 0;

@@ -30,7 +30,7 @@ struct Measurement {
 /// Throws Failure when the last round's result is wrong.
 void require_correct(Workload& workload, const char* when);
 
-/// Asked after every wait: with the rounds that are complete, and the seconds since the window was opened.
+/// Called after every wait: with the number of complete rounds, and the seconds since the window was opened.
 using Enough = std::function<bool(std::uint64_t rounds, double seconds)>;
 
 /// Opens the window now or at --start-at and closes it after --seconds or --repetitions, or before that at

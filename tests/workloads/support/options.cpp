@@ -67,7 +67,7 @@ VerifyMode parse_verify(const std::string& text) {
 
 struct Option {
   std::string name;
-  std::string value;  ///< What the value is, for --help.
+  std::string value;  ///< The kind of value, for --help.
   std::string help;
   std::function<void(Options&, const std::string&)> set;
 };

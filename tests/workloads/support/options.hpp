@@ -12,7 +12,7 @@
 
 namespace workloads {
 
-/// What the user asked for cannot be done as asked; what() is one line. The program exits with 2.
+/// The user's request cannot be carried out as asked; what() is one line. The program exits with 2.
 class BadInput : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

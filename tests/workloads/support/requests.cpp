@@ -151,7 +151,7 @@ Measurement run_window(Workload& workload, LaunchQueue& queue, const Options& op
   const auto lead = std::chrono::duration_cast<Clock::duration>(Seconds(request.at_work_for));
   std::this_thread::sleep_until(Clock::time_point(start - lead));
   const double ahead = Seconds(start - Clock::now().time_since_epoch()).count();
-  // Who is late for the window itself is told so by measure().
+  // A program that is late for the window itself learns so from measure().
   if (ahead <= 0) return measure(workload, queue, asked, sync, batch);
   asked.start_at.reset();
   asked.seconds += ahead;

@@ -51,15 +51,15 @@ Batch fastest_batch(std::uint64_t launches, Workload& workload, LaunchQueue& que
   return fastest;
 }
 
-/// Microseconds that one launch more takes where several are queued: without what a batch takes once, above
-/// all the wait for its end, which may be longer than many a kernel.
+/// Microseconds that one more launch takes where several are queued: without the one-time cost of a batch,
+/// above all the wait for its end, which may be longer than many a kernel.
 double time_per_launch(Workload& workload, LaunchQueue& queue) {
   workload.enqueue_round();
   queue.finish();
   const Batch few = fastest_batch(kFewLaunches, workload, queue);
   const Batch many = fastest_batch(kManyLaunches, workload, queue);
   const double each = (many.microseconds - few.microseconds) / (many.launches - few.launches);
-  // So disturbed that the longer batch was the faster one: then at most this.
+  // If the machine was so disturbed that the longer batch was faster: an upper bound.
   return each > 0 ? each : many.microseconds / many.launches;
 }
 

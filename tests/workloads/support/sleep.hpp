@@ -10,8 +10,9 @@ namespace workloads {
 
 using Seconds = std::chrono::duration<double>;
 
-/// How long a host that has been awake and asleep for so long must sleep now for `ratio` (0 to below 1) of
-/// its time to be sleep. Nothing while it has slept more than that: a sleep that was too long is made up for.
+/// The time that a host which has been awake and asleep for so long must sleep now, so that `ratio` (0 to
+/// below 1) of its time is sleep. 0 while it has slept more than that, so that a sleep that was too long is
+/// made up for.
 inline Seconds sleep_due(Seconds awake, Seconds asleep, double ratio) {
   return std::max(awake * (ratio / (1.0 - ratio)) - asleep, Seconds(0.0));
 }
@@ -22,7 +23,7 @@ class Sleeper {
 
   Sleeper(double ratio, Clock::time_point start) : ratio_(ratio), start_(start) {}
 
-  /// Sleeps what is due at `now`, but not past `end`: nothing after the window is measured.
+  /// Sleeps for the time that is due at `now`, but not past `end`: nothing after the window is measured.
   void sleep(Clock::time_point now, Clock::time_point end) {
     const auto due =
         std::chrono::duration_cast<Clock::duration>(sleep_due(now - start_ - slept_, slept_, ratio_));

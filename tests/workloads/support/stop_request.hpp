@@ -1,6 +1,6 @@
 #pragma once
-// SIGTERM asks a measurement to come to its end: whoever started a program need not know beforehand how long
-// it is to run.
+// SIGTERM asks a measurement to come to its end: a program's starter need not know beforehand how long it is
+// to run.
 
 #include <atomic>
 #include <csignal>

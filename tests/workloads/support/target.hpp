@@ -1,5 +1,5 @@
 #pragma once
-// A device opened through one API, and what the common main() needs of it.
+// A device opened through one API, as the common main() needs it.
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
-// What one program of this folder is made of: a description (its name, defaults and limits) and a Workload
-// that can run one round of its work and check the result. run_workload() is the rest of main().
+// The parts of each program of this folder: a description (its name, defaults and limits) and a Workload that
+// can run one round of its work and check the result. run_workload() is the rest of main().
 
 #include <cstdint>
 #include <functional>
@@ -40,7 +40,7 @@ struct OwnOption {
 struct Description {
   std::string name;
   std::string unit;          ///< Of the throughput.
-  std::string size_meaning;  ///< What --size counts, for --help.
+  std::string size_meaning;  ///< The meaning of --size, for --help.
   std::uint64_t default_size = 0;
   std::uint64_t size_multiple = 1;
   std::uint64_t maximum_size = 0;

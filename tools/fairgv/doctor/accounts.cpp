@@ -17,7 +17,8 @@ Fields split(const std::string& text, char separator) {
   return fields;
 }
 
-/// The lines of passwd(5) or group(5) that have what we read: name, password, number, and one more.
+/// The lines of passwd(5) or group(5) that have the fields that we read: name, password, number, and one
+/// more.
 std::vector<Fields> entries(const Machine& machine, const char* path) {
   std::vector<Fields> found;
   for (const std::string& line : split(machine.text(path).value_or(""), '\n')) {

@@ -15,7 +15,7 @@ namespace fairgv::tools::doctor {
 std::string user_name(const Machine& machine, uid_t user);
 /// "render", or "group 105".
 std::string group_name(const Machine& machine, gid_t group);
-/// Everybody but root whose first or further group it is, sorted.
+/// All users but root with this first or further group, sorted.
 std::vector<std::string> members_of(const Machine& machine, gid_t group);
 
 }  // namespace fairgv::tools::doctor

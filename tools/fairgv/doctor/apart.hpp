@@ -1,4 +1,4 @@
-// Doing something in a process apart, because it may crash, hang, or end the process.
+// Runs work in a separate process, because it may crash, hang, or end the process.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 namespace fairgv::tools::doctor {
 
 struct Apart {
-  int status = 0;    // what the work returned, or the program that it became
+  int status = 0;    // of the work, or of the program that it became
   std::string died;  // "was killed by signal 11 (Segmentation fault)", "did not end within 10 s"; else empty
-  std::string said;  // what it wrote to `out`, without the last line feed
+  std::string said;  // its output to `out`, without the last line feed
 };
 
 /// Calls work(out) in a child of this process, which must have one thread only. The child has no terminal,

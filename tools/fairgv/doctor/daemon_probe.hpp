@@ -1,4 +1,4 @@
-// Who answers at the daemon's socket.
+// Finds out who answers at the daemon's socket.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@
 namespace fairgv::tools::doctor {
 
 struct DaemonAnswer {
-  int connect_error = 0;  // errno when nobody could be reached; EPERM: nobody whom one may trust
-  // Of who listens, as the kernel says; only if somebody could be reached.
+  int connect_error = 0;  // errno when no daemon could be reached; EPERM: an untrusted process
+  // Of the listening process, as the kernel says; only if it could be reached.
   pid_t pid = 0;
   uid_t user = 0;
   std::string version;                             // empty: it did not answer as a daemon does

@@ -1,4 +1,5 @@
-// The files by which drivers reach accelerators: who can open one uses the device without asking FairGV.
+// The files by which drivers reach accelerators: a user who can open such a file can use the device without
+// FairGV.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +11,7 @@
 
 namespace fairgv::tools::doctor {
 
-/// The kinds that we know, by who makes them and how their rights are set.
+/// The known kinds, by their maker and the way in which their rights are set.
 enum class DeviceKind { nvidia, dri, kfd, accel };
 
 /// Files of one kind with the same rights.

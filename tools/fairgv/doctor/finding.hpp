@@ -1,4 +1,4 @@
-// What a check of `fairgv doctor` has to say: how things are, and what to do about it.
+// The finding of a check of `fairgv doctor`: how things are, and what to do about it.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ enum class Level {
 
 struct Finding {
   Level level = Level::ok;
-  std::string subject;  // what was looked at, in a few words: "driver pocl.icd"
-  std::string text;     // what was found
+  std::string subject;  // in a few words: "driver pocl.icd"
+  std::string text;     // how things are
   std::string remedy;   // an exact command or setting; empty for ok
 };
 using Findings = std::vector<Finding>;

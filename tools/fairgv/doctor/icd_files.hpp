@@ -24,8 +24,8 @@ bool is_front_end(const IcdFile& file);
 /// The vendor file of FairGV's own that `fairgv run` and `fairgv env` lead programs to.
 std::string own_icd_file(const Machine& machine);
 
-/// Where a program with this environment looks for drivers: libOpenCL(7) of ocl-icd, OCL_ICD_VENDORS and
-/// OPENCL_VENDOR_PATH.
+/// The place where a program with this environment looks for drivers: libOpenCL(7) of ocl-icd,
+/// OCL_ICD_VENDORS and OPENCL_VENDOR_PATH.
 struct DriverSearch {
   std::string variable;  // the one that decides; empty: the system's folder
   std::string place;     // a folder, a vendor file, or a library

@@ -9,7 +9,7 @@
 namespace fairgv::tools::doctor {
 namespace {
 
-// What open_here() returns.
+// The return values of open_here().
 constexpr int kDriver = 0;
 constexpr int kOtherLibrary = 1;
 constexpr int kNotOpened = 2;

@@ -1,4 +1,4 @@
-// Opening a shared library to see whether it can be: in a process apart, because a driver's may crash.
+// Tries whether a shared library can be opened: in a separate process, because a driver may crash.
 #pragma once
 
 #include <string>

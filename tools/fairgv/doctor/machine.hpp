@@ -17,14 +17,15 @@ namespace fairgv::tools::doctor {
 struct Machine {
   std::filesystem::path root = "/";  // /etc, /dev, /proc and /sys are looked for below it
   std::map<std::string, std::string> environment{};
-  uid_t user = 0;                    // who asks
+  uid_t user = 0;                    // the caller
   std::filesystem::path programs{};  // where fairgv, fairgvd and fairgv-vgpu lie, also below root
   std::function<OpenedLibrary(const std::string&)> open_library = doctor::open_library;
 
   /// This machine, this process' environment and user.
   static Machine here();
 
-  /// Where `path`, as this machine's programs write it, really is. A relative one is left alone.
+  /// The real place of `path`, which is written as this machine's programs see it. A relative path is left
+  /// alone.
   std::filesystem::path at(const std::filesystem::path& path) const {
     return path.is_absolute() ? root / path.relative_path() : path;
   }

@@ -1,4 +1,4 @@
-// How findings are shown: a line each for people, an array of objects for scripts.
+// Findings as text: a line each for people, an array of objects for scripts.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace fairgv::tools::doctor {
 /// so control characters are shown as '?'.
 std::string to_line(const Finding& finding);
 
-/// An array of {"level", "subject", "text", "remedy"}; what is not UTF-8 is made so.
+/// An array of {"level", "subject", "text", "remedy"}; texts that are not UTF-8 are made so.
 std::string to_json(const Findings& findings);
 
 /// The command's exit status: 0 unless something is wrong.

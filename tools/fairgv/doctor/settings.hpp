@@ -1,6 +1,6 @@
-// What the checks need to know of the daemon's configuration (docs/man/fairgvd.toml.5.md).
+// The part of the daemon's configuration that the checks need (docs/man/fairgvd.toml.5.md).
 //
-// Whether the file is right only the daemon says; here a key that cannot be read has its default.
+// Only the daemon can say whether the file is right; here a key that cannot be read has its default.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Settings {
 /// The file and its drop-in files.
 Settings read_settings(const std::filesystem::path& file);
 
-/// What fairgvd says against the configuration in this file, or without one against that which it reads by
-/// itself: a line for each mistake; empty if nothing.
+/// The mistakes that fairgvd finds in the configuration in this file, or without `file` in the configuration
+/// that fairgvd reads by itself: a line for each; empty if there is none.
 std::string daemon_refuses(const Machine& machine, const std::optional<std::string>& file);
 
 }  // namespace fairgv::tools::doctor

@@ -1,4 +1,4 @@
-// What `fairgv ps` says of commands that held a device beyond their slice.
+// The lines of `fairgv ps` about commands that held a device beyond their slice.
 #pragma once
 
 #include <string>

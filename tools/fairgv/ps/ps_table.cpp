@@ -229,8 +229,8 @@ void add_sessions(const Report& report, const PsView& view, std::vector<std::str
   }
 }
 
-/// A line for each tenant whose sessions were killed for what they did to others, and the latest sessions
-/// that did not end by themselves.
+/// A line for each tenant whose sessions were killed for harming others, and the latest sessions that did not
+/// end by themselves.
 std::vector<std::string> kill_lines(const Report& report, const PsView& view) {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) {

@@ -1,4 +1,4 @@
-// What `fairgv ps` prints: the daemon's report as lines of text, at most `width` columns wide.
+// The output of `fairgv ps`: the daemon's report as lines of text, at most `width` columns wide.
 //
 // Pure logic, for the tests.
 #pragma once
@@ -24,7 +24,7 @@ struct PsView {
 /// The columns of sessions, in the order in which they can be shown.
 const std::vector<std::string>& ps_columns();
 
-/// Devices with their tenants, sessions, long commands, and who was killed.
+/// Devices with their tenants, sessions, long commands, and killed sessions.
 std::vector<std::string> ps_lines(const control::Report& report, const PsView& view);
 
 /// One table of all sessions with these columns, each as wide as it needs to be, a heading first. The names

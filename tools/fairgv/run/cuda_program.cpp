@@ -24,7 +24,7 @@ std::vector<std::string> split(const std::string& path) {
   return folders;
 }
 
-/// What execvp(3) would take.
+/// The file that execvp(3) would take.
 std::optional<fs::path> find_program(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* const path = std::getenv("PATH");
@@ -41,7 +41,7 @@ bool is_cuda_library(const std::string& needed) {
   return name.starts_with("libcuda.so") || name.starts_with("libcudart.so");
 }
 
-/// The dynamic linker ignores LD_LIBRARY_PATH for programs with more rights than who starts them.
+/// The dynamic linker ignores LD_LIBRARY_PATH for programs with more rights than the user who starts them.
 bool gains_rights(const fs::path& program) {
   struct stat status {};
   if (::stat(program.c_str(), &status) != 0) return false;
@@ -64,7 +64,7 @@ std::string with_origin(std::string folder, const fs::path& program) {
 /// A CUDA library that the program's RPATH leads to, and that is not ours.
 std::optional<fs::path> found_by_rpath(const ElfProgram& elf, const fs::path& program,
                                        const fs::path& folder) {
-  if (!elf.runpath.empty()) return std::nullopt;  // which makes the linker ignore the other
+  if (!elf.runpath.empty()) return std::nullopt;  // it makes the linker ignore the RPATH
   std::vector<std::string> names{"libcuda.so.1"};
   std::copy_if(elf.needed.begin(), elf.needed.end(), std::back_inserter(names), is_cuda_library);
   for (const std::string& each : split(elf.rpath)) {

@@ -11,12 +11,12 @@ namespace fairgv::tools {
 /// Nothing where FairGV was built without CUDA.
 std::optional<std::filesystem::path> cuda_folder();
 
-/// LD_LIBRARY_PATH with this folder first; `own`, what it was before, behind it.
+/// LD_LIBRARY_PATH with this folder first; `own`, its value before, comes behind it.
 std::string library_path(const std::filesystem::path& folder, const char* own);
 
 /// Why this program (a path, or a name to look for in PATH) would not, or not reliably, use the libraries in
-/// the folder, and what to do: one line, or nothing. Programs that are not for CUDA, scripts, and what cannot
-/// be read are silently fine; libraries that a program loads are not looked at.
+/// the folder, and what to do: one line, or nothing. Programs that are not for CUDA, scripts, and unreadable
+/// files are silently fine; libraries that a program loads are not looked at.
 std::optional<std::string> cuda_obstacle(const std::string& program, const std::filesystem::path& folder);
 
 }  // namespace fairgv::tools

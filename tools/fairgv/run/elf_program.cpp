@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "read_elf() takes little-endian files");
 
-// More than any program has; what claims more is not read.
+// More than any program has; a table that claims more is not read.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 
 /// A file that is read piece by piece, each piece within it.
@@ -68,7 +68,7 @@ bool is_ours(const Elf64_Ehdr& header) {
          header.e_ident[EI_DATA] == ELFDATA2LSB && (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
-/// Where what lies at this address of the running program lies in the file.
+/// The place in the file of this address of the running program.
 std::optional<std::uint64_t> file_offset(const std::vector<Elf64_Phdr>& segments, std::uint64_t address) {
   for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&

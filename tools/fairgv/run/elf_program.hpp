@@ -1,5 +1,5 @@
-// What the dynamic linker will be told by a program's file, read by hand: any file may be given, and nothing
-// in it is believed before it is checked against the file's size.
+// A program file's instructions for the dynamic linker, read by hand: any file may be given, and nothing in
+// it is believed before it is checked against the file's size.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What makes a process a tenant: the variables that lead an OpenCL loader and CUDA programs to FairGV, and
-// FairGV to its daemon.
+// Makes a process a tenant: the variables that lead an OpenCL loader and CUDA programs to FairGV, and FairGV
+// to its daemon.
 #pragma once
 
 #include <cstdint>

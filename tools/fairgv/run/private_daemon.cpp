@@ -24,7 +24,7 @@ constexpr int kNotExecutable = 127;
 constexpr std::chrono::seconds kPatience{20};
 constexpr std::chrono::milliseconds kBetweenTries{20};
 
-/// How `fairgvd --daemonize` ended, and what it said on standard error.
+/// The exit status of `fairgvd --daemonize`, and its text on standard error.
 struct Launch {
   int status = 0;
   std::string said;
@@ -73,7 +73,7 @@ Result<Launch> launch(const std::string& socket, const std::string& config) {
   return launched;
 }
 
-/// A connection if somebody serves the socket; an Error for what starting a daemon would not cure.
+/// A connection if a daemon serves the socket; an Error for a fault that starting a daemon would not cure.
 Result<std::optional<Control>> try_connect(const std::string& socket) {
   int code = 0;
   auto connected = Control::connect(socket, &code);

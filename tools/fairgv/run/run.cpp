@@ -31,7 +31,7 @@ struct RunOptions {
   TenantOptions tenant;
   std::string config;
   bool verbose = false;
-  std::string unknown;  // what to say if the program is no program, but an option
+  std::string unknown;  // the message if the program is no program, but an option
   std::vector<std::string> program;
 };
 
@@ -40,7 +40,7 @@ void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   fmt::print(stderr, "fairgv run: {}\n", fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
-/// Which tenant the program will be, as the daemon that serves it decides.
+/// Prints which tenant the program will be, as the daemon that serves it decides.
 void tell_tenant(const RunOptions& options) {
   auto control = Control::connect(options.tenant.socket);
   if (!control) return tell("tenant: {}", control.error().message);
@@ -60,7 +60,8 @@ void tell_tenant(const RunOptions& options) {
        who->rule.value_or("the name it asks for"));
 }
 
-/// What was done for the program, a line each on standard error: its environment is the program's by now.
+/// Prints what was done for the program, a line each on standard error: this process' environment is the
+/// program's by now.
 void tell_all(const RunOptions& options, const Variables& variables, bool started) {
   tell("daemon at {}: {}", options.tenant.socket,
        started ? "started for you; ends half a minute after its last program" : "was there");
@@ -88,7 +89,7 @@ Result<void> keep_over_exec(UniqueFd connection) {
   return {};
 }
 
-/// A CUDA program that goes past FairGV is no tenant, and one with a runtime of its own fails: its user
+/// A CUDA program that goes past FairGV is no tenant, and a program with a runtime of its own fails: the user
 /// should know why.
 void warn_of_obstacle(const std::string& program) {
   const char* const log = std::getenv("FAIRGV_LOG");

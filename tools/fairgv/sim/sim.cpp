@@ -43,7 +43,8 @@ Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
   return settings;
 }
 
-/// One run for each policy, on as many processors as this process may use: a run depends on its settings alone.
+/// One run for each policy, on as many processors as this process may use: a run depends on its settings
+/// alone.
 std::vector<sched::SimulationResult> run_all(const std::vector<sched::SimulationSettings>& settings) {
   std::vector<sched::SimulationResult> results(settings.size());
   tbb::parallel_for(std::size_t{0}, settings.size(), [&](std::size_t i) { results[i] = simulate(settings[i]); });

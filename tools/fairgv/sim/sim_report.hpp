@@ -1,4 +1,4 @@
-// What `fairgv sim` tells: a table for people, CSV and JSON for programs.
+// The output of `fairgv sim`: a table for people, CSV and JSON for programs.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace fairgv::tools {
 
-/// One line per kind of tenant, over all devices, and one that says how well the devices were used.
+/// One line per kind of tenant, over all devices, and a line that says how well the devices were used.
 void print_simulation(const sched::SimulationSettings& settings, const sched::SimulationResult& result);
 
 /// One line per device and tenant.

@@ -34,7 +34,7 @@ Controller::Controller(Filter filter, Order order, milliseconds interval) : filt
   screen_.interval = interval;
 }
 
-// ---- what arrives
+// ---- arrivals
 
 void Controller::arrived(control::Report report) {
   screen_.trouble.clear();
@@ -43,7 +43,7 @@ void Controller::arrived(control::Report report) {
   remake();
 }
 
-/// What was known of a daemon that is gone would pass for what is.
+/// Forgets the report: the figures of a daemon that is gone would pass for current ones.
 void Controller::lost(const std::string& why) {
   report_.reset();
   screen_.view.reset();

@@ -1,6 +1,6 @@
-// What keys, reports and answers do to the screen of `fairgv top`.
+// The effects of keys, reports and answers on the screen of `fairgv top`.
 //
-// Pure logic: it asks nobody; press() returns what the caller is to do.
+// Pure logic: it sends nothing; press() returns the caller's next step.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct Key {
   char character = 0;  // printable ASCII
 };
 
-/// What the caller is to do after a key.
+/// The caller's next step after a key.
 struct Step {
   bool quit = false;
   bool look = false;             // ask the daemon for a report now
@@ -36,7 +36,7 @@ class Controller {
   /// The daemon's latest word.
   void arrived(control::Report report);
   void lost(const std::string& why);
-  /// What became of a change.
+  /// Shows the outcome of a change.
   void answered(const Change& change, const Result<void>& outcome);
 
   const Screen& screen() const { return screen_; }
@@ -68,7 +68,7 @@ class Controller {
 
   Filter filter_;
   Screen screen_;
-  std::optional<control::Report> report_;  // what the screen shows; not the latest while paused
+  std::optional<control::Report> report_;  // on the screen; not the latest while paused
   bool details_ = false;
   Subject subject_ = Subject::weight;
   RowId target_;  // of the prompt; the row may vanish meanwhile

@@ -25,7 +25,7 @@ class DaemonLink {
 
   struct Events {
     std::function<void(control::Report)> report;
-    /// What became of a change; also when the daemon is gone before it has answered.
+    /// Called with the outcome of a change; also when the daemon is gone before it has answered.
     std::function<void(const Change&, const Result<void>&)> answered;
     /// There is no daemon, or none that answers: why. Said again after each vain attempt.
     std::function<void(const std::string&)> lost;

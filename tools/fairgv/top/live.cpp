@@ -103,7 +103,7 @@ class Live {
 
   void on_answer(const Change& change, const Result<void>& outcome) {
     controller_.answered(change, outcome);
-    next_look_ = {};  // show what has come of it
+    next_look_ = {};  // show the outcome
   }
 
   Controller controller_;

@@ -7,8 +7,8 @@
 
 namespace fairgv::tools::top {
 
-/// {"daemon":{...},"devices":[{...,"tenants":[...]}]}: in the order of the view. What the daemon does not say
-/// is null.
+/// {"daemon":{...},"devices":[{...,"tenants":[...]}]}: in the order of the view. Fields that the daemon does
+/// not report are null.
 nlohmann::json to_json(const View& view);
 
 /// Why the filter finds nothing in the report although it names something; empty if it does not.

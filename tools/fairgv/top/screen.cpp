@@ -41,7 +41,7 @@ std::string count(std::uint64_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-/// Cut to the width; what is left of a line that is too long is told by '~'.
+/// The line, cut to the width; '~' marks a line that was too long.
 Line cut(Line line, std::size_t width) {
   std::size_t left = width;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -145,7 +145,7 @@ Body body_of(const Screen& screen, std::size_t width, Glyphs glyphs) {
   return body;
 }
 
-/// The part of the body that fits, with the chosen row in it, and which part that is.
+/// Cuts the body to the part that fits, with the chosen row in it. Returns which part that is, in words.
 std::string window(Body& body, std::size_t height) {
   const std::size_t all = body.lines.size();
   if (all <= height) return "";
@@ -158,7 +158,7 @@ std::string window(Body& body, std::size_t height) {
 
 Line status_line(const Screen& screen, std::size_t width) {
   if (screen.mode == Mode::prompt) {
-    // The end of what is typed is what one wants to see.
+    // The end of the typed text is the part to see.
     const std::string text = plain_ascii(screen.question + screen.typed) + "_";
     return {{text.substr(text.size() - std::min(text.size(), width)), Style::chosen}};
   }

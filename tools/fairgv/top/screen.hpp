@@ -1,6 +1,6 @@
 // Everything that `fairgv top` shows at one moment, and the lines that show it on a screen of any size.
 //
-// Pure logic: what the keys do to it is controller.hpp's, what draws the lines is terminal.hpp's.
+// Pure logic: controller.hpp applies the keys to it, terminal.hpp draws the lines.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Size {
   std::size_t columns = 0;
 };
 
-/// On less, the screen says only that it needs this much.
+/// On a smaller terminal, the screen says only that it needs this size.
 inline constexpr Size kLeastSize{8, 40};
 
 /// A tenant on a device: the row that keys act on.
@@ -48,7 +48,7 @@ struct Screen {
   Mode mode = Mode::table;
   std::string question;
   std::string typed;
-  std::string message;  // what became of the last key
+  std::string message;  // the outcome of the last key
   bool message_warns = false;
   std::size_t help_from = 0;  // the first line of the help that is shown
 };
@@ -56,7 +56,7 @@ struct Screen {
 /// At most size.rows lines, none longer than size.columns.
 std::vector<Line> render(const Screen& screen, Size size, Glyphs glyphs);
 
-/// The same of all devices and tenants, without what is for keys: for --once. However many lines it takes.
+/// The same of all devices and tenants, without the parts for keys: for --once. However many lines it takes.
 std::vector<Line> render_once(const View& view, const Order& order, std::size_t columns, Glyphs glyphs);
 
 /// How many lines the help has.

@@ -34,7 +34,7 @@ struct Column {
 };
 
 /// In the order in which they are shown, one space between two. The most important ones if there is not room
-/// for all; what is left is given to names and bars.
+/// for all; the room that is left goes to names and bars.
 std::vector<Column> columns_for(std::size_t width);
 
 Line heading(const std::vector<Column>& columns, const Order& order);

@@ -30,7 +30,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Curses would end the process for a terminal that it does not know.
+/// Curses would end the process if it did not know the terminal.
 Result<void> check_terminal() {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) {
     return Error{"standard input and output are no terminal: --once prints one look"};

@@ -17,8 +17,8 @@ namespace fairgv::tools::top {
 
 class Terminal {
  public:
-  /// Fails, with the terminal as it was, if standard input or output is no terminal, or TERM names none that
-  /// can do what a full screen needs. Colours unless NO_COLOR is set and not empty.
+  /// Fails, with the terminal as it was, if standard input or output is no terminal, or TERM names a terminal
+  /// that cannot show a full screen. Colours unless NO_COLOR is set and not empty.
   static Result<Terminal> begin();
   ~Terminal();
   Terminal(Terminal&& other) noexcept
@@ -43,7 +43,7 @@ class Terminal {
   bool colours_;
 };
 
-/// What the process' locale and TERM let a terminal show.
+/// The glyphs that the process' locale and TERM let a terminal show.
 Glyphs glyphs_of_environment();
 
 }  // namespace fairgv::tools::top

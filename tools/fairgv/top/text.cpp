@@ -17,7 +17,7 @@ bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
-/// How many eighths of each cell are filled; what a glyph set cannot show is rounded.
+/// How many eighths of each cell are filled; parts that a glyph set cannot show are rounded.
 std::uint64_t filled_eighths(double share, std::size_t width, Glyphs glyphs) {
   const double cells = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, 1.0) * static_cast<double>(width);
   if (glyphs == Glyphs::eighths) return static_cast<std::uint64_t>(std::llround(cells * kEighths));

@@ -1,4 +1,4 @@
-// What `fairgv top` draws with: lines of styled text, numbers in few columns, and bars.
+// The drawing tools of `fairgv top`: lines of styled text, numbers in few columns, and bars.
 //
 // Pure logic, nothing of a terminal in it. Text from outside must be ASCII when it gets here (plain_ascii()),
 // so that every character is one column wide.
@@ -11,7 +11,7 @@
 
 namespace fairgv::tools::top {
 
-/// How a piece of a line is to be shown; what that means is the terminal's to say.
+/// How a piece of a line is to be shown; the terminal decides what that means.
 enum class Style { plain, title, heading, dim, used, excess, entitled, chosen, warning };
 
 struct Span {
@@ -23,8 +23,8 @@ struct Span {
 
 using Line = std::vector<Span>;
 
-/// Which characters the terminal can show: ASCII; the solid block that also the Linux console's fonts have;
-/// or the blocks of eighths as well.
+/// The characters that the terminal can show: ASCII; the solid block that also the Linux console's fonts
+/// have; or the blocks of eighths as well.
 enum class Glyphs { ascii, blocks, eighths };
 
 /// Columns of UTF-8 text all of whose characters are one column wide.
@@ -36,7 +36,7 @@ std::string pad_left(std::string_view ascii, std::size_t width);
 /// A name that fits `width` columns: a longer one loses its middle, for names that begin alike often end
 /// apart.
 std::string fitting_name(std::string_view ascii, std::size_t width);
-/// What is not ASCII becomes '?', one for each character.
+/// Each character that is not ASCII becomes '?'.
 std::string plain_ascii(std::string_view utf8);
 /// Without styles.
 std::string text_of(const Line& line);
@@ -51,7 +51,7 @@ std::string short_bytes(std::uint64_t bytes);
 std::string long_time(double seconds);
 
 /// `width` columns: filled as far as `share`, with a mark where `entitled` ends (none for all or nothing).
-/// What is filled beyond the mark is `excess`.
+/// The part that is filled beyond the mark is `excess`.
 Line bar(double share, double entitled, std::size_t width, Glyphs glyphs);
 
 }  // namespace fairgv::tools::top

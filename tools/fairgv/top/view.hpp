@@ -1,4 +1,4 @@
-// What `fairgv top` shows, made from the daemon's report: devices, and of each the tenants in an order.
+// The contents of `fairgv top`, made from the daemon's report: devices, and the tenants of each in an order.
 //
 // Pure logic.
 #pragma once

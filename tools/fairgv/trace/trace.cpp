@@ -1,4 +1,4 @@
-// fairgv trace: records what happens on the devices for some seconds.
+// fairgv trace: records the devices' work for some seconds.
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -26,10 +26,11 @@ struct TraceOptions {
   std::string socket;
 };
 
-/// How often what was recorded is fetched: the rings hold some tenths of a second of the shortest commands.
+/// How often the records are fetched: the rings hold some tenths of a second of the shortest commands.
 constexpr std::chrono::milliseconds kFetchEvery{50};
 
-/// What asks for the end. Blocked from the beginning, so that the file is complete whenever they come.
+/// The signals that ask for the end. Blocked from the beginning, so that the file is complete whenever they
+/// come.
 sigset_t end_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -45,7 +46,7 @@ bool wait_unless_interrupted() {
   return ::sigtimedwait(&set, nullptr, &time) < 0;
 }
 
-/// The first request begins the trace, and going away with the connection ends it.
+/// The first request begins the trace, and the end of the connection ends it.
 Result<void> record(Control control, const TraceOptions& options, TraceSpool& spool) {
   control::ControlRequest request;
   request.command = control::ControlRequest::Command::trace;
@@ -54,14 +55,14 @@ Result<void> record(Control control, const TraceOptions& options, TraceSpool& sp
   const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
   bool more = true;
   for (bool first = true, last = false; !last; first = false) {
-    last = !more;  // what has happened until now
+    last = !more;  // everything until now
     FAIRGV_TRY(answer, control.ask(request));
     if (first) {
       FAIRGV_CHECK(control::unpack_trace_report(answer.value()));
       fmt::print("recording for {} s (an interrupt ends it earlier)\n", options.seconds);
       std::fflush(stdout);
     }
-    // Refused after it has begun: it has ended, and what was recorded until then is kept.
+    // Refused after it has begun: the trace has ended, and the records until then are kept.
     if (answer->find('\0') == std::string::npos) {
       FAIRGV_CHECK(control::unpack_trace_report(answer.value()));
     }

@@ -1,4 +1,4 @@
-// What the daemon has answered while a trace was recorded, until it is written.
+// The daemon's answers while a trace is recorded, until they are written.
 //
 // Turning it into JSON takes about as long as the shortest commands, and the programs that are traced may
 // need every core: so answers go to a temporary file as they come, and become a trace when nobody is traced
@@ -20,7 +20,7 @@ class TraceSpool {
   /// The file has no name, in the folder for temporary ones, and is gone with the object.
   static Result<TraceSpool> create();
 
-  /// Fails when there is no room: what was put in before stays readable.
+  /// Fails when there is no room: earlier answers stay readable.
   Result<void> put(std::string_view answer);
 
   /// Calls `take`, which returns a Result<void>, with each answer from the first on.

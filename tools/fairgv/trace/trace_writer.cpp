@@ -154,7 +154,7 @@ void TraceWriter::write_turn(const Report::Turn& turn) {
   write_span(place, R"("turn")", "turn", turn.granted_ns, turn.ended_ns, arguments);
 }
 
-/// How many parts a launch has is known when it has ended.
+/// The number of a launch's parts is known when the launch has ended.
 void TraceWriter::add_command(const Report::Command& command) {
   if (!sessions_.contains(command.session) || command.command.began_ns > command.command.ended_ns) return;
   auto& parts = parts_[{command.session, command.command.device}];
@@ -199,8 +199,8 @@ void TraceWriter::write_command(const Report::Command& command, std::uint32_t pa
              category, its.began_ns, its.ended_ns, arguments);
 }
 
-/// Events of one track may not overlap, and several threads of a program may wait at the same time: the first
-/// track of the session's that has nothing to show then. Calls come in the order of their ends.
+/// Events of one track may not overlap, and several threads of a program may wait at the same time: this
+/// takes the session's first track that is free then. Calls come in the order of their ends.
 std::uint32_t TraceWriter::free_track(const Report::Call& call) {
   std::vector<std::uint64_t>& ended = calls_ended_ns_[call.session];
   const auto free = std::find_if(ended.begin(), ended.end(),

@@ -1,7 +1,7 @@
 // A trace as Chrome's trace event format, which Perfetto and chrome://tracing open (docs/TRACING.md).
 //
 // Events are written as they come, so that a long trace needs no memory; only the parts of a launch that has
-// not ended, and turns that are not over, wait for what comes. Pure but for the stream; one thread.
+// not ended, and turns that are not over, wait for later records. Pure but for the stream; one thread.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ class TraceWriter {
   /// `out` outlives it; whether writing succeeded is the stream's to say.
   explicit TraceWriter(std::ostream& out);
 
-  /// What the daemon has answered, in the order of its answers.
+  /// Adds the daemon's answers, in their order.
   void add(const control::TraceReport& report);
-  /// Writes what has waited, and the end. Nothing may be added afterwards.
+  /// Writes the waiting events, and the end. Nothing may be added afterwards.
   void finish();
 
   struct Totals {

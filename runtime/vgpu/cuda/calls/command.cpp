@@ -1,4 +1,4 @@
-// What never reaches the driver: markers, barriers, the program's own work on the host.
+// Commands that never reach the driver: markers, barriers, the program's own work on the host.
 #include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/stream_order.hpp"
 
@@ -16,7 +16,7 @@ Result<void> Handlers::enqueue_marker(Work work, const wire::Command& command) {
   return enqueue(stream, std::make_shared<Node>(work, stream.lane), command);
 }
 
-/// The driver begins with whatever it is given.
+/// The driver begins with every command at once.
 Result<void> Handlers::handle(const wire::FlushQueue& call) {
   const auto found = stream(call.queue);
   return found ? Result<void>() : found.error();

@@ -85,7 +85,7 @@ Result<void> Handlers::handle(const wire::cuda::CreateStream& call) {
   stream->lane = std::make_shared<Lane>(true, stream->context->device.facts.device, Clock::host);
   stream->code = use(functions(), stream->context->handle);
   if (stream->code == CUDA_SUCCESS) {
-    // All of the driver's are on their own: the order among them is the command graph's.
+    // The driver's streams are all independent: the command graph orders them.
     stream->code =
         functions().cuStreamCreateWithPriority(&stream->handle, CU_STREAM_NON_BLOCKING, call.priority);
   }
@@ -95,7 +95,7 @@ Result<void> Handlers::handle(const wire::cuda::CreateStream& call) {
   if (call.kind == wire::cuda::StreamKind::legacy) {
     if (objects_.get<Stream>(owner.legacy_id)) return Error{"a second legacy stream in one context"};
     if (auto former = owner.legacy.lock()) {
-      // Released with commands that have not ended, or are not forgotten yet: who comes now comes after them.
+      // Released with commands that have not ended, or are not forgotten yet: new commands come after them.
       stream->last = former->last;
       owner.blocking.push_back(std::move(former));
     }

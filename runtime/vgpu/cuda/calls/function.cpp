@@ -33,7 +33,7 @@ CUresult read_parameters(const Functions& driver, CUfunction function, std::vect
   }
 }
 
-/// What the rewriting knows of the function, if its module was rewritten.
+/// Takes over what the rewriting knows of the function, if its module was rewritten.
 void apply_slicing(const Functions& driver, Function& function, const Loaded& module,
                    const std::string& symbol, bool never) {
   const auto entry = module.entries.find(symbol);

@@ -10,7 +10,7 @@
 namespace fairgv::vgpu::cuda {
 namespace {
 
-/// Takes a place in its stream and frees memory when it is gone, which the loop thread sees to.
+/// Takes a place in its stream and frees memory when the loop thread destroys it.
 class FreeNode final : public Node {
  public:
   FreeNode(std::shared_ptr<Lane> lane, std::shared_ptr<Allocations> allocations, std::uint64_t address)
@@ -84,14 +84,14 @@ Result<void> Handlers::handle(const wire::cuda::EnqueueFreeMemory& call) {
 
 Result<wire::cuda::SettledReply> Handlers::handle(const wire::cuda::SettleFrees&) {
   loop().pump();
-  // What is given back is a message to the daemon, which has taken it when it answers the next.
+  // Memory is given back by a message to the daemon, which has read it by the time it answers the next one.
   if (settings_.memory != nullptr) settings_.memory->least_left(1);
   return wire::cuda::SettledReply{allocations_->freed_in_order()};
 }
 
 Result<wire::cuda::MemoryInfoReply> Handlers::handle(const wire::cuda::GetMemoryInfo& call) {
   FAIRGV_TRY(context, objects_.get<Context>(call.context));
-  loop().pump();  // what commands that have ended freed is free
+  loop().pump();  // memory freed by commands that have ended is free
   std::size_t free = 0;
   std::size_t total = 0;
   CUresult code = use(functions(), context.value()->handle);

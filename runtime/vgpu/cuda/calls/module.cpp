@@ -11,7 +11,7 @@
 namespace fairgv::vgpu::cuda {
 namespace {
 
-/// What a compiler writes of it is kept up to so many bytes.
+/// The compiler's log is kept up to so many bytes.
 constexpr std::size_t kLogBytes = 16 << 10;
 
 /// The options of a load or a link: the program's, and the worker's own logs.

@@ -1,4 +1,4 @@
-// Texture and surface objects. The driver checks what they are made of; memory is only named, not charged.
+// Texture and surface objects. The driver checks their parts; memory is only named, not charged.
 #include <fmt/core.h>
 
 #include <algorithm>

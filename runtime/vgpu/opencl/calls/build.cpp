@@ -10,7 +10,7 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// What all three have in common. Handles are taken on the loop thread, which owns the programs.
+/// The common part of all three. Handles are taken on the loop thread, which owns the programs.
 struct Job {
   std::vector<std::shared_ptr<Program>> programs;  // that are used, kept alive
   cl_int error = CL_SUCCESS;                       // of the first poisoned one
@@ -114,7 +114,7 @@ struct Link : Job {
   cl_int operator()() const {
     cl_int ended = error != CL_SUCCESS ? error : context->error;
     if (ended == CL_SUCCESS) {
-      // Without options a driver has no reason to withhold what it knows of arguments.
+      // Without options a driver has no reason to withhold the arguments' types.
       result->handle = ProgramHandle(clLinkProgram(
           context->handle.get(), device_count(), device_list(), options.empty() ? nullptr : options.c_str(),
           static_cast<cl_uint>(inputs.size()), inputs.data(), nullptr, nullptr, &ended));

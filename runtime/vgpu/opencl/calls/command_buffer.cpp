@@ -9,8 +9,8 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// What the driver should say of a launch's groups: PoCL 3.1 does, and then ends, where it should refuse to
-/// record.
+/// The error that the driver should report for a launch's groups: PoCL 3.1 reports it and then ends the
+/// process, where it should refuse to record.
 cl_int group_error(const Launch::Range& range, const Kernel& kernel, cl_device_id device) {
   if (!range.has_local) return CL_SUCCESS;
   const auto ask = [&](cl_kernel_work_group_info what, auto& answer) {
@@ -69,8 +69,8 @@ std::vector<std::shared_ptr<DeviceCommand>> steps_of(const CommandBuffer& buffer
   return commands;
 }
 
-/// The front end lets no two runs of a buffer overlap that must not, and knows only from events when one has
-/// ended, so the driver is asked to be as lenient as it can.
+/// The front end keeps runs of a buffer apart that must not overlap, but learns of a run's end only from
+/// events, so the driver is asked to be as lenient as it can.
 cl_command_buffer_flags_khr driver_flags(cl_device_id device, std::uint64_t asked) {
   cl_device_command_buffer_capabilities_khr capabilities = 0;
   const cl_int error = clGetDeviceInfo(device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,

@@ -7,9 +7,8 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// Fills an image that is a row of a buffer's elements: fills an image of its own, which the driver knows how
-/// to convert the color for, and copies that into the buffer as often as need be. `waits.event` is the last
-/// copy's.
+/// Fills an image that is a row of a buffer's elements: fills a temporary image, for which the driver
+/// converts the color, and copies it into the buffer as often as needed. `waits.event` is the last copy's.
 cl_int fill_buffer_image(cl_command_queue queue, const Image& image, const void* color, std::size_t first,
                          std::size_t count, const Waits& waits) {
   constexpr std::size_t kMostElements = 2048;  // every device has images of this width

@@ -1,4 +1,4 @@
-// Images, samplers and pipes: made at once; what the driver refuses becomes a poisoned object.
+// Images, samplers and pipes: made at once; an object that the driver refuses is poisoned.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// Images in images in images: an image's end is that of the one below, so they must not be endless.
+/// An image may lie in an image, and so on. Destroying one releases the image below, so the depth must be
+/// bounded.
 constexpr std::uint32_t kDeepest = 16;
 
 cl_image_format format_of(const wire::ImageDescription& description) {

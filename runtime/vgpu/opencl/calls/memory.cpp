@@ -1,4 +1,4 @@
-// Device memory: what the front end reserves, and what objects are charged.
+// Device memory: the front end's reservations, and the charges of objects.
 #include <limits>
 
 #include "runtime/vgpu/opencl/handlers.hpp"
@@ -26,13 +26,13 @@ Result<void> Handlers::handle(const wire::ReturnMemory& call) {
 
 Result<wire::MemoryReply> Handlers::handle(const wire::GetMemoryLeft& call) {
   if (settings_.memory == nullptr) return wire::MemoryReply{std::numeric_limits<std::uint64_t>::max()};
-  loop().pump();  // what commands that have ended hold is not in use
+  loop().pump();  // memory held by commands that have ended is not in use
   FAIRGV_TRY(left, settings_.memory->left(call.device));
   return wire::MemoryReply{left.value()};
 }
 
-/// A kernel keeps what was its argument when it was last launched. That the program has released it shows
-/// only here: while there is enough memory, drivers do as they like about a launch that uses it again.
+/// A kernel keeps the arguments of its last launch. That the program has released them matters only here:
+/// while there is enough memory, drivers do as they like about a launch that uses them again.
 Result<void> Handlers::handle(const wire::AwaitMemory& call) {
   objects_.each<Kernel>([](Kernel& kernel) { kernel.forget_released_arguments(); });
   return memory_waits_.await(loop(), call);

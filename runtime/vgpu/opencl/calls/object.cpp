@@ -1,4 +1,4 @@
-// Contexts, queues and buffers: made at once; what the driver refuses becomes a poisoned object.
+// Contexts, queues and buffers: made at once; an object that the driver refuses is poisoned.
 #include <fmt/core.h>
 
 #include "runtime/vgpu/opencl/handlers.hpp"
@@ -71,7 +71,7 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
 }
 
 Result<void> Handlers::handle(const wire::FlushQueue& call) {
-  // Whatever may run is handed to the driver and flushed without being asked.
+  // Commands that may run are handed to the driver and flushed without being asked.
   FAIRGV_TRY(queue, objects_.get<Queue>(call.queue));
   return {};
 }
@@ -91,7 +91,7 @@ Result<void> Handlers::handle(const wire::CreateBuffer& call) {
   buffer->bytes = call.bytes;
   buffer->error = buffer->context->error;
   if (is_direct) buffer->backing = call.backing;
-  // Memory that is an allocation's already is charged with it.
+  // Memory that is part of an allocation is charged with that allocation.
   if (is_direct && !call.retired) buffer->parent = owner_of(call.backing);
   if (!buffer->parent) {
     if (auto done = charge(*buffer, call.bytes, static_cast<bool>(call.retired)); !done) return done;

@@ -1,4 +1,4 @@
-// Programs: made at once, from whatever they are made from; see calls/build.cpp for what is done with them.
+// Programs: made at once, from source, binaries or intermediate language; calls/build.cpp builds them.
 #include <fmt/core.h>
 
 #include <algorithm>

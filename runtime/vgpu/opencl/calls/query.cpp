@@ -1,4 +1,4 @@
-// Queries: what the driver says, passed on as it is.
+// Queries: the driver's answers, passed on as they are.
 #include <fmt/core.h>
 
 #include <cstring>
@@ -37,7 +37,7 @@ wire::InfoReply program_binaries(cl_program program) {
   return reply;
 }
 
-/// The driver's build log as it is for the program, which has its headers elsewhere.
+/// Rewrites the driver's build log for the program, which has its headers elsewhere.
 void adapt_log(std::vector<std::byte>& log, const IncludeFailure* failure) {
   std::string text;
   const int code = failure != nullptr ? failure->load(std::memory_order_relaxed) : 0;

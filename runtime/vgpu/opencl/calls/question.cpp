@@ -1,4 +1,5 @@
-// What the specification leaves to the driver: asked when a program comes to it, before its call returns.
+// Questions that the specification leaves to the driver: asked when a program needs the answer, before its
+// call returns.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ cl_int devices_of_type(cl_platform_id platform, cl_device_type type, std::vector
   return clGetDeviceIDs(platform, type, count, ids.data(), nullptr);
 }
 
-// Deprecated since OpenCL 2.2, which introduced it: what it says is asked all the same.
+// Deprecated since OpenCL 2.2, which introduced it, but its answer is needed all the same.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 cl_int set_release_callback(cl_program program) {
@@ -105,7 +106,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckImagesOfHostMemory& 
   wire::StatusReply reply{context.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
   const cl_context handle = context.value()->handle.get();
-  alignas(4096) static std::array<std::byte, 4096> host;  // which nobody reads or writes
+  alignas(4096) static std::array<std::byte, 4096> host;  // never read or written
   reply.error = make_image_of_buffer(handle, host.data());
   if (make_image_of_buffer(handle, nullptr) != CL_SUCCESS) reply.error = CL_SUCCESS;
   return reply;
@@ -119,7 +120,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckEmptyCommand& call) 
   const auto enqueue = [&](cl_command_queue to, const Waits& waits) {
     return enqueue_empty(call.type, *buffer.value(), to, waits);
   };
-  // It moves nothing, so it may as well run where the driver runs what waits for a failed event.
+  // It moves nothing, so it may as well run where the driver runs commands that wait for a failed event.
   reply.error = try_command(platform_of(*queue.value()), *queue.value(), false, enqueue);
   return reply;
 }
@@ -150,7 +151,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckLaunch& call) {
   }
   Kernel& kernel = *found.value();
   Launch::Range range = Launch::range_of(call);
-  // What a local size of 0 is taken for is PoCL's way; others say what they think of it.
+  // Launch::Range treats a local size of 0 as PoCL does; other drivers answer for themselves.
   const bool is_pocl = queue.value()->is_pocl;
   const bool has_local = is_pocl ? range.has_local : call.has_local_size != 0;
   if (!is_pocl) range.error = CL_SUCCESS;
@@ -177,7 +178,7 @@ const Platform& Handlers::platform_of(const Queue& queue) const {
 }
 
 Result<void> Handlers::handle(const wire::SetUserEventStatus& call) {
-  // Until a program has an event fail, no driver is asked what becomes of those that wait for it.
+  // Until a program has an event fail, no driver is asked how commands end that wait for it.
   if (call.status < 0 && !has_failed_events_) {
     has_failed_events_ = true;
     for (wire::PlatformIndex i = 0; i < driver_.platforms().size(); ++i) {

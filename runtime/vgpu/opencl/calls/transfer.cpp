@@ -1,5 +1,5 @@
 // Reads and writes: between a buffer or an image and the arena, where the range must lie. The driver's
-// function is clEnqueueRead* or clEnqueueWrite*, and is all that the two differ in.
+// function is clEnqueueRead* or clEnqueueWrite*, and is their only difference.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -54,7 +54,7 @@ std::string upwards(std::size_t folders) {
   return path;
 }
 
-/// FNV-1a: it only has to tell apart what one user's programs include.
+/// FNV-1a: it only has to tell apart the includes of one user's programs.
 class Hash {
  public:
   void add(std::string_view bytes) {
@@ -86,8 +86,8 @@ std::error_code write_file(const fs::path& path, std::string_view text) {
   return {};
 }
 
-/// Folders of builds whose worker was killed. One that is in use is locked, but for the moment after it was
-/// made.
+/// Removes folders of builds whose worker was killed. A folder in use is locked, but for the moment after it
+/// was made.
 void remove_leftovers(const fs::path& temporary) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary, ignored)) {
@@ -179,7 +179,7 @@ std::string IncludeFiles::options(std::string_view options) const {
   const auto add_folder = [&](const std::string& folder) {
     result += (result.empty() ? "-I" : " -I") + folder;
   };
-  // Where no other option says by its name what the files contain. There is nothing in it.
+  // An empty folder, whose name carries the files' hash into the options, where no other option does.
   if (absolute_options_.empty()) add_folder(root + "/.fairgv");
   if (names_root_) add_folder(up + '.');
   return result;
@@ -200,7 +200,7 @@ IncludeFolder::~IncludeFolder() {
   if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
-/// Puts a file, a folder or a link into the copy below `root`, and what leads to it.
+/// Puts a file, a folder or a link into the copy below `root`, with the folders on the way.
 std::error_code IncludeFolder::put(const IncludeFiles::Place& place, const std::string& root) {
   const fs::path path = root + place.path;
   std::error_code code;
@@ -242,8 +242,8 @@ std::string IncludeFolder::options(const std::string& options) const {
 
 namespace {
 
-/// Where the path begins that goes on at `at`: behind what cannot be in one, and no further than a driver
-/// could have put before a name of ours.
+/// The beginning of the path that goes on at `at`: behind the last character that no path has, and no further
+/// back than a driver's own prefix can reach.
 std::size_t begin_of_copy(const std::string& text, std::size_t at) {
   const std::size_t folder = text.rfind(kFolderName, at);
   const std::size_t folder_end = folder == std::string::npos ? folder : text.find('/', folder);
@@ -258,7 +258,7 @@ std::size_t begin_of_copy(const std::string& text, std::size_t at) {
   return at;
 }
 
-/// Takes `name`, with `digits` more characters, out of the text, and what leads to it.
+/// Takes `name`, with `digits` more characters, out of the text, with the path before it.
 void remove_root(std::string& text, std::string_view name, std::size_t digits) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
     const std::size_t end = std::min(at + name.size() + digits, text.size());

@@ -6,8 +6,9 @@
 //     fairgv-root                 a link to it, for texts that name a file by its whole path
 //
 // The driver compiles in the copy of the program's working folder, so that relative paths mean the same.
-// Absolute ones in the options become relative, too: they then read the same wherever the copy lies, and
-// change with what the files contain. Drivers keep what they have compiled by the options, among others.
+// Absolute ones in the options become relative, too: they are then the same wherever the copy lies, and
+// change with the contents of the files. Drivers key their caches of compiled code by the options, among
+// others.
 #pragma once
 
 #include <atomic>
@@ -24,12 +25,12 @@
 
 namespace fairgv::vgpu::opencl {
 
-/// What wire::ProvideIncludes has brought for one build.
+/// The files that wire::ProvideIncludes has brought for one build.
 class IncludeFiles {
  public:
-  /// An Error if it is nothing that a front end sends.
+  /// An Error if no front end would send it.
   Result<void> add(const wire::ProvideIncludes& message);
-  /// What the build itself says. An Error if the options are not those that the files were sent for.
+  /// Adds the build's own working folder and options. An Error if the files were sent for other options.
   Result<void> complete(std::string_view directory, std::string_view options);
 
   /// Of all files.

@@ -83,8 +83,7 @@ std::optional<std::string_view> why_not_sliceable(const Recipe& recipe) {
   };
   if (recipe.source) look_at(*recipe.source);
   for (const Recipe::Header& header : recipe.headers) look_at(*header.source);
-  // Of these some may not be included at all. What else they may do, the build of the rewritten program
-  // shows.
+  // Some of these may not be included at all. Their other effects show in the build of the rewritten program.
   if (recipe.includes) {
     for (const std::string_view text : recipe.includes->texts()) look_for_variables(text);
   }

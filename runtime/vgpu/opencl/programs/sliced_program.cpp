@@ -8,7 +8,8 @@
 namespace fairgv::vgpu::opencl {
 namespace {
 
-/// Variables that outlive a launch: the rewritten program would have others. By what the driver says.
+/// Whether the driver reports variables that outlive a launch: the rewritten program would have variables of
+/// its own.
 bool has_global_variables(cl_program program) {
   cl_uint count = 0;
   clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);

@@ -36,11 +36,11 @@ class SlicedProgram : public std::enable_shared_from_this<SlicedProgram> {
 
   // `dimensions` is that of the launch, 1 to 3: each has a program of its own.
 
-  /// Acquire: pairs with the release in make(), so that what follows is there.
+  /// Acquire: pairs with the release in make(), so that the result is seen.
   Readiness readiness(std::uint32_t dimensions) const {
     return variant(dimensions).readiness.load(std::memory_order_acquire);
   }
-  /// Has it made, unless that has begun. `original`: the application's program.
+  /// Starts making it, unless that has begun. `original`: the application's program.
   void prepare(std::uint32_t dimensions, std::shared_ptr<const Program> original);
   /// Once it is ready.
   cl_program handle(std::uint32_t dimensions) const { return variant(dimensions).handle.get(); }

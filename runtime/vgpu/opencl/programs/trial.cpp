@@ -21,7 +21,7 @@ struct Stage {
   }
 };
 
-/// What a command ends with that waits for an event which ends with `failure`; CL_QUEUED if the driver does
+/// The status of a command that waits for an event which ends with `failure`; CL_QUEUED if the driver does
 /// not tell.
 cl_int end_after(const Platform& platform, const Queue& like, cl_int failure) {
   Stage stage(platform, like);
@@ -80,7 +80,7 @@ cl_int try_command(const Platform& platform, const Queue& like, bool runs_after_
 }
 
 FailedWaits::Rule failed_waits_of(const Platform& platform, const Queue& like) {
-  // Two numbers that no driver has for anything: who answers with both passes them on.
+  // Two numbers that mean nothing to any driver: a driver that answers with both passes them on.
   const cl_int first = end_after(platform, like, -9901);
   const cl_int second = end_after(platform, like, -9902);
   if (first == -9901 && second == -9902) return FailedWaits::kPassedOn;

@@ -14,14 +14,14 @@
 
 namespace fairgv::wire::cuda {
 
-/// What never changes of a device.
+/// The constant facts of a device.
 struct DeviceFacts {
   DeviceIndex device = 0;  // in the topology, by which turns and memory limits go
   std::string name;
   std::array<std::byte, 16> uuid{};
   std::array<std::byte, 8> luid{};
   std::uint64_t memory = 0;              // bytes
-  std::vector<std::int32_t> attributes;  // by CUdevice_attribute; what the driver does not know is 0
+  std::vector<std::int32_t> attributes;  // by CUdevice_attribute; 0: unknown to the driver
   std::string pci_bus_id;
   FAIRGV_FIELDS(device, name, uuid, luid, memory, attributes, pci_bus_id)
 };
@@ -71,7 +71,7 @@ struct GetLimit {
   FAIRGV_FIELDS(context, limit)
 };
 
-/// Answers with what the limit is now.
+/// Answers with the limit that holds now.
 struct SetLimit {
   FAIRGV_CALL(CudaSetLimit, 0x1003, LimitReply)
   ObjectId context;
@@ -88,7 +88,7 @@ enum class StreamKind : std::uint32_t {
   non_blocking,  // on its own
 };
 
-/// Whatever fails in the driver surfaces in the commands of the stream.
+/// A failure in the driver surfaces in the commands of the stream.
 struct CreateStream {
   FAIRGV_CALL(CudaCreateStream, 0x1010, void)
   ObjectId id;

@@ -1,4 +1,4 @@
-// What front end and worker have to say alike of CUDA's own numbers (CUDA Driver API 13.0).
+// Facts about CUDA's own numbers on which front end and worker must agree (CUDA Driver API 13.0).
 #pragma once
 
 #include <cuda.h>
@@ -64,7 +64,7 @@ constexpr std::size_t channel_bytes(CUarray_format format) {
   }
 }
 
-/// The channels that a format says by itself. 0: as many as the descriptor says.
+/// The channels that a format implies. 0: as many as the descriptor says.
 constexpr unsigned channels_of(CUarray_format format) {
   // UNORM_INT8X1, X2, X4, UNORM_INT16X1 ... SNORM_INT16X4 follow each other.
   if (format < CU_AD_FORMAT_UNORM_INT8X1 || format > CU_AD_FORMAT_SNORM_INT16X4) return 0;

@@ -1,7 +1,7 @@
-// Memory of the CUDA front end: what is allocated, copied and filled.
+// Memory of the CUDA front end: allocations, copies and fills.
 //
 // Device addresses are the driver's own, because kernels get them in their parameters. The front end knows
-// what it has allocated and refuses what lies outside; the driver has the last word.
+// its allocations and refuses addresses outside them; the driver has the last word.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct AllocateMemory {
   FAIRGV_FIELDS(context, bytes, rows, element_bytes)
 };
 
-/// `address` is what AllocateMemory answered. The front end has seen to it that no command uses it any more.
+/// `address`: the answer of AllocateMemory. The front end has made sure that no command uses it any more.
 struct FreeMemory {
   FAIRGV_CALL(CudaFreeMemory, 0x1041, void)
   ObjectId context;
@@ -53,8 +53,8 @@ struct SettledReply {
   FAIRGV_FIELDS(freed)
 };
 
-/// Sees to it that what streams have freed by now is there for everybody: given back to the driver, and to
-/// the tenant's quota. Sent before the program learns that it has been waited for.
+/// Makes memory that streams have freed by now available to everybody: gives it back to the driver, and to
+/// the tenant's quota. Sent before the program learns that its wait is over.
 struct SettleFrees {
   FAIRGV_CALL(CudaSettleFrees, 0x104c, SettledReply)
   std::uint32_t unused = 0;

@@ -17,7 +17,7 @@
 namespace fairgv::wire::cuda {
 
 /// One option of the just-in-time compiler that is a number (CUjit_option). Logs are not among them: their
-/// buffers are the front end's, which cuts what the worker answers.
+/// buffers are the front end's, which cuts the worker's answer.
 struct JitOption {
   std::uint32_t option = 0;
   std::uint32_t reserved = 0;
@@ -71,7 +71,7 @@ struct ParameterPlace {
 
 struct FunctionReply {
   ResultCode code = 0;
-  std::vector<std::int32_t> attributes;  // by CUfunction_attribute; what the driver does not know is 0
+  std::vector<std::int32_t> attributes;  // by CUfunction_attribute; 0: unknown to the driver
   std::vector<ParameterPlace> parameters;
   FAIRGV_FIELDS(code, attributes, parameters)
 };

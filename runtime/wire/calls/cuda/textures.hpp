@@ -1,5 +1,5 @@
-// Texture and surface objects of the CUDA front end. They are named by ids like every object; what kernels
-// get is the driver's own handle, which is answered.
+// Texture and surface objects of the CUDA front end. They are named by ids like every object; kernels get the
+// driver's own handle, which the worker answers.
 #pragma once
 
 #include <cstdint>

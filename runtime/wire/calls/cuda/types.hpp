@@ -1,7 +1,7 @@
-// What the calls of the CUDA front end have in common (CUDA Driver API 13.0).
+// The common types of the CUDA front end's calls (CUDA Driver API 13.0).
 //
-// Results are CUresult numbers. Ends of commands are statuses as OpenCL's, whose errors are made from CUDA's
-// here, so that one command graph serves both.
+// Results are CUresult numbers. Ends of commands are statuses like OpenCL's. Their errors are made from
+// CUDA's here, so that one command graph serves both.
 #pragma once
 
 #include <cstdint>

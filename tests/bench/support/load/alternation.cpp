@@ -92,7 +92,7 @@ Result<std::vector<Turns>> alternate_condition(const CommandLine& program, doubl
 Result<std::vector<Turns>> alternate_builds(const CommandLine& first, const CommandLine& second, int turns) {
   Couple couple;
   if (auto started = couple.start(first, second); !started) return started.error();
-  // What the first build loads stays.
+  // Files that the first build loads stay in memory.
   for (OnRequest* each : {&couple.one(), &couple.other()}) {
     if (auto warm = each->build(); !warm) return warm.error();
   }

@@ -1,5 +1,5 @@
 // Runs of workloads side by side, one at work at a time, in turns too short for the machine to change between
-// them: for differences that are smaller than what separates two runs of their own.
+// them: for differences that are smaller than those between two separate runs.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ struct Turns {
 };
 
 /// Starts both (workloads, without how much they are to do), has each of them run the same number of rounds,
-/// such that they take about `turn_seconds`, `turns` times, and ends them. Which goes first changes from turn
-/// to turn.
+/// such that they take about `turn_seconds`, `turns` times, and ends them. The one that goes first changes
+/// from turn to turn.
 Result<std::vector<Turns>> alternate(const harness::CommandLine& first, const harness::CommandLine& second,
                                      double turn_seconds, int turns);
 
@@ -33,13 +33,13 @@ Result<std::vector<Turns>> alternate_builds(const harness::CommandLine& first,
 Result<std::vector<Turns>> alternate_condition(const harness::CommandLine& program, double turn_seconds,
                                                int turns, const std::function<Result<void>(bool)>& condition);
 
-/// What a run has done in turns with others.
+/// The work of a run that takes turns with others.
 struct InTurns {
   std::vector<double> throughputs;  // of each turn, in the workload's own unit
-  nlohmann::json result;            // what it says of all of them in the end
+  nlohmann::json result;            // its final line on all turns
 };
 
-/// What a program waits for in a turn: for all rounds at their end, or as it does by itself.
+/// The waits of a program in a turn: for all rounds at their end, or as it does by itself.
 enum class Waits { kAtTheEnd, kOwn };
 
 /// Starts all (workloads, without how much they are to do), has one after the other run rounds for about

@@ -15,7 +15,7 @@ namespace fairgv::bench {
 struct CalibratedLoop {
   std::uint64_t iterations = 0;  // for --iterations
   std::uint64_t batch = 0;       // launches of some milliseconds together, for --batch
-  double kernel_us = 0;          // what its kernels took
+  double kernel_us = 0;          // the time of its kernels
 };
 
 /// Calibrates on the driver alone, for `seconds`.
@@ -23,11 +23,11 @@ Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
                                       const harness::Placement& placement, Api api = Api::kOpenCl);
 
 /// The loop as a program that never leaves the device idle: two batches are always queued. Each fills a
-/// driver's queue, however long its kernels are: schedulers by the clock give away what is in it.
+/// driver's queue, however long its kernels are: schedulers by the clock give away the queued work.
 std::vector<std::string> saturating(const CalibratedLoop& loop, Api api);
 
-/// The workload with a problem so large that a launch takes about as long on the driver alone; 0: as large as
-/// it is by itself, which is for a CPU's core and next to nothing on a GPU.
+/// The workload with a problem so large that a launch takes about as long on the driver alone; 0: the
+/// workload's default size, which suits a CPU's core and is next to nothing on a GPU.
 Result<std::vector<std::string>> sized(const std::string& workload, int kernel_us,
                                        const harness::Placement& placement);
 

@@ -75,7 +75,7 @@ Result<void> Company::watch_until(Clock::time_point end, std::initializer_list<C
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     ::poll(outputs.data(), outputs.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    // What is printed from now on is the result, and not for look().
+    // Lines that are printed from now on are results, and not for look().
     if (Clock::now() >= end) return {};
     for (Company* company : all) {
       if (auto there = company->look(); !there) return there;

@@ -1,4 +1,4 @@
-// Tenants beside the one that is measured, and what the daemon says of all of them.
+// Tenants beside the measured one, and the daemon's figures for all of them.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace fairgv::bench {
 
-/// Running programs, one for each tenant; all of weight 1, and destroyed with the object. That they are there
-/// while something is measured is not to be assumed: look() or watch_until() tells.
+/// Running programs, one for each tenant; all of weight 1, and destroyed with the object. Whether they are
+/// there during a measurement must be checked: by look() or watch_until().
 class Company {
  public:
   using Clock = std::chrono::steady_clock;
@@ -70,10 +70,10 @@ Result<nlohmann::json> look_at(const harness::Tenancy& tenancy);
 /// The tenant within it; an Error if it is not there.
 Result<nlohmann::json> tenant_in(const nlohmann::json& report, const std::string& tenant);
 
-/// What a tenant within it has been charged so far on all devices together, in seconds.
+/// The charge of a tenant within the report so far, on all devices together, in seconds.
 double charged_seconds(const nlohmann::json& tenant);
 
-/// What each of these tenants has been charged from one report to another, in seconds.
+/// The charge of each of these tenants from one report to another, in seconds.
 Result<std::vector<double>> charged_between(const nlohmann::json& before, const nlohmann::json& after,
                                             const std::vector<std::string>& tenants);
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Not of FAIRGV_*, which workers do not inherit.
+/// Not a FAIRGV_* name: workers do not inherit those.
 constexpr const char* kMark = "STORM_OF_PROCESS";
 
 std::string text_of(const fs::path& file) {

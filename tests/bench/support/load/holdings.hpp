@@ -1,5 +1,5 @@
-// What a daemon without programs holds, and what is left of its workers: to be the same after a storm as
-// before.
+// The holdings of a daemon without programs, and the remains of its workers: both must be the same after a
+// storm as before.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// The mean kernel of a run by three measures: what the run was charged, and what the driver's event
-// timestamps say of the same kernels.
+// The mean kernel of a run by three measures: the charge of the run, and two by the driver's event timestamps
+// of the same kernels.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ struct KernelSource {
 
 /// In microseconds.
 struct MeanKernel {
-  double charged = 0;  // on the driver alone, where nothing is: wall time of the run
+  double charged = 0;  // on the driver alone, where nothing is charged: wall time of the run
   double events = 0;   // of the kernels' own durations
   double span = 0;     // with the gaps between them (harness::spanned)
   double sampled = 0;  // how many in 1,000 the worker measured one by one; no time
 
   double over_events() const { return 100 * (charged / events - 1); }  // per cent
   double over_span() const { return 100 * (charged / span - 1); }
-  /// What keeping the device for a second of kernels takes more than there, per cent.
+  /// How much longer the device is kept for a second of kernels than there, per cent.
   double beyond(const MeanKernel& there) const {
     return 100 * ((charged / events) / (there.charged / there.events) - 1);
   }
@@ -39,8 +39,8 @@ struct MeanKernel {
 Result<MeanKernel> mean_bare(const harness::Placement& placement, const KernelSource& source,
                              unsigned kernels, std::chrono::nanoseconds gap);
 
-/// The same of a run as this tenant, which must have another session all the while. What the daemon charged
-/// is for exactly the kernels whose events there are and the source's copies; anything else is an Error.
+/// The same of a run as this tenant, which must have another session all the while. The daemon must have
+/// charged for exactly the kernels that have events and for the source's copies; anything else is an Error.
 Result<MeanKernel> mean_charged(const harness::Tenancy& tenancy, const std::string& tenant,
                                 const KernelSource& source, unsigned kernels, std::chrono::nanoseconds gap);
 

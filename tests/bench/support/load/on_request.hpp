@@ -1,5 +1,5 @@
-// A workload that stays, and does what it is asked to (--requests): the same process, with its memory where
-// it is, at different times and in different company.
+// A workload that stays, and works on request (--requests): the same process, with its memory where it is, at
+// different times and in different company.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace fairgv::bench {
 
 class OnRequest {
  public:
-  /// `suffix` tells the pipes of those apart that are there at the same time.
+  /// `suffix` tells apart the pipes of workloads that are there at the same time.
   explicit OnRequest(const std::string& suffix) : pipe_(suffix) {}
 
-  /// `command`: a workload, without how much it is to do.
+  /// `command`: a workload, without the amount of work.
   Result<void> start(harness::CommandLine command);
 
   /// The seconds that so many rounds take now, all of them queued at once.
   Result<double> run(std::uint64_t rounds);
   /// The same with the waits that the program makes by itself.
   Result<double> run_awaited(std::uint64_t rounds);
-  /// That, right after `others` that are not measured.
+  /// The same, right after `others` that are not measured.
   Result<double> run_after(std::uint64_t others, std::uint64_t rounds);
   /// The seconds that one clBuildProgram takes now.
   Result<double> build();
@@ -45,7 +45,7 @@ class OnRequest {
   Result<void> begin();
   Result<double> halt();
 
-  /// What it says of itself in the end; its results are right.
+  /// Ends the program. Returns its own final figures; its results are right.
   Result<nlohmann::json> end();
 
  private:

@@ -18,11 +18,11 @@ namespace {
 /// Long beside a turn on the device, short beside the machine's faster and slower seconds.
 constexpr double kTurnSeconds = 0.04;
 /// So long before a window opens everybody is at work: some turns on the device, so that it opens in the
-/// midst of them. Who gets to work later has less of that, and fails when the window is open.
+/// midst of them. A program that gets to work later has less of that, and fails when the window is open.
 constexpr double kWorkAheadSeconds = 0.25;
-/// Until everybody has read when that is.
+/// The time for all programs to read when that is.
 constexpr double kLeadSeconds = 0.25;
-/// That many turns alone fit in ahead of that.
+/// Turns alone of so many seconds fit in ahead of that.
 constexpr double kSecondsOfTurns = 0.5;
 /// The last turn ahead of a window may take so many times as long as turns are meant to.
 constexpr double kTurnsEndAhead = 2;
@@ -105,7 +105,7 @@ Result<void> Rivals::take_turn(std::vector<Rival*>& order) {
     if (!seconds) return seconds.error();
     rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
   }
-  // What goes first changes, so that a drift of the machine cancels.
+  // The program that goes first changes, so that a drift of the machine cancels.
   std::reverse(order.begin(), order.end());
   return {};
 }

@@ -1,8 +1,8 @@
 // Tenants that share the device, and programs on the driver alone to compare them with. All of them stay from
 // the first measurement to the last, so that every program is compared with itself at another time. Equal
-// programs differ, by where the system has put their memory: on the driver alone one process in six was 3 to
-// 5 % slower than the others for as long as it lived (matrixMul, hotspot), which is more than what schedulers
-// are compared for.
+// programs differ by the place of their memory: on the driver alone one process in six was 3 to 5 % slower
+// than the others for as long as it lived (matrixMul, hotspot), which is more than the differences between
+// schedulers.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ class Rivals {
   std::deque<Rival> on_driver_;
 };
 
-/// What lies between the two: a drift of the machine falls on both sides.
+/// The mean of the two: a drift of the machine falls on both sides.
 Rivals::Alone mean_of(const Rivals::Alone& before, const Rivals::Alone& after);
 std::vector<double> mean_of(const std::vector<double>& before, const std::vector<double>& after);
 /// Whether all programs together were as fast before as after (harness/steady.hpp).

@@ -1,5 +1,5 @@
-// A kernel that does next to nothing and counts how often it ran: what the probes launch. Knows nothing of
-// FairGV. Failures are thrown as ClError.
+// A kernel for the probes: it does next to nothing and counts how often it ran. Knows nothing of FairGV.
+// Failures are thrown as ClError.
 #pragma once
 
 #include <algorithm>

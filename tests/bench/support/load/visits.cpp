@@ -9,7 +9,7 @@ using namespace harness;
 namespace {
 
 // Ahead of a turn goes a quarter to a half of its rounds, enough for some turns of the dispatcher. Steps of
-// the golden section spread where in those the measured part begins.
+// the golden section spread the begin of the measured part over the dispatcher's turns.
 constexpr double kLeastAhead = 0.25;
 constexpr double kMostAhead = 0.5;
 constexpr double kGoldenSection = 0.618;

@@ -3,9 +3,9 @@
 // times their mean within a minute, and periods of a second differed by 7 % from those before them); turns
 // this short have both sides of a ratio share them.
 //
-// What is measured begins in the midst of the program's work. A program that has just come waits for the end
-// of the neighbour's turn first, and of so few turns of its own the last ends with its work, so that it saw
-// one turn of the neighbour too many, or too few, always the same.
+// The measurement begins in the midst of the program's work. A program that has just come waits for the end
+// of the neighbour's turn first, and its last turn ends with its work. With so few turns, it would see one
+// turn of the neighbour too many, or too few, always the same.
 #pragma once
 
 #include <cstdint>

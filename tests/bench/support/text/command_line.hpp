@@ -12,10 +12,10 @@ namespace fairgv::bench {
 /// Nothing if all is well; else the exit code (0 after --help, 2 after a line that says what is wrong).
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// What main() returns: 0, or 1 after a line that says what failed.
+/// The value for main() to return: 0, or 1 after a line that says what failed.
 int exit_code(const CLI::App& app, const Result<void>& done);
 
-/// Checks of option values, as CLI11 wants them: what is wrong, or nothing.
+/// Checks of option values, as CLI11 wants them: the fault, or nothing.
 std::string known_policy(const std::string& name);
 std::string known_workload(const std::string& name);
 

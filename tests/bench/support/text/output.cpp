@@ -13,7 +13,7 @@
 namespace fairgv::bench {
 namespace {
 
-/// What keeps the file from being written, or nothing.
+/// The reason why the file cannot be written, or nothing.
 std::string writable(const std::string& file) {
   if (::access(file.c_str(), F_OK) == 0) {
     if (!std::filesystem::is_directory(file) && ::access(file.c_str(), W_OK) == 0) return {};

@@ -1,4 +1,4 @@
-// What an experiment leaves behind: a CSV file that names the machine, and a figure.
+// The output of an experiment: a CSV file that names the machine, and a figure.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,14 +15,14 @@ struct Output {
   std::string figure_file;  // .svg or .png; none when empty
 };
 
-/// What gnuplot is to draw, on a canvas of so many pixels.
+/// A drawing for gnuplot, on a canvas of so many pixels.
 struct Figure {
   unsigned width = 0;
   unsigned height = 0;
   std::string commands;  // lines, with data in blocks
 };
 
-/// --csv and --figure. What cannot be written is refused before anything is measured.
+/// --csv and --figure. A file that cannot be written is refused before anything is measured.
 void declare_csv(CLI::App& app, Output& output);
 void declare_figure(CLI::App& app, Output& output);
 
@@ -34,8 +34,7 @@ std::string shown(const harness::Spread& spread);
 /// "1.0023 +- 0.0011".
 std::string shown(const harness::Estimate& estimate);
 
-/// A text as a cell of the CSV: commas become semicolons, so that whoever reads it needs to know nothing of
-/// quotes.
+/// A text as a cell of the CSV: commas become semicolons, so that a reader of the file need not know quotes.
 std::string csv_cell(std::string text);
 
 /// "# " and the machine, the header, and the rows. Does nothing if no file was asked for.

@@ -1,4 +1,4 @@
-// Where an experiment that takes minutes has got to: one line on standard error that is written over.
+// The progress of an experiment that takes minutes: one line on standard error that is written over.
 #pragma once
 
 #include <chrono>

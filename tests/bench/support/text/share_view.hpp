@@ -1,4 +1,4 @@
-// How `fairgv bench share` shows itself: a bar per tenant while it runs, and the table at the end.
+// The display of `fairgv bench share`: a bar per tenant while it runs, and the table at the end.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace fairgv::bench {
 
-/// One tenant of the experiment and what was measured of it.
+/// One tenant of the experiment and its measurements.
 struct Tenant {
   std::string name;
   std::uint32_t weight = 1;
@@ -45,7 +45,7 @@ class ShareView {
   double next_line_ = 0;   // elapsed time of the next line when there is no terminal
 };
 
-/// What the two figures mean, and whether these are good: a line each.
+/// The meaning of the two figures, and whether these are good: a line each.
 std::vector<std::string> verdict_lines(const Fairness& fairness);
 
 void print_table(const std::vector<Tenant>& tenants, const Fairness& fairness);

@@ -1,4 +1,4 @@
-// What `fairgv bench share` says of its two figures: whether they are good, and which way is better.
+// The text of `fairgv bench share` on its two figures: whether they are good, and which way is better.
 #include "tests/bench/support/text/share_view.hpp"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ class Launcher : public LaunchQueue {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Has the driver load these kernels now, rather than at their first launches.
+  /// Makes the driver load these kernels now, rather than at their first launches.
   template <typename... Kernels>
   void load(Kernels*... kernels) {
     const auto start = std::chrono::steady_clock::now();

@@ -25,7 +25,7 @@ inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) throw CudaError(call, code);
 }
 
-/// `count` elements of page-locked host memory: what the device reads and writes without the host's help.
+/// `count` elements of page-locked host memory: the device reads and writes it without the host's help.
 template <typename Element>
 class PinnedArray {
  public:
@@ -48,8 +48,7 @@ class PinnedArray {
   Element* elements_ = nullptr;
 };
 
-/// `count` elements on the device, with unspecified content. What is enqueued on a stream takes its turn
-/// there.
+/// `count` elements on the device, with unspecified content. Commands on a stream take their turn there.
 template <typename Element>
 class DeviceArray {
  public:

@@ -1,5 +1,5 @@
-// The checks of `fairgv doctor`. Each looks at one thing, changes nothing, and says what it found: at least
-// one finding. They stand by theme, in the order in which they are shown.
+// The checks of `fairgv doctor`. Each looks at one thing, changes nothing, and returns at least one finding.
+// The checks are grouped by theme, in the order in which they are shown.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace fairgv::tools::doctor {
 
-/// What is examined: the machine, and what was found out about the daemon beforehand.
+/// The subject of an examination: the machine, and the facts that were found out about the daemon beforehand.
 struct Examination {
   Machine machine{};
   std::string socket{};                 // absolute
   std::optional<std::string> config{};  // the daemon's configuration, if there is one
   Settings settings{};
-  std::string refusal{};  // what the daemon says against the configuration
+  std::string refusal{};  // the daemon's complaints about the configuration
   DaemonAnswer daemon{};
 
   /// /proc/PID of the daemon, or of this process when no daemon answers: a daemon started from here would
@@ -37,7 +37,7 @@ Findings check_worker_drivers(const Examination& examination);  // are there dri
 
 Findings check_shared_hardware(const Examination& examination);  // devices that are one (daemon_checks.cpp)
 
-// What gets around FairGV, or breaks it for programs (shadow_checks.cpp).
+// Finds what gets around FairGV, or breaks it for programs (shadow_checks.cpp).
 Findings check_vendor_variables(const Examination& examination);
 Findings check_further_drivers(const Examination& examination);
 Findings check_loader(const Examination& examination);
@@ -75,7 +75,7 @@ Findings check_schedstat(const Examination& examination);
 /// All of them.
 Findings examine(const Examination& examination);
 
-/// What check_shared_memory() says of a file system of so many bytes.
+/// The finding of check_shared_memory() for a file system of so many bytes.
 Finding shared_memory_finding(std::uint64_t size, std::uint64_t free);
 
 }  // namespace fairgv::tools::doctor

@@ -1,4 +1,4 @@
-// Is there a daemon, is it one to trust, and is its configuration right.
+// Checks that there is a daemon, that it can be trusted, and that its configuration is right.
 #include <fmt/core.h>
 #include <sys/stat.h>
 
@@ -28,7 +28,7 @@ bool is_made_by_daemon(const fs::path& folder) {
   return folder == session::private_directory() || folder == fs::path(session::kSystemSocket).parent_path();
 }
 
-/// What clients have against the folder (trusted_daemon.hpp), with a remedy for this machine.
+/// The clients' doubt about the folder (trusted_daemon.hpp), with a remedy for this machine.
 Finding finding_of_doubt(const Machine& machine, const session::PathDoubt& doubt,
                          const session::TrustedUsers& users) {
   const std::string where = doubt.where.string();
@@ -115,7 +115,7 @@ Findings check_daemon(const Examination& examination) {
   return {ok("daemon", text)};
 }
 
-/// By what the daemon has seen. Names alone decide nothing: two equal cards have one name.
+/// By the devices that the daemon has seen. Names alone decide nothing: two equal cards have one name.
 Findings check_shared_hardware(const Examination& examination) {
   constexpr const char* kSubject = "devices of several drivers";
   using Device = control::Report::Device;

@@ -1,8 +1,8 @@
-// Can tenants open the device behind FairGV's back.
+// Checks whether tenants can open the device behind FairGV's back.
 //
 // A worker runs as its tenant's user, with that user's groups, so it needs the same right to open the device
-// as would let the tenant get around FairGV. Who may open it is therefore a matter of note, and wrong only if
-// that is everybody; what keeps tenants out is a place to run in where the file is missing.
+// that would let the tenant get around FairGV. The users who may open the device are therefore a note, and a
+// mistake only if everybody may. To keep tenants out, run them where the file is missing.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +24,7 @@ constexpr const char* kHideFiles =
     "unit with "
     "PrivateDevices=yes";
 
-/// The setting that outlasts the next start, for drivers make their files anew.
+/// The setting that survives the next start: drivers make their files anew.
 std::string narrow_to_group(DeviceKind kind) {
   const auto udev = [](const char* match) {
     return fmt::format(

@@ -1,4 +1,4 @@
-// Are drivers registered as they should be: ours for programs, the others for our workers.
+// Checks that drivers are registered as they should be: ours for programs, the others for our workers.
 #include <fmt/core.h>
 
 #include <map>
@@ -22,7 +22,8 @@ std::map<std::string, IcdFile> all_files(const Examination& examination) {
   return files;
 }
 
-/// What the dynamic linker did not find, if that is its reason: the driver, or something that it needs.
+/// The library that the dynamic linker did not find, if that is its reason: the driver, or something that the
+/// driver needs.
 std::string missing_library(const std::string& error) {
   const auto end = error.find(": cannot open shared object file");
   return end == std::string::npos ? std::string() : error.substr(0, end);

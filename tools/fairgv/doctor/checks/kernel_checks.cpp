@@ -1,4 +1,4 @@
-// Does the kernel have what FairGV needs, and what it makes use of.
+// Checks that the kernel has the features that FairGV needs, and those that it can use.
 #include <fmt/core.h>
 
 #include <charconv>
@@ -47,7 +47,7 @@ Findings check_user_namespaces(const Examination& examination) {
   const Machine& machine = examination.machine;
   struct Switch {
     const char* file;
-    const char* off;  // what the file then says
+    const char* off;  // the file's text then
     const char* remedy;
   };
   constexpr Switch kSwitches[] = {

@@ -1,4 +1,4 @@
-// Do the limits of the daemon, or of one that would be started here, allow what it has to do.
+// Checks that the limits of the daemon, or of a daemon started here, are high enough for its work.
 #include <fmt/core.h>
 
 #include <sstream>
@@ -11,10 +11,10 @@
 namespace fairgv::tools::doctor {
 namespace {
 
-// What fairgvd asks for when it starts (runtime/daemon/limits/descriptor_plan.cpp).
+// The descriptors that fairgvd asks for when it starts (runtime/daemon/limits/descriptor_plan.cpp).
 constexpr std::uint64_t kDescriptorsPerSession = 10;
 constexpr std::uint64_t kOtherDescriptors = 1'088;
-// A session's arena is that much address space, of which pages exist once touched (docs/ARCHITECTURE.md).
+// A session's arena is that much address space; its pages exist once touched (docs/ARCHITECTURE.md).
 constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 30;
 
 std::string whose(const Examination& examination) {
@@ -37,7 +37,7 @@ std::string list_of(const cpu_set_t& cores) {
   return text;
 }
 
-/// The cores that this process may use, which one started from here may, too.
+/// The cores that this process may use, and so may a daemon started from here.
 Result<cpu_set_t> usable_cores(const Machine& machine) {
   constexpr std::string_view kKey = "Cpus_allowed_list:\t";
   std::istringstream lines(machine.text("/proc/self/status").value_or(""));

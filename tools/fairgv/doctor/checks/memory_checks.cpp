@@ -1,4 +1,4 @@
-// Is there memory for arenas and drivers, and who counts it.
+// Checks that there is memory for arenas and drivers, and who counts it.
 #include <fmt/core.h>
 #include <sys/statvfs.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLittleSharedMemory = std::uint64_t{64} << 20;  // what containers have by default
+constexpr std::uint64_t kLittleSharedMemory = std::uint64_t{64} << 20;  // containers' default
 constexpr std::uint64_t kNoMemoryLimit = std::uint64_t{1} << 60;  // cgroup v1 writes a huge number instead
 
 constexpr const char* kHugePages = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";

@@ -1,4 +1,4 @@
-// What gets between a program and FairGV: variables, neighbours in the vendor folder, other loaders.
+// Finds what gets between a program and FairGV: variables, neighbours in the vendor folder, other loaders.
 #include <fmt/core.h>
 
 #include <algorithm>
