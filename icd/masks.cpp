@@ -6,7 +6,6 @@
 
 #include "runtime/wire/extension_signatures.hpp"
 
-
 namespace fairgv::icd {
 namespace {
 

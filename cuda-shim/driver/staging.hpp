@@ -19,8 +19,8 @@ class StagingPool {
  public:
   explicit StagingPool(Connection& connection)
       : connection_(connection),
-        patience_(
-            std::min<std::uint64_t>(kPatienceBytes, connection.session().segment().arena().size() / kPatiencePart)) {}
+        patience_(std::min<std::uint64_t>(kPatienceBytes,
+                                          connection.session().segment().arena().size() / kPatiencePart)) {}
 
   /// Bytes at which a copy is cut, so that staging and copying overlap.
   static constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;

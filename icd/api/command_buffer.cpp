@@ -1,7 +1,7 @@
 // Entry points: command buffers (cl_khr_command_buffer) as a whole.
+#include "icd/objects/command_buffer.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/objects/command_buffer.hpp"
 #include "icd/objects/properties.hpp"
 
 namespace fairgv::icd {

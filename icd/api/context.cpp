@@ -1,7 +1,7 @@
 // Entry points: contexts.
+#include "icd/objects/context.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/objects/context.hpp"
 #include "icd/objects/platform.hpp"
 #include "icd/objects/properties.hpp"
 

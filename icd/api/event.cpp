@@ -1,7 +1,7 @@
 // Entry points: events.
+#include "icd/objects/event.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/objects/event.hpp"
 
 namespace fairgv::icd {
 

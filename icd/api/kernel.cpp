@@ -1,7 +1,7 @@
 // Entry points: kernels and their arguments.
+#include "icd/programs/kernel.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/programs/kernel.hpp"
 
 namespace fairgv::icd {
 namespace {

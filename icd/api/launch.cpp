@@ -1,7 +1,7 @@
 // Entry points: running kernels.
+#include "icd/programs/launch.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/programs/launch.hpp"
 #include "icd/session/command.hpp"
 
 namespace fairgv::icd {

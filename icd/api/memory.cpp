@@ -1,7 +1,7 @@
 // Entry points: buffers and sub-buffers, and the calls for all memory objects.
+#include "icd/memory/memory.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/memory/memory.hpp"
 #include "icd/memory/memory_flags.hpp"
 #include "icd/objects/properties.hpp"
 

@@ -1,7 +1,7 @@
 // Entry points: programs, but for building them (api/build.cpp).
+#include "icd/programs/program.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/programs/program.hpp"
 
 #include <cstring>
 

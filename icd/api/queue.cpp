@@ -1,8 +1,8 @@
 // Entry points: command queues.
+#include "icd/objects/queue.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
 #include "icd/objects/properties.hpp"
-#include "icd/objects/queue.hpp"
 
 namespace fairgv::icd {
 namespace {

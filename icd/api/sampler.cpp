@@ -1,9 +1,9 @@
 // Entry points: samplers.
+#include "icd/objects/sampler.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
 #include "icd/memory/image.hpp"
 #include "icd/objects/properties.hpp"
-#include "icd/objects/sampler.hpp"
 
 namespace fairgv::icd {
 namespace {

@@ -1,9 +1,9 @@
 // Entry points: shared virtual memory (OpenCL 3.0, 5.6). Where a context has none, they end in
 // CL_INVALID_OPERATION.
+#include "icd/memory/svm.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
 #include "icd/memory/memory_flags.hpp"
-#include "icd/memory/svm.hpp"
 #include "icd/programs/kernel.hpp"
 #include "icd/session/host_work.hpp"
 #include "icd/transfer/copy_calls.hpp"

@@ -61,8 +61,9 @@ cl_int CommandBuffer::replay(Queue& queue, const WaitList& wait_list, cl_event* 
 
 void CommandBuffer::forget_ended_replays() {
   session::ClientSession& session = context().session();
-  std::erase_if(replays_,
-                [&](const Ref<Event>& replay) { return session.events().status(replay->id()) <= CL_COMPLETE; });
+  std::erase_if(replays_, [&](const Ref<Event>& replay) {
+    return session.events().status(replay->id()) <= CL_COMPLETE;
+  });
 }
 
 cl_command_buffer_state_khr CommandBuffer::state() {

@@ -68,7 +68,8 @@ cl_int Event::info(cl_event_info param, InfoSink sink) const {
 cl_int Event::profiling_info(cl_profiling_info param, InfoSink sink) const {
   if (!queue_ || !queue_->has_profiling() || status() != CL_COMPLETE) return CL_PROFILING_INFO_NOT_AVAILABLE;
   const wire::CommandTimes last = connection_.session().events().times(id_);
-  const wire::CommandTimes first = first_part_ ? connection_.session().events().times(first_part_->id()) : last;
+  const wire::CommandTimes first =
+      first_part_ ? connection_.session().events().times(first_part_->id()) : last;
   switch (param) {
     case CL_PROFILING_COMMAND_QUEUED:
       return sink.scalar(cl_ulong{first.queued});

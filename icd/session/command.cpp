@@ -31,8 +31,9 @@ cl_int WaitList::fill(const Context& context, const cl_event* events, std::span<
 }
 
 bool WaitList::has_failed_event(Connection& connection) const {
-  return std::any_of(ids_.begin(), ids_.end(),
-                     [&](wire::EventId id) { return connection.session().events().status(id) < CL_COMPLETE; });
+  return std::any_of(ids_.begin(), ids_.end(), [&](wire::EventId id) {
+    return connection.session().events().status(id) < CL_COMPLETE;
+  });
 }
 
 cl_int blocking_result(Queue& queue, const WaitList& wait_list, std::int32_t status) {

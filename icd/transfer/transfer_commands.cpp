@@ -1,7 +1,6 @@
 #include "icd/transfer/transfer_commands.hpp"
 #include "runtime/base/page.hpp"
 
-
 #include <algorithm>
 #include <vector>
 

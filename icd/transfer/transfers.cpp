@@ -32,8 +32,8 @@ std::byte* Staging::data() const {
 
 Transfers::Transfers(Connection& connection)
     : connection_(connection),
-      patience_(
-          std::min<std::uint64_t>(kPatienceBytes, connection.session().segment().arena().size() / kPatiencePart)) {}
+      patience_(std::min<std::uint64_t>(kPatienceBytes,
+                                        connection.session().segment().arena().size() / kPatiencePart)) {}
 Transfers::~Transfers() = default;
 
 bool Transfers::ended(const Ref<Event>& command) const {

@@ -32,11 +32,11 @@ json json_of(const std::optional<std::string>& text) {
 
 std::string to_text(const ReloadReport& report) {
   return json_text(json{{"ok", true},
-                      {"file", report.file},
-                      {"at_once", report.at_once},
-                      {"new_programs", report.new_programs},
-                      {"restart", report.restart},
-                      {"warnings", report.warnings}});
+                        {"file", report.file},
+                        {"at_once", report.at_once},
+                        {"new_programs", report.new_programs},
+                        {"restart", report.restart},
+                        {"warnings", report.warnings}});
 }
 
 std::string refusal_text(const std::vector<std::string>& lines) {
@@ -61,19 +61,19 @@ Result<ReloadReport> parse_reload_report(std::string_view text) {
 
 std::string to_text(const WhoAmI& who) {
   return json_text(json{{"ok", true},
-                      {"uid", who.uid},
-                      {"user", who.user},
-                      {"counts_for", json_of(who.counts_for)},
-                      {"groups", who.groups},
-                      {"cgroup", json_of(who.cgroup)},
-                      {"container", json_of(who.container)},
-                      {"rule", json_of(who.rule)},
-                      {"tenant", who.tenant},
-                      {"class", json_of(who.class_name)},
-                      {"weight", who.weight},
-                      {"memory_limits", who.memory_limits},
-                      {"refusal", json_of(who.refusal)},
-                      {"administrator", who.administrator}});
+                        {"uid", who.uid},
+                        {"user", who.user},
+                        {"counts_for", json_of(who.counts_for)},
+                        {"groups", who.groups},
+                        {"cgroup", json_of(who.cgroup)},
+                        {"container", json_of(who.container)},
+                        {"rule", json_of(who.rule)},
+                        {"tenant", who.tenant},
+                        {"class", json_of(who.class_name)},
+                        {"weight", who.weight},
+                        {"memory_limits", who.memory_limits},
+                        {"refusal", json_of(who.refusal)},
+                        {"administrator", who.administrator}});
 }
 
 Result<WhoAmI> parse_whoami(std::string_view text) {

@@ -72,9 +72,9 @@ std::string to_text(const ControlRequest& request) {
       return json_text(json{{"command", "restart"}});
     case ControlRequest::Command::usage:
       return json_text(json{{"command", "usage"},
-                          {"since_ms", request.usage.since_ms},
-                          {"until_ms", request.usage.until_ms},
-                          {"by", kUsageByNames.at(static_cast<std::size_t>(request.usage.by))}});
+                            {"since_ms", request.usage.since_ms},
+                            {"until_ms", request.usage.until_ms},
+                            {"by", kUsageByNames.at(static_cast<std::size_t>(request.usage.by))}});
     case ControlRequest::Command::reload:
       return json_text(json{{"command", "reload"}});
     case ControlRequest::Command::config:
@@ -106,7 +106,8 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (fields.has("memory")) {
       request.memory = fields.memory_size("memory", "the memory");
     } else {
-      request.weight = static_cast<std::uint32_t>(fields.integer("weight", session::kMinWeight, session::kMaxWeight));
+      request.weight =
+          static_cast<std::uint32_t>(fields.integer("weight", session::kMinWeight, session::kMaxWeight));
     }
     if (fields.ok() && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
@@ -190,7 +191,8 @@ Result<std::string> receive_answer(const Socket& socket) {
   const std::uint64_t bytes = fields.integer("bytes", 0, kLongestAnswer);
   if (!fields.ok()) return fields.error();
   auto answer = read_memory_file(packet->fds.front().get(), kLongestAnswer, "the daemon's answer");
-  if (answer && answer->size() != bytes) return Error{"the daemon's answer is not as long as the daemon says"};
+  if (answer && answer->size() != bytes)
+    return Error{"the daemon's answer is not as long as the daemon says"};
   return answer;
 }
 

@@ -113,7 +113,8 @@ Result<Report::Session> session_from(json object) {
     session.memory_used = fields.integers("memory_used", kLongestList);
   }
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
-  if (fields.has("waits_for")) session.waits_for = printable(fields.string("waits_for", kLongestText), kLongestText);
+  if (fields.has("waits_for"))
+    session.waits_for = printable(fields.string("waits_for", kLongestText), kLongestText);
   if (!fields.ok()) return fields.error();
   return session;
 }
@@ -264,19 +265,19 @@ std::string to_text(const Report& report) {
   json kills = json::array();
   for (const Report::Kill& kill : report.kills) kills.push_back(to_json(kill));
   return json_text(json{{"ok", true},
-                      {"daemon",
-                       {{"pid", report.daemon.pid},
-                        {"version", report.daemon.version},
-                        {"socket", report.daemon.socket},
-                        {"uptime_s", report.daemon.uptime_s},
-                        {"slice_ms", report.daemon.slice_ms},
-                        {"restarts", report.daemon.restarts},
-                        {"serving_s", report.daemon.serving_s},
-                        {"share_window_s", report.daemon.share_window_s},
-                        {"wait_window_s", report.daemon.wait_window_s}}},
-                      {"devices", std::move(devices)},
-                      {"tenants", std::move(tenants)},
-                      {"kills", std::move(kills)}});
+                        {"daemon",
+                         {{"pid", report.daemon.pid},
+                          {"version", report.daemon.version},
+                          {"socket", report.daemon.socket},
+                          {"uptime_s", report.daemon.uptime_s},
+                          {"slice_ms", report.daemon.slice_ms},
+                          {"restarts", report.daemon.restarts},
+                          {"serving_s", report.daemon.serving_s},
+                          {"share_window_s", report.daemon.share_window_s},
+                          {"wait_window_s", report.daemon.wait_window_s}}},
+                        {"devices", std::move(devices)},
+                        {"tenants", std::move(tenants)},
+                        {"kills", std::move(kills)}});
 }
 
 Result<Report> parse_report(std::string_view text) {

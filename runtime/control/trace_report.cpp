@@ -74,16 +74,16 @@ std::string pack(const TraceReport& report) {
     memory.push_back({{"tenant", each.tenant}, {"device", each.device}, {"bytes", each.bytes}});
   }
   std::string packed = json_text(json{{"ok", true},
-                                    {"now_ns", report.now_ns},
-                                    {"devices", report.devices},
-                                    {"sessions", std::move(sessions)},
-                                    {"names", std::move(names)},
-                                    {"memory", std::move(memory)},
-                                    {"turns", report.turns.size()},
-                                    {"commands", report.commands.size()},
-                                    {"calls", report.calls.size()},
-                                    {"lost_commands", report.lost_commands},
-                                    {"lost_turns", report.lost_turns}});
+                                      {"now_ns", report.now_ns},
+                                      {"devices", report.devices},
+                                      {"sessions", std::move(sessions)},
+                                      {"names", std::move(names)},
+                                      {"memory", std::move(memory)},
+                                      {"turns", report.turns.size()},
+                                      {"commands", report.commands.size()},
+                                      {"calls", report.calls.size()},
+                                      {"lost_commands", report.lost_commands},
+                                      {"lost_turns", report.lost_turns}});
   packed += '\0';
   append_rows(packed, report.turns);
   append_rows(packed, report.commands);

@@ -65,10 +65,10 @@ std::string to_text(const UsageQuery& query, const std::vector<UsageSum>& sums) 
     rows.push_back(std::move(row));
   }
   return json_text(nlohmann::json{{"ok", true},
-                                {"by", name_of(query.by)},
-                                {"since_ms", query.since_ms},
-                                {"until_ms", query.until_ms},
-                                {"rows", std::move(rows)}});
+                                  {"by", name_of(query.by)},
+                                  {"since_ms", query.since_ms},
+                                  {"until_ms", query.until_ms},
+                                  {"rows", std::move(rows)}});
 }
 
 Result<std::vector<UsageSum>> parse_usage(std::string_view answer) {

@@ -21,9 +21,8 @@ Result<void> Adjustments::set_weight(const ControlRequest& request, const Accoun
 
 Result<void> Adjustments::set_memory(const ControlRequest& request, const Account& by,
                                      const std::string& by_text) {
-  const auto tenant = tenancies_.registry().set_memory(request.tenant, *request.memory, by.owner,
-                                                       by.administrator, tenancies_.memory().capacities());
-  if (!tenant) return tenant.error();
+  FAIRGV_TRY(tenant, tenancies_.registry().set_memory(request.tenant, *request.memory, by.owner,
+                                                      by.administrator, tenancies_.memory().capacities()));
   tenancies_.refresh_memory();
   log_.info(by, "tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory), by_text);
   return {};

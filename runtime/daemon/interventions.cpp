@@ -63,8 +63,7 @@ class Intervention {
   }
 
   Result<void> on_tenant(const std::string& name) {
-    const auto tenant = tenants_.find_to(verb_of(command_), name, by_, administrator_);
-    if (!tenant) return tenant.error();
+    FAIRGV_TRY(tenant, tenants_.find_to(verb_of(command_), name, by_, administrator_));
     if (command_ == Command::kill) return end_all(tenant.value());
     if (command_ == Command::resume) {
       if (auto may = may_resume("tenant '" + name + "'", tenant->paused, administrator_); !may) return may;

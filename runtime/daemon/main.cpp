@@ -56,7 +56,7 @@ Result<std::optional<ActivatedSocket>> activated_socket(const CommandLine& comma
         "the service manager listens at " + activated.value()->path + " and not at " + *wanted +
         ": change ListenSequentialPacket= of fairgvd.socket, or leave --socket and [daemon] socket out"};
   }
-  if (auto checked = check_access(*activated.value(), config.group); !checked) return checked.error();
+  FAIRGV_CHECK(check_access(*activated.value(), config.group));
   return activated;
 }
 
@@ -97,8 +97,7 @@ Result<void> prepare_folder(const fs::path& folder) {
 
 /// The worker lies beside us in the build tree and in a simple installation, else in libexec.
 Result<fs::path> find_worker() {
-  const auto folder = session::program_directory();
-  if (!folder) return folder.error();
+  FAIRGV_TRY(folder, session::program_directory());
   for (const fs::path& candidate : {folder.value() / "fairgv-vgpu",
                                     folder.value().parent_path() / "libexec" / "fairgv" / "fairgv-vgpu"}) {
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;

@@ -60,7 +60,7 @@ Result<Listener> make_listener(ServerSettings& settings, const Config& config,
   auto listener = Listener::bind(settings.socket_path, socket_mode(config));
   if (!listener) return listener;
   if (config.group) {
-    if (auto given = open_socket_to(settings.socket_path, config); !given) return given.error();
+    FAIRGV_CHECK(open_socket_to(settings.socket_path, config));
   }
   return listener;
 }
@@ -69,21 +69,17 @@ Result<Listener> make_listener(ServerSettings& settings, const Config& config,
 
 Result<std::unique_ptr<Server>> Server::create(ServerSettings settings, Config config,
                                                const std::optional<Handover>& handover) {
-  auto signals = take_signals();
-  if (!signals) return signals.error();
-  auto events = EventLoop::create();
-  if (!events) return events.error();
-  auto vendors = VendorDirectory::create(
-      std::filesystem::path(settings.socket_path).replace_extension("vendors"), config.vendors);
-  if (!vendors) return vendors.error();
-  auto dispatch = DispatchLoop::start(config.devices);
-  if (!dispatch) return dispatch.error();
-  auto listener = make_listener(settings, config, handover);
-  if (!listener) return listener.error();
+  FAIRGV_TRY(signals, take_signals());
+  FAIRGV_TRY(events, EventLoop::create());
+  FAIRGV_TRY(vendors,
+             VendorDirectory::create(std::filesystem::path(settings.socket_path).replace_extension("vendors"),
+                                     config.vendors));
+  FAIRGV_TRY(dispatch, DispatchLoop::start(config.devices));
+  FAIRGV_TRY(listener, make_listener(settings, config, handover));
   std::unique_ptr<Server> server(new Server(std::move(settings), std::move(config), std::move(events).value(),
                                             std::move(dispatch).value(), std::move(vendors).value(),
                                             std::move(listener).value(), std::move(signals).value()));
-  if (auto watched = server->watch_everything(); !watched) return watched.error();
+  FAIRGV_CHECK(server->watch_everything());
   if (handover) {
     go_on(*handover, server->estate());
   }
@@ -214,8 +210,7 @@ Result<control::ReloadReport> Server::reload() {
   // A configuration file that has come since counts, too.
   const auto path = settings_.config_path ? settings_.config_path : default_config_path();
   if (!path) return Error{"there is no configuration to read: start fairgvd with --config FILE"};
-  auto config = read_config(*path);
-  if (!config) return config.error();
+  FAIRGV_TRY(config, read_config(*path));
   const ConfigChanges changes = changes_between(config_, config.value());
   control::ReloadReport report{*path, changes.at_once, changes.new_programs, changes.restart, {}};
   apply(std::move(config).value(), report);

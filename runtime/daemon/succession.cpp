@@ -111,9 +111,8 @@ Handover gather(const Estate& estate, int listener, int lock) {
 
 Error replace_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                       const Handover& handover) {
-  if (auto works = try_out(program, arguments); !works) return works.error();
-  const auto file = store(handover);
-  if (!file) return file.error();
+  FAIRGV_CHECK(try_out(program, arguments));
+  FAIRGV_TRY(file, store(handover));
   std::vector<std::string> all{program.string()};
   all.insert(all.end(), arguments.begin(), arguments.end());
   all.insert(all.end(), {"--resume-fd", std::to_string(file->get())});

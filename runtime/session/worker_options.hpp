@@ -21,9 +21,9 @@ namespace fairgv::session {
 /// By the configuration, for every session alike.
 struct WorkerTuning {
   std::uint32_t samples = sched::CommandHistory::kDefaultSamples;  // commands of a kind measured one by one
-  std::string device_cores{};   // of a CPU device's threads, not of the worker's own; empty: anywhere
-  bool core_per_thread = true;  // of a CPU device's threads, each on its own
-  bool coscheduling = true;     // interactive programs are woken with their turns, on devices apart
+  std::string device_cores{};    // of a CPU device's threads, not of the worker's own; empty: anywhere
+  bool core_per_thread = true;   // of a CPU device's threads, each on its own
+  bool coscheduling = true;      // interactive programs are woken with their turns, on devices apart
   std::string slicing = "time";  // how launches that outlast a slice are cut: "time", "static" or "off"
   std::uint64_t slicing_floor = slicing::kDefaultFloor;  // work-groups of the smallest part of a launch
   std::vector<std::string> never_slice{};                // functions whose launches run whole
@@ -44,7 +44,7 @@ struct WorkerOptions {
   WorkerTuning tuning{};
   std::uint32_t session = 0;  // its number, for the log
   WorkerDescriptors descriptors{};
-  double slice_ms = 6;        // device time that a lone tenant keeps in flight
+  double slice_ms = 6;  // device time that a lone tenant keeps in flight
   SlicingWish slicing_wish{};
   Api api = Api::opencl;
   std::vector<std::string> cuda_libraries{};  // the first with a device is used

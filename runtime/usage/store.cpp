@@ -8,8 +8,8 @@
 #include <limits>
 #include <system_error>
 
-#include "runtime/session/own_files.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/own_files.hpp"
 
 namespace fairgv::usage {
 namespace {

@@ -64,14 +64,16 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   placement->configure(settings);
   if (placement->apart() && tuning.coscheduling) settings.turn.coscheduling = &coscheduling;
   settings.knock = [fd = options.descriptors.knock](wire::DeviceIndex) { return session::knock(fd); };
-  LongCommands long_commands([&daemon](const session::LongCommand& command) { return daemon.offer(to_text(command)); });
-  settings.held_long = [&long_commands](const DeviceCommand& command, std::string_view why_whole, Duration held,
-                                        TimePoint now) {
+  LongCommands long_commands(
+      [&daemon](const session::LongCommand& command) { return daemon.offer(to_text(command)); });
+  settings.held_long = [&long_commands](const DeviceCommand& command, std::string_view why_whole,
+                                        Duration held, TimePoint now) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
   const auto device_turns = std::span(turns->page().devices).first(ready.devices.size());
   std::optional<Tracer> tracer;
-  if (const auto trace_memory = turns->trace()) settings.tracer = &tracer.emplace(*trace_memory, device_turns);
+  if (const auto trace_memory = turns->trace())
+    settings.tracer = &tracer.emplace(*trace_memory, device_turns);
   Executor executor(segment.value(), device_turns, settings);
   const Socket ledger{UniqueFd(options.descriptors.ledger)};
   MemoryAccount memory(ready.devices.size(), ask_daemon(ledger));

@@ -30,8 +30,8 @@ Result<std::unique_ptr<BackEnd>> open_on_device_cores(const session::WorkerOptio
   return back_end;
 }
 
-Placement::Placement(const std::vector<pid_t>& threads, const cpu_set_t& processors, Processors commands_run_on,
-                     bool one_cpu_device)
+Placement::Placement(const std::vector<pid_t>& threads, const cpu_set_t& processors,
+                     Processors commands_run_on, bool one_cpu_device)
     : commands_run_on_(commands_run_on),
       one_cpu_device_(one_cpu_device),
       stolen_(std::make_unique<StolenTime>(threads, HostSteal(processors))) {}

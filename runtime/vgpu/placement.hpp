@@ -38,7 +38,8 @@ class Placement {
   void configure(IssueSettings& settings);
 
  private:
-  Placement(const std::vector<pid_t>& threads, const cpu_set_t& processors, Processors commands_run_on, bool one_cpu_device);
+  Placement(const std::vector<pid_t>& threads, const cpu_set_t& processors, Processors commands_run_on,
+            bool one_cpu_device);
 
   Processors commands_run_on_;
   bool one_cpu_device_;

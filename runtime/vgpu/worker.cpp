@@ -127,7 +127,7 @@ bool Worker::next_is_brief() {
 
 Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
   loop_->reading({header.cpu, static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit),
-                     wire::time_of(header.tag)});
+                  wire::time_of(header.tag)});
   const auto copy = scratch(payload.size());
   if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
   if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);

@@ -70,7 +70,11 @@ struct ExtensionSignature {
   constexpr ExtensionSignature(std::string_view function_name, std::string_view extension_name,
                                ReturnKind return_kind, std::initializer_list<Parameter> list,
                                ServedBy by = ServedBy::signature)
-      : function(function_name), extension(extension_name), returns(return_kind), count(list.size()), served_by(by) {
+      : function(function_name),
+        extension(extension_name),
+        returns(return_kind),
+        count(list.size()),
+        served_by(by) {
     std::copy(list.begin(), list.end(), all.begin());  // too many do not compile
   }
   constexpr std::span<const Parameter> parameters() const { return {all.data(), count}; }
@@ -198,9 +202,10 @@ inline constexpr std::array kExtensions = [] {
 
 /// The row of a function that is served by its signature, or nullptr.
 constexpr const ExtensionSignature* find_signature(std::string_view function) {
-  const auto* const found = std::find_if(kExtensions.begin(), kExtensions.end(), [function](const ExtensionSignature& row) {
-    return row.served_by == ServedBy::signature && row.function == function;
-  });
+  const auto* const found =
+      std::find_if(kExtensions.begin(), kExtensions.end(), [function](const ExtensionSignature& row) {
+        return row.served_by == ServedBy::signature && row.function == function;
+      });
   return found == kExtensions.end() ? nullptr : &*found;
 }
 

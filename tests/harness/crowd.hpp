@@ -34,7 +34,7 @@ inline bool become(uid_t uid) {
 
 /// Descriptors that `make` has made as this user, so many times or until it makes none.
 inline std::vector<UniqueFd> descriptors_of(uid_t uid, std::size_t count,
-                                                  const std::function<UniqueFd()>& make) {
+                                            const std::function<UniqueFd()>& make) {
   std::vector<UniqueFd> made;
   auto ends = Socket::pair();
   if (!ends) return made;
@@ -59,7 +59,7 @@ inline std::vector<UniqueFd> descriptors_of(uid_t uid, std::size_t count,
 
 /// Connections to a daemon. `said`: what the user says on each, nothing if it is empty.
 inline std::vector<Socket> connections_of(const std::string& socket, uid_t uid, std::size_t count,
-                                                   const std::string& said) {
+                                          const std::string& said) {
   auto fds = descriptors_of(uid, count, [&] {
     auto connected = Socket::connect(socket);
     // A daemon that has refused has hung up, and its answer is there to be read.

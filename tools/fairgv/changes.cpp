@@ -71,8 +71,7 @@ Result<Change> memory_change(const std::string& tenant, const std::string& text,
 
 Result<Change> policy_change(const std::string& policy, std::optional<std::uint32_t> device) {
   if (sched::find_policy(policy) == nullptr) {
-    return Error{fmt::format("there is no policy '{}': {}",
-                             printable(policy, control::kLongestPolicyName),
+    return Error{fmt::format("there is no policy '{}': {}", printable(policy, control::kLongestPolicyName),
                              guess_and_list(policy, sched::policy_names()))};
   }
   Change change;

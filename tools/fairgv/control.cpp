@@ -8,9 +8,9 @@
 
 namespace fairgv::tools {
 
-
 Result<Control> Control::connect(const std::string& socket_path, int* code) {
-  FAIRGV_TRY(socket, session::connect_to_daemon(socket_path.empty() ? session::default_socket_path() : socket_path, code));
+  FAIRGV_TRY(socket, session::connect_to_daemon(
+                         socket_path.empty() ? session::default_socket_path() : socket_path, code));
   if (code != nullptr) *code = 0;
   session::Hello hello;
   hello.role = session::Hello::Role::control;

@@ -104,8 +104,7 @@ std::vector<std::uint64_t> MemoryBook::granted(SessionId session) const {
 
 Result<std::optional<std::string>> MemoryBook::take(SessionId session, const DeviceView& devices,
                                                     std::string_view packet) {
-  auto request = session::parse_ledger_request(packet, devices.size());
-  if (!request) return request.error();
+  FAIRGV_TRY(request, session::parse_ledger_request(packet, devices.size()));
   const std::vector<std::uint64_t> sets = devices.host_sets(request->devices);
   switch (request->kind) {
     case LedgerRequest::Kind::give_back:

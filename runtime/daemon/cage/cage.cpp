@@ -24,8 +24,7 @@ Result<void> plan_private_view(const WorkerRule& rule, const std::string& system
                                const WorkerPlace& place, WorkerCage& cage) {
   const uid_t uid = place.run_as ? place.run_as->uid : ::geteuid();
   const gid_t gid = place.run_as ? place.run_as->gid : ::getegid();
-  auto cache = worker_cache(rule.cache, uid, gid);
-  if (!cache) return cache.error();
+  FAIRGV_TRY(cache, worker_cache(rule.cache, uid, gid));
   cage.cache = std::move(cache).value();
   ViewWishes wishes{place.program, place.vendors, system_vendors,    place.drivers,
                     rule.readable, {cage.cache},  cage.own_processes};
@@ -56,7 +55,7 @@ Result<WorkerCage> plan_cage(const WorkerRule& rule, const std::string& system_v
   cage.means = view_means();
   if (cage.means == ViewMeans::nothing) return cage;
   cage.own_processes = cage.means == ViewMeans::mounts && may_separate_processes();
-  if (auto planned = plan_private_view(rule, system_vendors, place, cage); !planned) return planned.error();
+  FAIRGV_CHECK(plan_private_view(rule, system_vendors, place, cage));
   return cage;
 }
 

@@ -140,7 +140,7 @@ Result<fs::path> default_base() {
     return fs::path(home) / ".cache" / "fairgv";
   }
   const fs::path own = session::private_directory();
-  if (auto made = session::ensure_private_directory(own); !made) return made.error();
+  FAIRGV_CHECK(session::ensure_private_directory(own));
   return own / "cache";
 }
 
@@ -178,14 +178,13 @@ WorkerView plan_view(const ViewWishes& wishes) {
 Result<fs::path> worker_cache(const fs::path& base, uid_t uid, gid_t gid) {
   fs::path folder = base;
   if (folder.empty()) {
-    const auto chosen = default_base();
-    if (!chosen) return chosen.error();
+    FAIRGV_TRY(chosen, default_base());
     folder = chosen.value();
   }
   std::error_code ignored;
   fs::create_directories(folder.parent_path(), ignored);
   // Users reach their own folder in it and cannot list it.
-  if (auto made = make_folder(folder, 0711); !made) return made.error();
+  FAIRGV_CHECK(make_folder(folder, 0711));
   if (::geteuid() == 0) {
     // Root gives away what lies in it.
     auto safe = session::check_folder(folder, session::Neighbours::none);
@@ -195,7 +194,7 @@ Result<fs::path> worker_cache(const fs::path& base, uid_t uid, gid_t gid) {
   if (!parent) return system_error("cannot open the folder " + folder.string());
   const std::string name = std::to_string(uid);
   folder /= name;
-  if (auto given = give_folder(parent.get(), name, folder, uid, gid); !given) return given.error();
+  FAIRGV_CHECK(give_folder(parent.get(), name, folder, uid, gid));
   return folder;
 }
 

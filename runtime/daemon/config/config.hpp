@@ -32,9 +32,9 @@ inline constexpr std::size_t kMostConnections = 1'024;
 
 /// [tenant."name"]: the administrator's rule for one tenant.
 struct TenantRule {
-  std::optional<std::uint32_t> weight{};                // pinned: what programs ask for is ignored
-  std::optional<std::uint32_t> max_weight{};            // caps what programs ask for
-  std::optional<uid_t> uid{};                           // only this user may use the name
+  std::optional<std::uint32_t> weight{};       // pinned: what programs ask for is ignored
+  std::optional<std::uint32_t> max_weight{};   // caps what programs ask for
+  std::optional<uid_t> uid{};                  // only this user may use the name
   std::optional<MemorySize> memory{};          // the most that it may hold of a device
   std::optional<MemorySize> memory_reserve{};  // kept free of others while it does not hold it
   std::optional<std::uint32_t> session_limit{};
@@ -56,9 +56,9 @@ struct MatchRule {
 
 /// [tenants], [tenant.*], [class.*] and [[match]]
 struct TenantRules {
-  std::uint32_t default_weight = sched::kDefaultWeight;        // for programs that ask for none
-  std::uint32_t max_weight = sched::kMaxWeight;                // the most that programs may ask for
-  MemorySize default_memory = kWholeDevice;  // of tenants without a rule
+  std::uint32_t default_weight = sched::kDefaultWeight;  // for programs that ask for none
+  std::uint32_t max_weight = sched::kMaxWeight;          // the most that programs may ask for
+  MemorySize default_memory = kWholeDevice;              // of tenants without a rule
   bool free_names = true;            // else only the user's own and those that are reserved
   bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant

@@ -7,7 +7,6 @@
 namespace fairgv::daemon {
 namespace {
 
-
 /// Whether `a` is more than `b` on every device; false if that depends on the device.
 bool is_more(const MemorySize& a, const MemorySize& b) {
   if (a.percent.has_value() != b.percent.has_value()) return false;

@@ -45,8 +45,8 @@ std::string expected(const OptionType& type) {
           [](const TruthType&) { return std::string("true or false"); },
           [](const DeviceMemoryType&) { return std::string("bytes, or text such as \"512MiB\" or \"25%\""); },
           [](const BytesType& range) {
-            return "an amount of memory in quotes, from \"" + to_text(MemorySize{range.least}) +
-                   "\" to \"" + to_text(MemorySize{range.most}) + "\"";
+            return "an amount of memory in quotes, from \"" + to_text(MemorySize{range.least}) + "\" to \"" +
+                   to_text(MemorySize{range.most}) + "\"";
           },
           [](const ListType& list) {
             return "a list of at most " + std::to_string(list.most) + " " + list.what;

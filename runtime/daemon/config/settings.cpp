@@ -231,8 +231,8 @@ class FileReader {
       std::string list;
       for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
       errors_.add(place_of(key.source(), path_), "unknown key '" + std::string(key.str()) + "' in " + title +
-                                                     ": " + did_you_mean(key.str(), known) +
-                                                     "known are " + list);
+                                                     ": " + did_you_mean(key.str(), known) + "known are " +
+                                                     list);
     }
   }
 

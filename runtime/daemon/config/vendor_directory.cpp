@@ -31,8 +31,7 @@ bool has_front_end(const fs::path& system) {
 }
 
 Result<VendorDirectory> VendorDirectory::create(const fs::path& path, const fs::path& system) {
-  auto own = session::ensure_own_directory(path, 0755, "remove it, or choose another socket");
-  if (!own) return own.error();
+  FAIRGV_TRY(own, session::ensure_own_directory(path, 0755, "remove it, or choose another socket"));
   VendorDirectory directory(path);
   std::error_code code;
   // Workers of any user read it, whatever the umask is.
@@ -40,7 +39,7 @@ Result<VendorDirectory> VendorDirectory::create(const fs::path& path, const fs::
                   fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                       fs::perms::others_read | fs::perms::others_exec,
                   code);
-  if (auto done = directory.refresh(system); !done) return done.error();
+  FAIRGV_CHECK(directory.refresh(system));
   return directory;
 }
 

@@ -20,8 +20,7 @@ Result<UniqueFd> store(const Handover& handover) {
 }
 
 Result<Handover> take(UniqueFd file) {
-  const auto text = read_memory_file(file.get(), std::numeric_limits<std::uint32_t>::max(), kLeft);
-  if (!text) return text.error();
+  FAIRGV_TRY(text, read_memory_file(file.get(), std::numeric_limits<std::uint32_t>::max(), kLeft));
   return parse_handover(text.value());
 }
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/daemon/limits/token_bucket.hpp"
 #include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/limits/token_bucket.hpp"
 
 namespace fairgv::daemon {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "runtime/daemon/limits/log_budget.hpp"
 #include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/limits/log_budget.hpp"
 
 namespace fairgv::daemon {
 

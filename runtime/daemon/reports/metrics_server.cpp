@@ -50,10 +50,8 @@ Result<void> MetricsServer::listen(const std::string& address, mode_t mode) {
   if (address == address_) return {};
   close();
   if (address.empty()) return {};
-  const auto parsed = parse_metrics_address(address);
-  if (!parsed) return parsed.error();
-  auto listener = listen_at(parsed.value(), mode);
-  if (!listener) return listener.error();
+  FAIRGV_TRY(parsed, parse_metrics_address(address));
+  FAIRGV_TRY(listener, listen_at(parsed.value(), mode));
   listener_ = std::move(listener).value();
   socket_path_ = parsed->path;
   if (auto watched = watch_listener(); !watched) {

@@ -20,8 +20,7 @@ std::int64_t milliseconds(std::chrono::nanoseconds time) {
 }  // namespace
 
 Result<std::unique_ptr<UsageWriter>> UsageWriter::start(Settings settings) {
-  auto answers = EventSignal::make("the usage store's");
-  if (!answers) return answers.error();
+  FAIRGV_TRY(answers, EventSignal::make("the usage store's"));
   std::unique_ptr<UsageWriter> writer(new UsageWriter(std::move(settings), std::move(answers).value()));
   const SignalsBlocked quiet;  // signals are for the server's thread
   writer->thread_ = std::thread([raw = writer.get()] { raw->run(); });
@@ -106,8 +105,7 @@ void UsageWriter::run() {
 /// Opens the store if it is closed, appends, and retires old rows.
 Result<void> UsageWriter::write(const std::vector<usage::Row>& rows) {
   if (!store_) {
-    auto opened = usage::Store::open(settings_.path);
-    if (!opened) return opened.error();
+    FAIRGV_TRY(opened, usage::Store::open(settings_.path));
     store_ = std::move(opened).value();
   }
   if (auto appended = store_->append(rows); !appended) {

@@ -52,8 +52,7 @@ Result<void> Background::ready(const std::filesystem::path& log) {
   }
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null) return system_error("cannot open /dev/null");
-  const auto file = session::open_own_file(log, O_WRONLY | O_APPEND);
-  if (!file) return file.error();
+  FAIRGV_TRY(file, session::open_own_file(log, O_WRONLY | O_APPEND));
   if (::dup2(null.get(), STDIN_FILENO) < 0 || ::dup2(file->get(), STDOUT_FILENO) < 0 ||
       ::dup2(file->get(), STDERR_FILENO) < 0) {
     return system_error("cannot write to the log " + log.string());

@@ -11,8 +11,7 @@
 namespace fairgv::daemon {
 
 Result<std::optional<LockFile>> LockFile::acquire(const std::filesystem::path& path) {
-  auto file = session::open_own_file(path, O_RDWR);
-  if (!file) return file.error();
+  FAIRGV_TRY(file, session::open_own_file(path, O_RDWR));
   if (::flock(file->get(), LOCK_EX | LOCK_NB) == 0) return std::optional(LockFile(std::move(file).value()));
   if (errno == EWOULDBLOCK) return std::optional<LockFile>();
   return system_error("cannot lock " + path.string());

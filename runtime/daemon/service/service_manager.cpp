@@ -65,8 +65,7 @@ Result<std::optional<ActivatedSocket>> take_activated_socket() {
     return Error{std::string("the service manager has passed no listening socket that keeps packets whole") +
                  kAdvice};
   }
-  auto path = path_of(fd.get());
-  if (!path) return path.error();
+  FAIRGV_TRY(path, path_of(fd.get()));
   const int flags = ::fcntl(fd.get(), F_GETFL);
   if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
       ::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) {

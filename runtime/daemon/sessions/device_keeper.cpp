@@ -14,7 +14,8 @@ namespace {
 std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device, const Config& config) {
   constexpr std::uint64_t kCpu = 1U << 1;  // CL_DEVICE_TYPE_CPU
   if ((device.type & kCpu) == 0) return std::nullopt;
-  const auto cores = config.tuning.device_cores.empty() ? allowed_cores() : parse_core_set(config.tuning.device_cores);
+  const auto cores =
+      config.tuning.device_cores.empty() ? allowed_cores() : parse_core_set(config.tuning.device_cores);
   return cores ? std::optional(cores.value()) : std::nullopt;
 }
 

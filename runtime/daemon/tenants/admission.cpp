@@ -24,8 +24,7 @@ TenantRegistry::Applicant applicant_for(const Membership& membership, const Pers
 
 Result<Admission> find_admission(const TenantRules& rules, Owners& owners, const Guest& guest) {
   const Person person = person_behind(guest.socket, guest.peer, guest.account.owner, needs_cgroup(rules));
-  const auto membership = find_membership(rules, person, guest.asked);
-  if (!membership) return membership.error();
+  FAIRGV_TRY(membership, find_membership(rules, person, guest.asked));
   return Admission{membership->tenant, applicant_for(membership.value(), person, rules, owners)};
 }
 

@@ -105,8 +105,7 @@ Result<std::optional<std::size_t>> deciding_rule(const TenantRules& rules, const
   for (std::size_t i = 0; i < rules.matches.size(); ++i) {
     const MatchRule& rule = rules.matches[i];
     if (for_owner && rule.uid != person.uid) continue;
-    const auto fitting = holds(rule, i, person);
-    if (!fitting) return fitting.error();
+    FAIRGV_TRY(fitting, holds(rule, i, person));
     if (!fitting.value()) continue;
     if (!holds_for_owner_of(rule, person)) return std::optional(i);
     for_owner = i;
@@ -147,13 +146,11 @@ Result<Membership> by_wish(const TenantRules& rules, const Person& person,
 
 Result<Membership> find_membership(const TenantRules& rules, const Person& person,
                                    const std::optional<std::string>& asked) {
-  const auto deciding = deciding_rule(rules, person);
-  if (!deciding) return deciding.error();
+  FAIRGV_TRY(deciding, deciding_rule(rules, person));
   if (!deciding.value()) return by_wish(rules, person, asked, std::nullopt);
   const std::size_t i = *deciding.value();
   const MatchRule& rule = rules.matches[i];
-  const auto name = tenant_by(rule, i, person);
-  if (!name) return name.error();
+  FAIRGV_TRY(name, tenant_by(rule, i, person));
   if (!asked || *asked == name.value()) return Membership{name.value(), rule.class_name, i, true};
   if (rule.free_names) return by_wish(rules, person, asked, i);
   return Error{"your programs belong to tenant '" + name.value() + "' by " + match_title(i) +

@@ -76,8 +76,7 @@ Result<std::string> parse_control_group(std::string_view text) {
 
 Result<std::string> control_group_of(int socket, const PeerCredentials& peer) {
   if (peer.pid <= 0) return Error{"its process is outside of what the daemon sees"};
-  const auto pidfd = open_peer(socket, peer);
-  if (!pidfd) return pidfd.error();
+  FAIRGV_TRY(pidfd, open_peer(socket, peer));
   const std::string text = text_of_file("/proc/" + std::to_string(peer.pid) + "/cgroup");
   // Only now is it sure that the file was this process': while a process runs, no other has its number.
   if (has_ended(pidfd->get())) return Error{process(peer.pid) + " has ended"};

@@ -77,7 +77,7 @@ Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& 
 Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
                                     std::optional<std::uint32_t> asked_weight,
                                     std::optional<MemorySize> asked_memory) {
-  if (auto allowed = may_join(name, who); !allowed) return allowed.error();
+  FAIRGV_CHECK(may_join(name, who));
   Tenant& tenant = tenants_[name];
   if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
   tenant.name = name;
@@ -165,8 +165,7 @@ Result<Tenant*> TenantRegistry::find_for_change(const std::string& name, uid_t b
 
 Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t weight, uid_t by,
                                           bool administrator) {
-  const auto found = find_for_change(name, by, administrator, "weight");
-  if (!found) return found.error();
+  FAIRGV_TRY(found, find_for_change(name, by, administrator, "weight"));
   Tenant& tenant = *found.value();
   if (administrator) {
     tenant.set = weight;
@@ -186,8 +185,7 @@ Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t
 
 Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize memory, uid_t by,
                                           bool administrator, std::span<const std::uint64_t> capacities) {
-  const auto found = find_for_change(name, by, administrator, "memory");
-  if (!found) return found.error();
+  FAIRGV_TRY(found, find_for_change(name, by, administrator, "memory"));
   Tenant& tenant = *found.value();
   if (administrator) {
     tenant.set_memory = memory;

@@ -93,8 +93,7 @@ class TenantRegistry {
   /// is refused if others use it or if it is reserved for another user. Refused as well: a session beyond the
   /// tenant's limit.
   Result<Tenant> join(const std::string& name, const Applicant& who,
-                      std::optional<std::uint32_t> asked_weight,
-                      std::optional<MemorySize> asked_memory = {});
+                      std::optional<std::uint32_t> asked_weight, std::optional<MemorySize> asked_memory = {});
   /// One of its sessions ends; it counts until it leaves. The wishes go with the last session that runs: the
   /// next session starts afresh, even while workers are still ending.
   void retire(TenantId id);

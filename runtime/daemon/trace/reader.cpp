@@ -20,8 +20,7 @@ constexpr std::uint64_t kMostRecords = 2 * session::kTraceSlots;
 
 bool is_plausible(const TracedCommand& command, std::uint64_t now_ns) {
   return command.kind >= TracedCommand::kLaunch && command.kind <= TracedCommand::kInParts &&
-         command.began_ns <= command.ended_ns &&
-         command.ended_ns <= now_ns;
+         command.began_ns <= command.ended_ns && command.ended_ns <= now_ns;
 }
 
 bool is_plausible(const TracedCall& call, std::uint64_t from_ns, std::uint64_t now_ns) {

@@ -143,8 +143,7 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   const bool held = group && command.cage.means != ViewMeans::nothing;
   const bool sweeps = !command.cage.own_processes && !held;
   if (sweeps) receive_orphans();
-  const auto pid = fork_worker(command.cage.own_processes);
-  if (!pid) return pid.error();
+  FAIRGV_TRY(pid, fork_worker(command.cage.own_processes));
   if (pid.value() == 0) {
     run_worker(command, daemon.get(), entrance.get(), kept, argument_pointers.data(),
                environment_pointers.data());
@@ -167,8 +166,7 @@ Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
   const bool sweeps = handed.sweeps || (handed.group >= 0 && !group);
   if (sweeps) receive_orphans();
   // A child that nobody has waited for keeps its number.
-  WorkerProcess process(handed.pid,
-                        UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, handed.pid, 0))),
+  WorkerProcess process(handed.pid, UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, handed.pid, 0))),
                         std::move(group), sweeps);
   if (!process.pidfd_) return system_error("cannot watch a worker process of the daemon before");
   return process;

@@ -101,8 +101,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   return session;
 }
 
-ClientSession::ClientSession(ring::Segment segment, UniqueFd socket, UniqueFd output,
-                             bool driver_messages)
+ClientSession::ClientSession(ring::Segment segment, UniqueFd socket, UniqueFd output, bool driver_messages)
     : segment_(std::move(segment)),
       socket_(std::move(socket)),
       driver_messages_(driver_messages),

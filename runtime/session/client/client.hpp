@@ -246,7 +246,7 @@ class ClientSession {
   SessionFacts facts_;  // written by connect() only
 
   HostWork host_work_;
-  std::mutex await_mutex_;       // its holder waits for memory; taken before all others
+  std::mutex await_mutex_;  // its holder waits for memory; taken before all others
 
   std::mutex request_mutex_;  // guards what follows
   ring::RingProducer requests_;

@@ -63,9 +63,11 @@ Result<Driver> open_driver(const std::vector<std::string>& libraries, const open
 
 Result<std::unique_ptr<BackEnd>> open_back_end(const session::WorkerOptions& options) {
   std::optional<opencl::Driver> opencl;
-  if (auto driver = opencl::open_driver(options.tuning.core_per_thread)) opencl.emplace(std::move(driver).value());
+  if (auto driver = opencl::open_driver(options.tuning.core_per_thread))
+    opencl.emplace(std::move(driver).value());
   FAIRGV_TRY(driver, open_driver(options.cuda_libraries, opencl ? &*opencl : nullptr));
-  return std::unique_ptr<BackEnd>(std::make_unique<CudaBackEnd>(std::move(opencl), std::move(driver).value()));
+  return std::unique_ptr<BackEnd>(
+      std::make_unique<CudaBackEnd>(std::move(opencl), std::move(driver).value()));
 }
 
 }  // namespace fairgv::vgpu::cuda

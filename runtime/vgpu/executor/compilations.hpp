@@ -26,7 +26,8 @@ class Compilations {
 
  private:
   void tell() {
-    for (session::DeviceTurn& turn : turns_) turn.compile_clock.store(clock_.word(), std::memory_order_relaxed);
+    for (session::DeviceTurn& turn : turns_)
+      turn.compile_clock.store(clock_.word(), std::memory_order_relaxed);
   }
 
   const std::span<session::DeviceTurn> turns_;

@@ -266,7 +266,8 @@ bool Executor::ends_all() {
   const auto issued = static_cast<std::uint64_t>(
       std::count_if(ended.begin(), ended.end(), [](const NodePtr& node) { return node->was_issued(); }));
   return in_flight_.load(kHint) == issued &&
-         std::none_of(issuers_.begin(), issuers_.end(), [](const auto& issuer) { return issuer->has_ready(); });
+         std::none_of(issuers_.begin(), issuers_.end(),
+                      [](const auto& issuer) { return issuer->has_ready(); });
 }
 
 bool Executor::next_command_is_near(TimePoint now) {
@@ -313,12 +314,13 @@ bool Executor::busy() const {
 }
 
 bool Executor::keeps_idle_turn() const {
-  return !busy() &&
-         std::any_of(issuers_.begin(), issuers_.end(), [](const auto& issuer) { return issuer->holds_turn(); });
+  return !busy() && std::any_of(issuers_.begin(), issuers_.end(),
+                                [](const auto& issuer) { return issuer->holds_turn(); });
 }
 
 bool Executor::pump_wanted() {
-  return std::any_of(issuers_.begin(), issuers_.end(), [](const auto& issuer) { return issuer->wants_loop(); }) ||
+  return std::any_of(issuers_.begin(), issuers_.end(),
+                     [](const auto& issuer) { return issuer->wants_loop(); }) ||
          loop_wanted();
 }
 

@@ -49,8 +49,8 @@ struct IssueShared {
   CommandGraph& graph;
   EventTable& events;
   ReadyCommands& ready;
-  std::vector<NodePtr>& dropped;           // nodes that nothing needs any more
-  std::atomic<std::uint64_t>& in_flight;   // of all devices; written with the lock held, relaxed: a hint
+  std::vector<NodePtr>& dropped;          // nodes that nothing needs any more
+  std::atomic<std::uint64_t>& in_flight;  // of all devices; written with the lock held, relaxed: a hint
 };
 
 /// Commands that are handed to a driver together.

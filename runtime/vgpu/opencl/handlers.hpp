@@ -257,7 +257,8 @@ class Handlers final : public CallHandler {
 };
 
 template <class... Objects>
-Result<std::tuple<std::shared_ptr<Objects>...>> Handlers::find(const std::tuple<Use<Objects>...>& uses) const {
+Result<std::tuple<std::shared_ptr<Objects>...>> Handlers::find(
+    const std::tuple<Use<Objects>...>& uses) const {
   std::tuple<std::shared_ptr<Objects>...> found;
   Result<void> outcome;
   const auto look_up = [&](const auto& use, auto& object) {

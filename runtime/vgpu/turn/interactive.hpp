@@ -15,7 +15,8 @@ namespace fairgv::vgpu {
 class Interactive {
  public:
   /// `coscheduling` may be null: then nothing is done. Both outlive this.
-  Interactive(session::DeviceTurn& turn, ring::Coscheduling* coscheduling) : turn_(turn), coscheduling_(coscheduling) {}
+  Interactive(session::DeviceTurn& turn, ring::Coscheduling* coscheduling)
+      : turn_(turn), coscheduling_(coscheduling) {}
 
   /// Once for each command. `cpu`: where the program was when it sent it. Tells the dispatcher what it needs
   /// to switch the session in the next time. The dispatcher never switches a lone tenant in, so a lone

@@ -11,7 +11,8 @@ void Linger::comes_back(TimePoint now) {
   if (!pausing_since_) return;
   const Duration pause = now - *std::exchange(pausing_since_, std::nullopt);
   if (pause > kLongest) return;
-  wait_ = std::clamp<Duration>(std::max<Duration>(2 * pause, wait_ - wait_ / kPausesRemembered), kShortest, kLongest);
+  wait_ = std::clamp<Duration>(std::max<Duration>(2 * pause, wait_ - wait_ / kPausesRemembered), kShortest,
+                               kLongest);
   long_waits_.paid();
 }
 

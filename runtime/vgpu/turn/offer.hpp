@@ -19,7 +19,8 @@ inline std::uint64_t nanoseconds(TimePoint at) {
 }
 
 struct Offer {
-  Offer(sched::CommandKind of_kind, bool is_part = false, std::optional<TimePoint> may_go_ahead_from = std::nullopt)
+  Offer(sched::CommandKind of_kind, bool is_part = false,
+        std::optional<TimePoint> may_go_ahead_from = std::nullopt)
       : kind(of_kind), part(is_part), ahead_from(may_go_ahead_from) {}
   sched::CommandKind kind;
   bool part;  // of a command that is cut: nothing else is in flight with it

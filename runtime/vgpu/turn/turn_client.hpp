@@ -81,7 +81,8 @@ class TurnClient {
 
   /// Says in the page why the next command waits. For people.
   void tell_wait(session::TurnWait why) {
-    if (std::exchange(told_, why) != why) page_.waits_for.store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
+    if (std::exchange(told_, why) != why)
+      page_.waits_for.store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
   }
 
   TurnMeter& meter() { return meter_; }
@@ -111,7 +112,7 @@ class TurnClient {
   session::WorkerTurn turn_;
   const TurnSettings settings_;
   const std::function<void()> knock_;
-  std::atomic<std::uint32_t> seen_;  // the state as last looked at or moved; see changed()
+  std::atomic<std::uint32_t> seen_;      // the state as last looked at or moved; see changed()
   std::atomic<std::uint32_t> due_seen_;  // as the one above
   std::optional<TimePoint> due_until_;
   session::TurnWait told_ = session::TurnWait::nothing;  // as the page has it

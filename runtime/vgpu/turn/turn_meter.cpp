@@ -78,7 +78,8 @@ void TurnMeter::completed(std::uint64_t commands, std::uint64_t launches, TimePo
     turn_began_ = now;
   }
   if (contended()) {
-    if (issued_any_ && (!settings_.stolen || now - stolen_until_ >= slice_ / kStolenLooks)) charge_so_far(now);
+    if (issued_any_ && (!settings_.stolen || now - stolen_until_ >= slice_ / kStolenLooks))
+      charge_so_far(now);
   } else {
     publish_used(used_ + (in_flight_ != 0 ? in_turn() : Duration::zero()));
     publish_under_way(in_flight_ != 0 ? now : TimePoint());

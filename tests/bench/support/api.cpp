@@ -17,8 +17,8 @@ void declare_api(CLI::App& app, Api& api, bool mixed) {
            if (found == names.end()) {
              std::string known;
              for (const auto& [each, value] : names) known += (known.empty() ? "" : ", ") + each;
-             throw CLI::ValidationError(
-                 "--api", "there is no API '" + name + "': " + guess_and_list(name, known));
+             throw CLI::ValidationError("--api",
+                                        "there is no API '" + name + "': " + guess_and_list(name, known));
            }
            api = found->second;
            if (api != Api::kOpenCl && !known_workload("cuda/matrixMul").empty()) {

@@ -135,14 +135,16 @@ std::string printed(const Stage& stage, const char* source) {
   std::fflush(stdout);
   ::dup2(::fileno(file), STDOUT_FILENO);
   const std::size_t one = 1;
-  const cl_int launched = clEnqueueNDRangeKernel(stage.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr);
+  const cl_int launched =
+      clEnqueueNDRangeKernel(stage.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr);
   const cl_int finished = clFinish(stage.queue);
   std::fflush(stdout);  // a driver in this process prints as any code of it does
   ::dup2(before, STDOUT_FILENO);
   char text[256] = {};
   std::rewind(file);
   const std::size_t bytes = std::fread(text, 1, sizeof(text) - 1, file);
-  return std::string(Answer().add("launch", launched).add("finish", finished)) + ", printed '" + std::string(text, bytes) + "'";
+  return std::string(Answer().add("launch", launched).add("finish", finished)) + ", printed '" +
+         std::string(text, bytes) + "'";
 }
 
 }  // namespace
@@ -150,7 +152,9 @@ std::string printed(const Stage& stage, const char* source) {
 std::vector<Question> launches() {
   return {
       {"printf without the end of a line",
-       [](const Stage& stage) { return printed(stage, "kernel void k() { printf(\"%d and no more\", 42); }"); }},
+       [](const Stage& stage) {
+         return printed(stage, "kernel void k() { printf(\"%d and no more\", 42); }");
+       }},
       {"required size, no local size", [](auto& s) { return local_size_of_required(s, 64); }},
       {"required size, no local size, uneven", [](auto& s) { return local_size_of_required(s, 60); }},
       {"required size, the same", [](auto& s) { return run_sized(s, s.kernel(kRequired, "k"), 64, 8); }},

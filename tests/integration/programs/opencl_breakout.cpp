@@ -1,6 +1,6 @@
 // An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker as any
-// code of the host's, and makes system calls. For containment/kinship_test.cpp, containment/output_test.cpp and
-// `fairgv bench storm`.
+// code of the host's, and makes system calls. For containment/kinship_test.cpp, containment/output_test.cpp
+// and `fairgv bench storm`.
 //
 // - opencl_breakout daemonize: leaves a process behind, forked twice, with a try at a session of its own.
 // - opencl_breakout abort: sends the worker what abort() sends.

@@ -1,5 +1,5 @@
-// An OpenCL program that loses its device and begins again in a new context, for containment/faults_test.cpp. It
-// knows nothing of FairGV. It says "right" for work that came out right, "begun" when the command is under
+// An OpenCL program that loses its device and begins again in a new context, for containment/faults_test.cpp.
+// It knows nothing of FairGV. It says "right" for work that came out right, "begun" when the command is under
 // way that is going to end badly, "lost" when all that it had says so, and ends with status 0.
 //
 //   opencl_loss fault       a kernel writes where nothing is

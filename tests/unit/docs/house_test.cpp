@@ -1,5 +1,5 @@
-// The folder tree is the architecture: includes go the way that the tables of rooms say, folders and files stay small,
-// and lines of pages fit.
+// The folder tree is the architecture: includes go the way that the tables of rooms say, folders and files
+// stay small, and lines of pages fit.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -34,14 +34,17 @@ struct Room {
 std::vector<std::string> quoted(const std::string& text) {
   static const std::regex kQuoted("`([^`]+)`");
   std::vector<std::string> found;
-  for (std::sregex_iterator each(text.begin(), text.end(), kQuoted), end; each != end; ++each) found.push_back((*each)[1]);
+  for (std::sregex_iterator each(text.begin(), text.end(), kQuoted), end; each != end; ++each)
+    found.push_back((*each)[1]);
   return found;
 }
 
-std::string last_part(const std::string& folder) { return fs::path(folder).filename(); }
+std::string last_part(const std::string& folder) {
+  return fs::path(folder).filename();
+}
 
-/// The rows "| `folder` | text | what it may include |" of a page, lowest room first. `below`: where its folders lie. A
-/// room is named by its folder, or by the last part of that.
+/// The rows "| `folder` | text | what it may include |" of a page, lowest room first. `below`: where its
+/// folders lie. A room is named by its folder, or by the last part of that.
 std::vector<Room> rooms_of(const std::string& page, const fs::path& below) {
   static const std::regex kRow(R"(^\| `([^`]+)` \|.*\| ([^|]+) \|$)");
   std::vector<Room> rooms;
@@ -73,7 +76,9 @@ const Room* room_of(const std::vector<Room>& rooms, const std::string& path) {
   return found;
 }
 
-std::string in_tree(const fs::path& file) { return file.lexically_relative(kRoot); }
+std::string in_tree(const fs::path& file) {
+  return file.lexically_relative(kRoot);
+}
 
 /// What a source file includes in quotes, as paths from the root; left out is what is not in the tree.
 std::set<std::string> includes_of(const fs::path& file) {
@@ -91,8 +96,8 @@ std::set<std::string> includes_of(const fs::path& file) {
   return found;
 }
 
-/// Each include that leaves its room for one that the table does not allow. `below`: the folder whose folders the rooms
-/// are, or empty; what lies in that itself stands on top.
+/// Each include that leaves its room for one that the table does not allow. `below`: the folder whose folders
+/// the rooms are, or empty; what lies in that itself stands on top.
 std::vector<std::string> wrong_arrows(const std::vector<Room>& rooms, const std::string& below = {}) {
   std::vector<std::string> wrong;
   for (const fs::path& file : files_ending(kSources)) {
@@ -145,7 +150,8 @@ INSTANTIATE_TEST_SUITE_P(, HouseOfFolders, ::testing::Values("runtime/daemon", "
 TEST(House, FoldersHoldFewFiles) {
   std::map<std::string, std::size_t> files;
   std::vector<std::string> endings = kSources;
-  for (const char* ending : {".txt", ".cmake", ".md", ".def", ".map", ".in", ".cl", ".py", ".toml"}) endings.emplace_back(ending);
+  for (const char* ending : {".txt", ".cmake", ".md", ".def", ".map", ".in", ".cl", ".py", ".toml"})
+    endings.emplace_back(ending);
   for (const fs::path& file : files_ending(endings)) ++files[in_tree(file.parent_path())];
   for (const auto& [folder, count] : files) EXPECT_LE(count, kMostFilesInAFolder) << folder;
 }
@@ -179,7 +185,8 @@ TEST(House, LinesOfPagesFit) {
 /// Of a comment or a page: names of source files, with or without folders before them.
 TEST(House, CommentsAndPagesNameFilesThatExist) {
   static const std::regex kName(R"re((?:^|[^\w/.<-])((?:[\w-]+/)*[\w-]+\.(?:hpp|cpp))\b)re");
-  const std::set<std::string> made{"prelude_text.cpp", "sched/policies/NAME.hpp"};  // by the build; by the reader
+  const std::set<std::string> made{"prelude_text.cpp",
+                                   "sched/policies/NAME.hpp"};  // by the build; by the reader
   std::set<std::string> endings;  // of all paths: the name, with its folder, with both folders, ...
   for (const fs::path& file : files_ending({".hpp", ".cpp"})) {
     fs::path tail;
@@ -201,11 +208,12 @@ TEST(House, CommentsAndPagesNameFilesThatExist) {
 
 // ---- classes
 
-/// The names of the functions that the classes of a header declare as public, by class. Overloads, operators and
-/// constructors count once or not at all. Reads the text as this project writes it: one access label a line, a
-/// declaration begins two columns in.
+/// The names of the functions that the classes of a header declare as public, by class. Overloads, operators
+/// and constructors count once or not at all. Reads the text as this project writes it: one access label a
+/// line, a declaration begins two columns in.
 std::map<std::string, std::set<std::string>> public_functions(const std::string& header) {
-  static const std::regex kClass(R"(^(?:class|struct) (?:\[\[\w+\]\] |alignas\(\d+\) )?(\w+)(?: final)?(?: :[^;]*)? \{$)");
+  static const std::regex kClass(
+      R"(^(?:class|struct) (?:\[\[\w+\]\] |alignas\(\d+\) )?(\w+)(?: final)?(?: :[^;]*)? \{$)");
   static const std::regex kFunction(R"(^  (?! )(?:\[\[\w+\]\] )?(?:[\w:<>,*& ]+[ *&])(?!operator)(\w+)\()");
   std::map<std::string, std::set<std::string>> found;
   std::string name;
@@ -244,7 +252,8 @@ TEST(House, ClassesHaveOneJob) {
 TEST(House, CountsThePublicFunctionsOfAClass) {
   const auto found = public_functions(
       "class Executor final : public Sink {\n public:\n  explicit Executor(int a);\n  ~Executor();\n"
-      "  Result<void> add(int a);\n  Result<void> add(long a);\n  const Helm& helm() const { return helm_; }\n"
+      "  Result<void> add(int a);\n  Result<void> add(long a);\n  const Helm& helm() const { return helm_; "
+      "}\n"
       "  static constexpr int kMost = 1;\n private:\n  void hidden();\n};\n");
   EXPECT_EQ(found, (std::map<std::string, std::set<std::string>>{{"Executor", {"add", "helm"}}}));
 }

@@ -20,7 +20,8 @@ std::set<std::string> registered() {
 std::set<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
   std::set<std::string> found;
-  for (std::sregex_iterator each(text.begin(), text.end(), expression), end; each != end; ++each) found.insert((*each)[1]);
+  for (std::sregex_iterator each(text.begin(), text.end(), expression), end; each != end; ++each)
+    found.insert((*each)[1]);
   return found;
 }
 
@@ -32,7 +33,8 @@ std::string part_of(const char* page, const std::string& begin, const std::strin
 }
 
 TEST(Policies, StandInTheTableOfThePageOnScheduling) {
-  EXPECT_EQ(matches(part_of("docs/SCHEDULING.md", "## Policies", "\n\nIn a turn"), "\n\\| `([a-z-]+)` \\|"), registered());
+  EXPECT_EQ(matches(part_of("docs/SCHEDULING.md", "## Policies", "\n\nIn a turn"), "\n\\| `([a-z-]+)` \\|"),
+            registered());
 }
 
 TEST(Policies, StandInTheManualOfTheSimulator) {

@@ -118,8 +118,8 @@ std::string way_of(const std::string& name) {
   return "";
 }
 
-/// The test files of tests/integration and tests/unit that name the entry point, this one left out, by their paths below
-/// tests/ without an ending.
+/// The test files of tests/integration and tests/unit that name the entry point, this one left out, by their
+/// paths below tests/ without an ending.
 std::map<std::string, std::set<std::string>> tests_by_entry_point() {
   std::map<std::string, std::set<std::string>> found;
   for (const char* folder : {"tests/integration", "tests/unit"}) {
@@ -197,7 +197,8 @@ std::string page() {
          "specification names are always answered locally.\n\n";
   for (const std::string& name : members) {
     const std::string served = how_served(name);
-    out << item("`" + name + "`: " + (served.empty() ? "missing" : served) + ". Tests: " + joined(tests[name]));
+    out << item("`" + name + "`: " + (served.empty() ? "missing" : served) +
+                ". Tests: " + joined(tests[name]));
   }
   out << "\n## Functions by name\n\n`clGetExtensionFunctionAddressForPlatform` gives these beside.\n\n";
   for (const auto& [name, file] : functions_by_name(members)) {

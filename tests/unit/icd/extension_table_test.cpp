@@ -17,8 +17,8 @@ namespace {
 using wire::ExtensionSignature;
 using wire::ServedBy;
 
-/// The functions that OpenCL's header of extensions declares, by extension. A section begins with the extension's own
-/// macro: "#define cl_khr_subgroups 1".
+/// The functions that OpenCL's header of extensions declares, by extension. A section begins with the
+/// extension's own macro: "#define cl_khr_subgroups 1".
 std::map<std::string, std::set<std::string>> declared_functions() {
   static const std::regex kSection(R"(#define (cl_\w+) 1|\b(cl[A-Z]\w+)\(|\b(cl[A-Z]\w+)_fn\b)");
   const std::string header = text_of(FAIRGV_CL_EXT_HEADER);
@@ -41,7 +41,8 @@ std::map<std::string, std::set<std::string>> declared_functions() {
 std::set<std::string> served_functions(std::string_view extension) {
   std::set<std::string> names;
   for (const ExtensionSignature& row : wire::kExtensions) {
-    if (row.extension == extension && row.served_by != ServedBy::nothing_is_needed) names.emplace(row.function);
+    if (row.extension == extension && row.served_by != ServedBy::nothing_is_needed)
+      names.emplace(row.function);
   }
   return names;
 }

@@ -1,8 +1,9 @@
 // Every order in which a worker and the dispatcher can make their moves on a turn page: the real verbs of
-// session/turn.hpp, on a real page, by two players that look and act in separate steps, as the two processes do.
+// session/turn.hpp, on a real page, by two players that look and act in separate steps, as the two processes
+// do.
 //
-// The players do what TurnClient and Dispatcher do as far as the page is concerned. The search is exhaustive for two
-// commands: it ends when no step leads to a state that was not seen.
+// The players do what TurnClient and Dispatcher do as far as the page is concerned. The search is exhaustive
+// for two commands: it ends when no step leads to a state that was not seen.
 #include <gtest/gtest.h>
 
 #include <compare>
@@ -43,10 +44,10 @@ struct World {
 };
 
 std::ostream& operator<<(std::ostream& out, const World& w) {
-  return out << "page " << static_cast<int>(w.page) << ", worker: to come " << w.to_come << ", ready " << w.ready
-             << ", in flight " << w.in_flight << ", saw " << static_cast<int>(w.worker_saw) << ", knocked " << w.knocked
-             << "; dispatcher: waits " << w.waits << ", granted " << w.granted << ", asked " << w.asked << ", saw "
-             << static_cast<int>(w.dispatcher_saw);
+  return out << "page " << static_cast<int>(w.page) << ", worker: to come " << w.to_come << ", ready "
+             << w.ready << ", in flight " << w.in_flight << ", saw " << static_cast<int>(w.worker_saw)
+             << ", knocked " << w.knocked << "; dispatcher: waits " << w.waits << ", granted " << w.granted
+             << ", asked " << w.asked << ", saw " << static_cast<int>(w.dispatcher_saw);
 }
 
 enum class Side { worker, dispatcher };
@@ -167,7 +168,9 @@ class Model {
     w.worker_saw = TurnState::wanting;
     w.knocked = true;
   }
-  static void begin(WorkerTurn& turn, World& w) { w.worker_saw = turn.begin() ? TurnState::busy : turn.look(); }
+  static void begin(WorkerTurn& turn, World& w) {
+    w.worker_saw = turn.begin() ? TurnState::busy : turn.look();
+  }
   static void issue(WorkerTurn&, World& w) {
     --w.ready;
     w.in_flight = true;

@@ -13,7 +13,6 @@
 namespace fairgv::tools::top {
 namespace {
 
-
 struct TopLink : ::testing::Test {
   TopLink() {
     link.emplace(

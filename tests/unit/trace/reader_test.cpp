@@ -12,9 +12,9 @@
 namespace fairgv::daemon {
 namespace {
 
+using control::TraceReport;
 using session::TracedCall;
 using session::TracedCommand;
-using control::TraceReport;
 
 struct TraceReading : ::testing::Test {
   void write(std::uint16_t opcode, std::uint64_t tag, const void* bytes, std::size_t count) {

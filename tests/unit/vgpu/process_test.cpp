@@ -89,8 +89,8 @@ TEST_F(WorkerProcess, SaysThatItIsReadyAndServesUntilTheDaemonIsGone) {
   ASSERT_NE(ready, nullptr);
   EXPECT_FALSE(ready->devices.empty());
   {
-    session::ClientSession client(
-        std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(), {});
+    session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(),
+                                  {});
     const auto topology = client.call(wire::GetTopology{});
     ASSERT_TRUE(topology);
     EXPECT_EQ(topology->devices.size(), ready->devices.size());
@@ -102,8 +102,7 @@ TEST_F(WorkerProcess, SaysThatItIsReadyAndServesUntilTheDaemonIsGone) {
 TEST_F(WorkerProcess, KnocksWhenItWantsATurn) {
   start_as_the_daemon_does();
   first_message();
-  session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(),
-                                {});
+  session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(), {});
   const auto context = client.new_object();
   const auto queue = client.new_object();
   const auto buffer = client.new_object();
@@ -134,8 +133,7 @@ TEST_F(WorkerProcess, KnocksWhenItWantsATurn) {
 TEST_F(WorkerProcess, EndsWithStatus3WhenTheFrontEndBreaksTheProtocol) {
   start_as_the_daemon_does();
   first_message();
-  session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(),
-                                {});
+  session::ClientSession client(std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(), {});
   client.send(wire::FlushQueue{wire::ObjectId::make(5, 5)});
   EXPECT_EQ(exit_status(), 3);
   EXPECT_TRUE(client.lost());

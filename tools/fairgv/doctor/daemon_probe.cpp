@@ -8,7 +8,6 @@
 namespace fairgv::tools::doctor {
 namespace {
 
-
 Result<void> greet(const Socket& socket) {
   session::Hello hello;
   hello.role = session::Hello::Role::control;

@@ -58,8 +58,7 @@ std::string known_column(const std::string& name) {
   if (std::find(columns.begin(), columns.end(), name) != columns.end()) return {};
   std::string list;
   for (const std::string& each : columns) list += (list.empty() ? "" : ", ") + each;
-  return fmt::format("there is no column '{}': {}there are {}", name, did_you_mean(name, columns),
-                     list);
+  return fmt::format("there is no column '{}': {}there are {}", name, did_you_mean(name, columns), list);
 }
 
 int ask_and_print(Control& control, const PsOptions& options) {

@@ -199,8 +199,7 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (!device.policy.empty()) say(fmt::format("policy {}, slice {:g} ms", device.policy, device.slice_ms));
   if (device.memory != 0)
     say(fmt::format("memory {}/{}", top::short_bytes(device.memory_used), top::short_bytes(device.memory)));
-  if (report.daemon.share_window_s > 0)
-    say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
+  if (report.daemon.share_window_s > 0) say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
 }

@@ -65,8 +65,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
       return weight.error();
   }
   if (options.memory) {
-    if (const auto memory = parse_memory_limit(*options.memory, "--mem"); !memory)
-      return memory.error();
+    if (const auto memory = parse_memory_limit(*options.memory, "--mem"); !memory) return memory.error();
   }
   FAIRGV_TRY(vendors, vendor_folder());
   Variables variables{{"OCL_ICD_VENDORS", vendors.value()},

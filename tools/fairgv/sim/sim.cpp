@@ -47,7 +47,8 @@ Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
 /// alone.
 std::vector<sched::SimulationResult> run_all(const std::vector<sched::SimulationSettings>& settings) {
   std::vector<sched::SimulationResult> results(settings.size());
-  tbb::parallel_for(std::size_t{0}, settings.size(), [&](std::size_t i) { results[i] = simulate(settings[i]); });
+  tbb::parallel_for(std::size_t{0}, settings.size(),
+                    [&](std::size_t i) { results[i] = simulate(settings[i]); });
   return results;
 }
 
@@ -63,10 +64,10 @@ int sim(const SimOptions& options) {
   }
   for (const std::string& policy : policies) {
     if (sched::find_policy(policy) != nullptr) continue;
-    return fail("sim",
-                "there is no policy '" + policy +
-                    "': " + guess_and_list(policy, sched::policy_names() + ", all"),
-                kMisused);
+    return fail(
+        "sim",
+        "there is no policy '" + policy + "': " + guess_and_list(policy, sched::policy_names() + ", all"),
+        kMisused);
   }
   File csv(options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "we"), &std::fclose);
   if (!options.csv.empty() && !csv) return fail("sim", system_error("cannot write " + options.csv).message);

@@ -8,7 +8,6 @@
 namespace fairgv::tools::top {
 namespace {
 
-
 constexpr std::chrono::seconds kRetry{1};
 constexpr std::chrono::seconds kPatience{5};
 
@@ -79,8 +78,7 @@ void DaemonLink::come_again(Time now) {
 void DaemonLink::send_next(Time now) {
   if (state_ != State::ready || requests_.empty()) return;
   const auto* change = std::get_if<Change>(&requests_.front());
-  const auto sent =
-      socket_.send(to_text(change != nullptr ? change->request : control::ControlRequest{}));
+  const auto sent = socket_.send(to_text(change != nullptr ? change->request : control::ControlRequest{}));
   if (!sent) return hang_up(sent.error().message, now);
   state_ = State::asked;
   deadline_ = now + kPatience;

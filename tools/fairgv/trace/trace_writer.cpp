@@ -67,8 +67,8 @@ void TraceWriter::finish() {
   }
   out_ << "\n],\"otherData\":"
        << json_text(json{{"clock", "CLOCK_MONOTONIC"},
-                                {"lost_commands", totals_.lost_commands},
-                                {"lost_turns", totals_.lost_turns}})
+                         {"lost_commands", totals_.lost_commands},
+                         {"lost_turns", totals_.lost_turns}})
        << "}\n";
 }
 
@@ -194,7 +194,8 @@ void TraceWriter::write_command(const Report::Command& command, std::uint32_t pa
     fmt::format_to(add, R"(,"queued_in_driver_us":{})", its.delay_us);
     if (its.together > 1) fmt::format_to(add, R"(,"ended_together":{})", its.together);
   }
-  if (its.waited_for != 0) fmt::format_to(add, R"(,"waited_for":"{}")", session::name_of_wait(its.waited_for));
+  if (its.waited_for != 0)
+    fmt::format_to(add, R"(,"waited_for":"{}")", session::name_of_wait(its.waited_for));
   write_span(place_of(command.session, its.device, Track::commands), name_of(command.session, command.name),
              category, its.began_ns, its.ended_ns, arguments);
 }

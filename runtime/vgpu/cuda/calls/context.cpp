@@ -1,8 +1,8 @@
 // Devices, contexts and streams.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {

@@ -64,12 +64,12 @@ Result<std::byte*> Handlers::arena(std::uint64_t offset, std::uint64_t bytes) co
 
 template <class Send>
 Result<void> Handlers::enqueue_transfer(const wire::Command& command, std::uint64_t number,
-                                       std::uint64_t bytes, Send send,
-                                       std::vector<std::shared_ptr<const Object>> keeps) {
+                                        std::uint64_t bytes, Send send,
+                                        std::vector<std::shared_ptr<const Object>> keeps) {
   FAIRGV_TRY(found, stream(command.queue));
   const sched::CommandKind kind = kind_from({number, static_cast<std::uint64_t>(std::bit_width(bytes))});
-  auto transfer =
-      std::make_shared<Transfer<Send>>(found.value(), kind, bytes, late_errors_, std::move(send), std::move(keeps));
+  auto transfer = std::make_shared<Transfer<Send>>(found.value(), kind, bytes, late_errors_, std::move(send),
+                                                   std::move(keeps));
   return enqueue(*found.value(), transfer, command);
 }
 

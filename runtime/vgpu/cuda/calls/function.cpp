@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/graph/command_kind.hpp"
 #include "runtime/vgpu/issue/kernel_name.hpp"
 

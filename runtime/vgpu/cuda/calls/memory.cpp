@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/wire/calls/cuda/facts.hpp"
 
 namespace fairgv::vgpu::cuda {

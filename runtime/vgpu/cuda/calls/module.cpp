@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/module_image.hpp"
 
 namespace fairgv::vgpu::cuda {

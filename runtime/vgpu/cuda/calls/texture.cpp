@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/cuda/current_context.hpp"
+#include "runtime/vgpu/cuda/handlers.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {

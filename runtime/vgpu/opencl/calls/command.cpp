@@ -12,7 +12,8 @@ Result<std::shared_ptr<Kernel>> Handlers::launched(const wire::EnqueueKernel& ca
   }
   // A poisoned kernel's arguments do not matter.
   if (!call.updates.empty() && kernel.value()->error == CL_SUCCESS) {
-    FAIRGV_TRY(arguments, updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes, {objects_, segment_.arena()}));
+    FAIRGV_TRY(arguments, updated(*kernel.value()->arguments, call.updates, call.values,
+                                  kernel.value()->takes, {objects_, segment_.arena()}));
     kernel.value()->arguments = std::move(arguments).value();
   }
   return kernel;

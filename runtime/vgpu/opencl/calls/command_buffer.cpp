@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/command_buffer.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {

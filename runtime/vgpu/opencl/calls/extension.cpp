@@ -1,8 +1,8 @@
 // Functions of extensions, which no loader dispatches: found by name, called from the table of signatures.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/extension_call.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {

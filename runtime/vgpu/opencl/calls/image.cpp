@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/wire/image_format.hpp"
 
 namespace fairgv::vgpu::opencl {

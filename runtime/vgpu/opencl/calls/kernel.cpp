@@ -67,7 +67,8 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckArgumentSize& call) 
 Result<void> Handlers::handle(const wire::SetKernelArguments& call) {
   FAIRGV_TRY(kernel, objects_.get<Kernel>(call.kernel));
   if (kernel.value()->error != CL_SUCCESS) return {};  // a poisoned kernel's arguments do not matter
-  FAIRGV_TRY(arguments, updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes, {objects_, segment_.arena()}));
+  FAIRGV_TRY(arguments, updated(*kernel.value()->arguments, call.updates, call.values, kernel.value()->takes,
+                                {objects_, segment_.arena()}));
   kernel.value()->arguments = std::move(arguments).value();
   return {};
 }

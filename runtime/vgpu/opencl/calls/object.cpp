@@ -1,8 +1,8 @@
 // Contexts, queues and buffers: made at once; an object that the driver refuses is poisoned.
 #include <fmt/core.h>
 
-#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/bounds.hpp"
+#include "runtime/vgpu/opencl/handlers.hpp"
 #include "runtime/vgpu/opencl/programs/trial.hpp"
 
 namespace fairgv::vgpu::opencl {

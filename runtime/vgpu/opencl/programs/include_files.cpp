@@ -92,8 +92,7 @@ void remove_leftovers(const fs::path& temporary) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary, ignored)) {
     if (!entry.path().filename().string().starts_with(kFolderName)) continue;
-    const UniqueFd folder(
-        ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const UniqueFd folder(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
     if (folder && ::fstat(folder.get(), &status) == 0 && status.st_uid == ::geteuid() &&
         ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) {

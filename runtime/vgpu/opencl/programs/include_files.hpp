@@ -82,8 +82,8 @@ class IncludeFolder {
   static std::error_code put(const IncludeFiles::Place& place, const std::string& root);
 
   const std::shared_ptr<const IncludeFiles> files_;
-  std::string folder_;   // "fairgv-build-XXXXXX", absolute
-  UniqueFd lock_;  // says that the folder is in use
+  std::string folder_;  // "fairgv-build-XXXXXX", absolute
+  UniqueFd lock_;       // says that the folder is in use
   UniqueFd before_;
   bool moved_ = false;
 };

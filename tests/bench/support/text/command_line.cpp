@@ -31,8 +31,7 @@ int exit_code(const CLI::App& app, const Result<void>& done) {
 
 std::string known_policy(const std::string& name) {
   if (sched::find_policy(name) != nullptr) return {};
-  return fmt::format("there is no policy '{}': {}", name,
-                     guess_and_list(name, sched::policy_names()));
+  return fmt::format("there is no policy '{}': {}", name, guess_and_list(name, sched::policy_names()));
 }
 
 std::string known_workload(const std::string& name) {
@@ -43,8 +42,7 @@ std::string known_workload(const std::string& name) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     if (entry.is_regular_file()) list += (list.empty() ? "" : ", ") + entry.path().filename().string();
   }
-  return fmt::format("there is no workload '{}' in {}: {}", name, folder,
-                     guess_and_list(name, list));
+  return fmt::format("there is no workload '{}' in {}: {}", name, folder, guess_and_list(name, list));
 }
 
 void declare_device_cores(CLI::App& app, unsigned& cores) {

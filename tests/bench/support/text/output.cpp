@@ -79,12 +79,10 @@ Result<void> write_csv(const Output& output, unsigned device_cores, const std::s
 Result<void> draw(const Output& output, const Figure& figure) {
   if (output.figure_file.empty()) return {};
   const ScratchFile script(".gnuplot");
-  std::ofstream(script.path()) << fmt::format("set terminal {} size {},{}\nset output {}\n{}",
-                                              output.figure_file.ends_with(".png")
-                                                  ? "pngcairo"
-                                                  : "svg background 'white'",  // pages may be dark
-                                              figure.width, figure.height, quoted(output.figure_file),
-                                              figure.commands);
+  std::ofstream(script.path()) << fmt::format(
+      "set terminal {} size {},{}\nset output {}\n{}",
+      output.figure_file.ends_with(".png") ? "pngcairo" : "svg background 'white'",  // pages may be dark
+      figure.width, figure.height, quoted(output.figure_file), figure.commands);
   const auto finished = harness::run({{"gnuplot", script.path()}, {}});
   if (!finished) return finished.error();
   if (finished->status != 0) return Error{"gnuplot drew no figure (Debian: gnuplot-nox)"};

@@ -1,4 +1,5 @@
-// What the programs of textures and of surfaces share: descriptions, objects, and results that the host reads.
+// What the programs of textures and of surfaces share: descriptions, objects, and results that the host
+// reads.
 #ifndef FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_TEXTURES_HPP
 #define FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_TEXTURES_HPP
 
@@ -9,7 +10,7 @@
 constexpr int kBlock = 32;
 
 inline cudaTextureDesc sampling(cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalized,
-                         cudaTextureReadMode read = cudaReadModeElementType) {
+                                cudaTextureReadMode read = cudaReadModeElementType) {
   cudaTextureDesc desc = {};
   for (cudaTextureAddressMode& each : desc.addressMode) each = mode;
   desc.filterMode = filter;

@@ -1,5 +1,6 @@
 // Every way to allocate device memory, one row each: charged exactly, refused at the limit, free again after
-// the release. Runs as a tenant with a limit (containment/quota_test.cpp) and asks `fairgv ps` what it is charged.
+// the release. Runs as a tenant with a limit (containment/quota_test.cpp) and asks `fairgv ps` what it is
+// charged.
 #include <sys/types.h>
 
 #include <chrono>

@@ -111,7 +111,9 @@ TEST_F(Faults, AKernelThatNeverEndsIsKilledWhenOthersHaveWaitedForTooLong) {
   ASSERT_EQ(kills.size(), 1u) << kills;
   EXPECT_EQ(kills[0]["tenant"], "victim");
   EXPECT_EQ(kills[0]["uid"], ::geteuid());
-  EXPECT_NE(kills[0]["reason"].get<std::string>().find("held a device for more than 0.5 s"), std::string::npos) << kills;
+  EXPECT_NE(kills[0]["reason"].get<std::string>().find("held a device for more than 0.5 s"),
+            std::string::npos)
+      << kills;
 }
 
 TEST_F(Faults, AStoppedClientKeepsNobodyWaiting) {

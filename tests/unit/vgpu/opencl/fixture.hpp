@@ -186,8 +186,7 @@ class OpenClTest : public ::testing::Test {
     if (auto served = worker.run(); !served) broken = served.error();
   }};
 
-  session::ClientSession client{std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(),
-                                {}};
+  session::ClientSession client{std::move(ring::Segment::attach(UniqueFd(::dup(segment.fd())))).value(), {}};
   ObjectId context = client.new_object();
   ObjectId queue;
   std::optional<ObjectId> program;

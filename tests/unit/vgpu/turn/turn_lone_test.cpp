@@ -58,7 +58,8 @@ TEST_F(LoneTurnTest, TheLoopIsWokenForALoneTenantWhenHalfOfWhatMayBeInFlightHasD
     one.may_issue(kKernel, now);
     lone.state = static_cast<std::uint32_t>(TurnState::held);
     for (int round = 0; round < 20; ++round) {
-      for (std::uint64_t more = one.may_issue(kKernel, now).count; more > 0; --more) one.issued(kKernel, kCpu, now);
+      for (std::uint64_t more = one.may_issue(kKernel, now).count; more > 0; --more)
+        one.issued(kKernel, kCpu, now);
       EXPECT_FALSE(one.worth_issuing(kKernel)) << "of " << one.in_flight() << " nothing has drained";
       while (!one.worth_issuing(kKernel)) {
         ASSERT_GT(one.in_flight(), 0U);
