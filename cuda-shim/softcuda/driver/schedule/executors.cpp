@@ -1,11 +1,11 @@
 // The scheduler's threads: how they begin, what each does, and their end.
-#include <csignal>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
+#include "runtime/base/signals_blocked.hpp"
 
 namespace fairgv::cuda::soft {
 
@@ -28,18 +28,13 @@ void Scheduler::wake(std::size_t runnable) {
 
 void Scheduler::start_thread() {
   if (threads_ >= kMaxThreads || stopping_) return;
-  // The application's signals are left to the application's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;  // the application's signals are left to its own threads
   try {
     std::thread([this] { execute(); }).detach();
     ++threads_;
   } catch (const std::system_error&) {
     // The existing threads do the work, later; start() has made the first.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 std::shared_ptr<Operation> Scheduler::take_runnable() {
