@@ -20,7 +20,7 @@ TEST(Config, AnEmptyFileMeansTheDefaults) {
   ASSERT_TRUE(config);
   EXPECT_EQ(config->devices.common.slices, sched::kAdaptiveSlice);
   EXPECT_EQ(config->devices.common.policy, "fair");
-  EXPECT_EQ(config->samples, 5u);
+  EXPECT_EQ(config->tuning.samples, 5u);
   EXPECT_EQ(config->tuning.slicing, "time");
   EXPECT_EQ(config->tuning.slicing_floor, 1'500u);
   EXPECT_TRUE(config->tuning.never_slice.empty());
@@ -105,7 +105,7 @@ memory = "90%"
   EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(2'500us));
   EXPECT_EQ(config->devices.common.hold_limit, 2'500ms);
   EXPECT_EQ(config->devices.common.policy, "round-robin");
-  EXPECT_EQ(config->samples, 3u);
+  EXPECT_EQ(config->tuning.samples, 3u);
   EXPECT_EQ(config->tuning.slicing, "static");
   EXPECT_EQ(config->tuning.slicing_floor, 3'000u);
   EXPECT_EQ(config->tuning.never_slice, (std::vector<std::string>{"reduce", "_scan2"}));
@@ -189,7 +189,7 @@ TEST(Config, ALaterFileOverridesEarlierOnesKeyByKey) {
                                     {"e.toml", "[tenant.a]\nweight = 6\n[[match]]\ntenant = \"two\"\n"}});
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(4ms));
-  EXPECT_EQ(config->samples, 9u);
+  EXPECT_EQ(config->tuning.samples, 9u);
   EXPECT_EQ(config->devices.of(1).slices, sched::SliceRule::constant(4ms))
       << "what [device.1] leaves out is as in [device] at the end";
   EXPECT_EQ(config->devices.of(1).policy, "fifo");
@@ -213,7 +213,7 @@ TEST(Config, DropInFilesAreReadInTheOrderOfTheirNames) {
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(5ms));
   EXPECT_EQ(config->devices.common.hold_limit, 7s);
-  EXPECT_EQ(config->samples, 2u);
+  EXPECT_EQ(config->tuning.samples, 2u);
 
   folder.write("c.toml.d/30-wrong.toml", "\n[device]\nslice_ms = \"long\"\n");
   const auto wrong = read_config(folder / "c.toml");
