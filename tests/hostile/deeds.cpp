@@ -20,27 +20,33 @@ long now_ns() {
   return time[0] * 1000000000 + time[1];
 }
 
-/// The number that follows the option in the worker's command line; -1: it has none.
-int number_of(const constant char* option) {
-  char text[4096];
-  const long file = call(k_openat, -100, (long)"/proc/self/cmdline", 0, 0, 0, 0);
-  const long length = call(k_read, file, (long)text, sizeof(text), 0, 0, 0);
-  for (long at = 0; at < length; ++at) {
+bool contains(const char* text, int length, constant const char* part) {
+  for (int at = 0; at < length; ++at) {
     int i = 0;
-    while (option[i] != 0 && at + i < length && text[at + i] == option[i]) ++i;
-    if (option[i] != 0 || text[at + i] != 0) continue;
-    int number = 0;
-    for (long digit = at + i + 1; digit < length && text[digit] != 0; ++digit) number = number * 10 + text[digit] - '0';
-    return number;
+    while (part[i] != 0 && at + i < length && text[at + i] == part[i]) ++i;
+    if (part[i] == 0) return true;
+  }
+  return false;
+}
+
+/// The worker's first descriptor that is such a thing by the system's name for it; -1: there is none.
+int descriptor_of(constant const char* thing) {
+  for (int file = 3; file < 1000; ++file) {
+    char path[18] = "/proc/self/fd/";
+    int at = 14;
+    for (int unit = file < 10 ? 1 : file < 100 ? 10 : 100; unit > 0; unit /= 10) path[at++] = '0' + file / unit % 10;
+    char name[64];
+    const long length = call(k_readlinkat, -100, (long)path, (long)name, sizeof(name), 0, 0);
+    if (length > 0 && contains(name, length, thing)) return file;
   }
   return -1;
 }
 
-constant char k_turn[] = "--turn-fd";
-constant char k_knock[] = "--knock-fd";
+constant char k_turn[] = "memfd:fairgv-turn";
+constant char k_knock[] = "[eventfd]";  // the only one that a worker has
 
 volatile global uint* turn_page() {
-  return (volatile global uint*)call(k_mmap, 0, 4096, 3, 1, number_of(k_turn), 0);
+  return (volatile global uint*)call(k_mmap, 0, 4096, 3, 1, descriptor_of(k_turn), 0);
 }
 
 void knock(int event) {
@@ -67,7 +73,7 @@ kernel void run(global uint* out, const uint milliseconds) {
   if (get_group_id(0) == 0) {
     volatile global uint* const turn = turn_page();
     turn[0] = k_idle;
-    knock(number_of(k_knock));
+    knock(descriptor_of(k_knock));
   }
   out[get_global_id(0)] = compute_until(now_ns() + milliseconds * 1000000l, 1);
 }
@@ -78,7 +84,7 @@ constexpr const char* kForge = R"cl(
 kernel void run(global uint* out, const uint milliseconds) {
   const long end = now_ns() + milliseconds * 1000000l;
   volatile global uint* const turn = turn_page();
-  const int event = number_of(k_knock);
+  const int event = descriptor_of(k_knock);
   uint value = 1;
   while (now_ns() < end) {
     const long turn_ends = now_ns() + 10000000;
@@ -102,7 +108,7 @@ kernel void run(global uint* out, const uint milliseconds) {
 constexpr const char* kFreeze = R"cl(
 kernel void run(volatile global uint* out, const uint milliseconds) {
   const long end = now_ns() + milliseconds * 1000000l;
-  const int event = number_of(k_knock);
+  const int event = descriptor_of(k_knock);
   call(k_fcntl, event, 4, 0, 0, 0, 0);
   ulong away = 0;
   uint random = 1;
