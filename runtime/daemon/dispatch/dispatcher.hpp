@@ -102,8 +102,8 @@ class Dispatcher {
   void expire(Time now) { arbiter_.expire(now); }
 
   /// The time at which the turn in progress should end by itself, if other sessions, but not many, wait for
-  /// its end and the device's work is not done on the host's processors: a worker that is awake then need not
-  /// be woken, and waking takes as long as a short kernel.
+  /// its end and the device's work is not done on the host's processors: a thread that is awake then need not
+  /// be woken, which would take as long as a short kernel.
   std::optional<TurnInProgress::Window> end_expected() const { return arbiter_.end_expected(); }
   /// Within that window: wakes the worker that is likely to be next, once a turn.
   void announce_next(Time now) { arbiter_.announce_next(now); }

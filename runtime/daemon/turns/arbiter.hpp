@@ -45,9 +45,9 @@ class Arbiter {
   /// How often to look at the holder while others wait, though it did not knock: a worker that was stopped
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
-  /// The most waiting sessions with which workers poll. Where more wait, their programs need the host's
-  /// processors: with 64 tenants beside one host processor each tenant got 4 to 9 % less done (fairgv bench
-  /// crowd).
+  /// The most waiting sessions with which the dispatcher polls for the end of a turn. Where more wait, their
+  /// programs need the host's processors: with 64 tenants beside one host processor, polling cost each tenant
+  /// 4 to 9 % of its work (fairgv bench crowd).
   static constexpr std::size_t kMostWaitingAwake = 8;
 
   /// Every slice is as the policy sets it, until the rules say otherwise.
