@@ -1,4 +1,5 @@
-// The daemon is replaced while programs run: they notice nothing, and it knows all it has known.
+// The daemon is replaced while programs run: they notice nothing, and the new daemon knows all that the old
+// one knew.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -44,7 +45,7 @@ TEST_F(Restart, ProgramsGoOnAndTheirBooksToo) {
   EXPECT_TRUE(progresses(second));
   EXPECT_TRUE(eventually([&] { return device_time("first") > before; })) << "charging goes on";
 
-  // What it has taken over it also ends.
+  // The new daemon also ends the sessions that it took over.
   ::kill(first.pid(), SIGKILL);
   EXPECT_TRUE(eventually([&] { return sessions_of("first") == 0; }));
   const pid_t worker = tenant("second")["sessions"][0]["worker_pid"];
