@@ -18,7 +18,7 @@ constexpr DeviceSet on(std::initializer_list<std::uint32_t> devices) {
   return set;
 }
 
-/// One device of 1000 bytes; session 1 and 2 are a's, session 3 is b's.
+/// One device of 1000 bytes; sessions 1 and 2 are a's, session 3 is b's.
 struct OneDevice : testing::Test {
   OneDevice() {
     ledger.reset({1000});

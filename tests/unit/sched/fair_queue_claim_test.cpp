@@ -1,4 +1,4 @@
-// Debt, rest, credit and lead in a fair queue: what a tenant owes or may claim when it comes back.
+// Debt, rest, credit and lead in a fair queue: the debt or claim of a tenant that comes back.
 #include <gtest/gtest.h>
 
 #include <chrono>

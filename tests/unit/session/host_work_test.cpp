@@ -1,4 +1,4 @@
-// Waiting for code of the program: until some has ended, and never for long.
+// Waiting for code of the program: until some of it has ended, and never for long.
 #include <gtest/gtest.h>
 
 #include <chrono>

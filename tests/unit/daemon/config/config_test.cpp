@@ -1,4 +1,4 @@
-// The configuration file: what its keys mean, and how files, classes and devices go together.
+// The configuration file: the meaning of its keys, and the combination of files, classes and devices.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // docs/man/fairgvd.toml.5.md: the part from "## Options" to the next heading is written from the table of
-// options. This test fails when it is not what it would be now. To write it anew: FAIRGV_WRITE_DOCS=1
-// build/release/bin/daemon_test --gtest_filter='ConfigManual*'
+// options. This test fails when the part differs from the table. To write it anew:
+//   FAIRGV_WRITE_DOCS=1 build/release/bin/daemon_test --gtest_filter='ConfigManual*'
 #include <gtest/gtest.h>
 
 #include <cstdlib>

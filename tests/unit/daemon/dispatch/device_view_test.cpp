@@ -1,4 +1,4 @@
-// Which of the host's devices a worker sees.
+// The host's devices that a worker sees.
 #include "runtime/daemon/devices/view.hpp"
 
 #include <gtest/gtest.h>

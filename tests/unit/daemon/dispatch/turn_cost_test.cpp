@@ -1,4 +1,4 @@
-// The cost of turns by the daemon's own clock, against workers that report what they like. In simulated time.
+// The cost of turns by the daemon's own clock, against workers that report anything. In simulated time.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/turns/turn_cost.hpp"
@@ -26,7 +26,7 @@ TEST(TurnCost, ExcusesOnACpuDeviceWhatTheWorkersProcessDidNotRun) {
 }
 
 struct TurnCosts : Turns {
-  /// Both want the device; the second, which says nothing of what it uses, has it now.
+  /// Both want the device; the second, which does not report its use, has the turn now.
   void forger_has_a_measured_turn() {
     want(1, honest);
     want(2, forger);
@@ -242,7 +242,8 @@ struct CpuTurnCosts : TurnCosts {
                            [this, id] { return std::optional(ran[id]); });
     return worker;
   }
-  /// It has had a measured turn of 10 ms, in which its process ran for so long, and said nothing.
+  /// The cost of a measured turn of 10 ms, in which the worker's process ran for so long and reported
+  /// nothing.
   std::chrono::nanoseconds cost_of_a_silent_turn(std::chrono::nanoseconds processor_time) {
     FakeWorker& silent = add_timed(5);
     want(1, honest);
@@ -267,7 +268,7 @@ TEST_F(CpuTurnCosts, AForgerPaysForWhatItsProcessRan) {
 TEST_F(CpuTurnCosts, TimeThatOthersTookIsExcused) {
   EXPECT_EQ(cost_of_a_silent_turn(14ms), 7ms);
   const ExcusedTime excused = dispatcher.charges().take_excused();
-  // Others had 6 ms of processor time, as the system's clocks can confirm.
+  // Other processes had 6 ms of processor time, as the system's clocks can confirm.
   EXPECT_EQ(excused.unfounded(20ms, 0ms, 2), 0);
 }
 

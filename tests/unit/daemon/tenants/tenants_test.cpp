@@ -197,7 +197,7 @@ TEST(Tenants, AreForgottenOnlyWithoutSessions) {
   EXPECT_EQ(registry.find(tenant->id), nullptr);
 }
 
-// A worker takes its time to die, and the next program is there before.
+// A worker takes its time to die, and the next program starts before that.
 TEST(Tenants, AProgramsWishEndsWithItThoughItsWorkerIsStillDying) {
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
   TenantRegistry registry{TenantRules{}};

@@ -1,4 +1,4 @@
-// Errors in the command graph: how far they go, and when a command that is to fail ends.
+// Errors in the command graph: how far they spread, and when a command that is to fail ends.
 #include "tests/unit/vgpu/graph/command_graph_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -90,7 +90,8 @@ TEST_F(CommandGraphTest, AReadyCommandThatAnErrorReachesIsNoLongerReady) {
   EXPECT_EQ(waiting->status(), kWaitListFailed);
 }
 
-// Found by the random test: what is behind a ready command was ready too, and stayed so when that one failed.
+// Found by the random test: a command behind a ready command was ready too, and stayed ready when the first
+// failed.
 TEST_F(CommandGraphTest, NoCommandOvertakesOneOfItsQueueThatAnErrorMayStillReach) {
   const auto queue = in_order();
   const auto first = command(out_of_order());
