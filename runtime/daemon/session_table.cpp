@@ -271,7 +271,7 @@ void SessionTable::on_worker_end(SessionId id) {
   departures_.go_on(sessions_, *session);
 }
 
-// -- what people and programs do to sessions
+// -- interventions of people and programs
 
 const Session* SessionTable::find(SessionId id) const {
   const Session* const session = sessions_.find(id);

@@ -67,7 +67,7 @@ class SessionTable {
   /// Ended sessions that the earlier daemon knew of.
   void continue_after(std::uint32_t last_id, const std::vector<Kill>& kills);
 
-  // -- what people and programs do to sessions
+  // -- interventions of people and programs
 
   /// Applies the configuration, which was read again, to the sessions as far as possible.
   void apply_configuration();

@@ -44,7 +44,7 @@ class ProcessorCharges {
   /// Continues a session of the earlier daemon, which has charged the processor time until now.
   void go_on(SessionId id) { book_.go_on(id); }
   void forget_session(SessionId id) { book_.forget_session(id); }
-  /// Whether forgetting the tenant would lose what it has used.
+  /// Whether forgetting the tenant loses none of its use.
   bool may_forget(TenantId id, Time now) const { return book_.may_forget(id, now); }
   void forget_tenant(TenantId id) { book_.forget_tenant(id); }
 

@@ -69,7 +69,7 @@ struct OutputPipe {
   UniqueFd reader, writer;
 };
 
-/// Where the worker's driver writes what kernels print; the client reads it whenever it likes.
+/// The pipe into which the worker's driver writes the output of kernels; the client reads it at any time.
 Result<OutputPipe> make_output_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");

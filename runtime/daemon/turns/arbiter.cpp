@@ -191,7 +191,7 @@ void Arbiter::report_broken(PlaceId id, SessionPlace& place, const std::string& 
 
 // -- inside
 
-/// Charges what the holder has measured; false if it broke the protocol.
+/// Charges the holder's measurements; false if it broke the protocol.
 bool Arbiter::charge(SessionPlace& place, Time now) {
   if (device_.charges.charge_reported(*device_.turn, place, now)) return true;
   report_broken(device_.turn->place, place, "reported less device time than before", now);

@@ -1,5 +1,5 @@
 // Whole kernels as nvcc compiles them (programs/basics.cu), translated, run on the bare OpenCL driver, and
-// compared with what the host computes.
+// compared with results from the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -107,7 +107,7 @@ TEST_F(Textures, EveryFormatIsReadAsItsFlagsSay) {
     expect_channels<std::int8_t>(CU_AD_FORMAT_SIGNED_INT8, channels, CU_TRSF_READ_AS_INTEGER, same);
     expect_channels<std::uint16_t>(CU_AD_FORMAT_UNSIGNED_INT16, channels, CU_TRSF_READ_AS_INTEGER, same);
     expect_channels<std::int16_t>(CU_AD_FORMAT_SIGNED_INT16, channels, CU_TRSF_READ_AS_INTEGER, same);
-    // 32 bits stay what they are, whatever the flags.
+    // 32 bits stay as they are, with any flags.
     for (const unsigned flags : {0U, unsigned{CU_TRSF_READ_AS_INTEGER}}) {
       expect_channels<std::uint32_t>(CU_AD_FORMAT_UNSIGNED_INT32, channels, flags, same);
       expect_channels<std::int32_t>(CU_AD_FORMAT_SIGNED_INT32, channels, flags, same);

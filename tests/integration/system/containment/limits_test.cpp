@@ -39,7 +39,7 @@ TEST_F(Limits, OfCommandsRefuseWhileAUserEventHoldsThem) {
   const Refusal refusal = run("commands = 5000", "commands");
   EXPECT_EQ(refusal.error, kOutOfResources);
   EXPECT_GE(refusal.count, 5'000);
-  EXPECT_LT(refusal.count, 5'000 + 20'000);  // what a ring holds
+  EXPECT_LT(refusal.count, 5'000 + 20'000);  // the room of a ring
   EXPECT_EQ(refusal.afterwards, "works");
 }
 

@@ -65,7 +65,7 @@ struct Member {
   std::optional<session::TurnMemory> turns;
   ring::SegmentHeader header;
   ring::SpinBudget budget{
-      std::chrono::nanoseconds(0)};  // never spins: what must be rung for and is not, hangs
+      std::chrono::nanoseconds(0)};  // never spins: a wait without the ring that it needs hangs the test
   UniqueFd knock_fd;
 };
 
