@@ -129,7 +129,7 @@ TEST(Bounds, AnImagesMemoryIsThatOfWhatItLiesIn) {
   const auto outer = std::make_shared<Image>();
   outer->memory = part;
   Image image;
-  EXPECT_TRUE(is_apart({8192, 1}, image)) << "it has its own";
+  EXPECT_TRUE(is_apart({8192, 1}, image)) << "the image has memory of its own";
   image.memory = outer;
   EXPECT_FALSE(is_apart({8192, 1}, image));
   EXPECT_FALSE(is_apart({0, 65536}, image));
@@ -206,7 +206,7 @@ TEST(LocalMemory, IsCountedBeforeADriverIsAsked) {
   EXPECT_EQ(asked({}), CL_SUCCESS);
   EXPECT_EQ(asked({2000, 1900}), CL_SUCCESS);
   EXPECT_EQ(asked({4097}), CL_OUT_OF_RESOURCES);
-  EXPECT_EQ(asked({2048, 2048}), CL_SUCCESS) << "all of it";
+  EXPECT_EQ(asked({2048, 2048}), CL_SUCCESS) << "all of the local memory";
   EXPECT_EQ(asked({2048, 2049}), CL_OUT_OF_RESOURCES);
   EXPECT_EQ(asked({kEnd, kEnd}), CL_OUT_OF_RESOURCES);
 }

@@ -252,7 +252,8 @@ TEST_F(SoftCudaBegun, AHeldLaunchIsWaitedForByNobodyUntilItIsLetGoOf) {
   const auto stream = make(StreamKind::blocking);
   const auto other = make(StreamKind::independent);
   const auto held = launch(stream, CUDA_SUCCESS, true);
-  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_)) << "or whoever lets go of it could free nothing";
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_))
+      << "otherwise the thread that lets the launch go could free nothing";
   EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
   EXPECT_FALSE(held->done());
   launch(other);

@@ -38,7 +38,7 @@ TEST(SoftCudaSymbols, ExportsExactlyWhatTheToolkitsOwnLibraryExports) {
   if (!is_tenant()) {
     for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvHoldNextLaunch", "cuFairgvLetLaunchGo",
                              "cuFairgvOpenclDevice"}) {
-      EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
+      EXPECT_EQ(exported.erase(name), 1U) << "the worker calls this function";
     }
   }
   EXPECT_EQ(wanted, exported);

@@ -191,7 +191,7 @@ TEST_P(Ends, LeaveTheirContextToWhoHasBeenTold) {
   EndWatcher watcher(driver().functions(), GetParam());
   ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(1)), CUDA_SUCCESS);
   ASSERT_TRUE(told.wait_for(1));
-  EXPECT_EQ(told.numbers(), std::vector{1}) << "negative: the driver had something against it";
+  EXPECT_EQ(told.numbers(), std::vector{1}) << "negative: the driver reported an error";
   EXPECT_EQ(told.current(), nullptr);
 }
 

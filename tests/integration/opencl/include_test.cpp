@@ -103,7 +103,7 @@ TEST_F(Includes, AreTheSameFileByWhicheverWayTheyAreReached) {
   const std::string source =
       "#include \"link/once.h\"\n#include \"real/inner/once.h\"\n#include \"file.h\"\n#include "
       "\"link/../up.h\"\nkernel void write(global int* out) { out[0] = VALUE + UP; }";
-  EXPECT_EQ(29, value_of(source, searched())) << "a link's .. is the parent of where it leads";
+  EXPECT_EQ(29, value_of(source, searched())) << "the .. behind a link is the parent of the link's target";
 }
 
 TEST_F(Includes, MayBeNamedByTheirWholePath) {

@@ -36,7 +36,7 @@ TEST_F(Restart, ProgramsGoOnAndTheirBooksToo) {
   EXPECT_EQ(tenant("first")["weight"], 2);
   EXPECT_EQ(tenant("second")["weight"], 3);
   const auto kills = ps()["kills"];
-  ASSERT_EQ(kills.size(), 1u) << "who was killed, and why, is still known";
+  ASSERT_EQ(kills.size(), 1u) << "the killed session and the reason are still known";
   for (const char* const field : {"session", "tenant", "uid", "pid", "program", "reason"})
     EXPECT_EQ(kills[0][field], kill[field]) << field;
   EXPECT_GE(kills[0]["ago_s"], kill["ago_s"]);

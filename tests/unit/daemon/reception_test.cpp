@@ -72,7 +72,7 @@ TEST_F(ReceptionTest, ManyUsersWhoHoldAllTheirConnectionsKeepNobodyElseOut) {
   flood(20, 64);  // more than all places
   EXPECT_TRUE(works_for_root());
   EXPECT_TRUE(as(kFirst + 1'000, {}, [&] { return ask(kLook) != "refused"; }))
-      << "whoever has few goes before";
+      << "a user with few connections keeps them";
 }
 
 TEST_F(ReceptionTest, UsersWhoseConnectionsHaveSaidHelloKeepNobodyElseOut) {
@@ -83,7 +83,7 @@ TEST_F(ReceptionTest, UsersWhoseConnectionsHaveSaidHelloKeepNobodyElseOut) {
   EXPECT_TRUE(works_for_root());
   EXPECT_TRUE(as(kFirst + 1'000, {kAdmins}, [&] { return ask(kChangePolicy) == control::success_text(); }));
   EXPECT_NE(last_words(crowd.at(0)).find("others needed the place"), std::string::npos)
-      << "and whoever had to go hears why";
+      << "a user who must give way is told why";
 }
 
 TEST_F(ReceptionTest, ACrowdOfOneUsersProgramsIsLetInAtOnce) {
@@ -238,7 +238,7 @@ TEST_F(ReceptionTest, AUsersTraceIsNobodysForEver) {
   EXPECT_NE(answer_of(bob, kTrace).find("somebody else traces"), std::string::npos);
   EXPECT_NE(ask(kTrace).find("\"ok\":true"), std::string::npos) << "an administrator need not wait";
   EXPECT_NE(answer_of(alice, kTrace).find("an administrator traces now"), std::string::npos)
-      << "and whoever had to go hears why";
+      << "a user who must give way is told why";
   EXPECT_NE(answer_of(bob, kTrace).find("\"ok\":true"), std::string::npos)
       << "root's ended with its connection";
 }

@@ -151,7 +151,7 @@ TEST(ExtensionFunctions, CarryArraysBothWaysAndNullPointers) {
   EXPECT_EQ(CL_SUCCESS, made<Function>(function)(3, nullptr, in, out));
   EXPECT_EQ(101U, out[0]);
   EXPECT_EQ(102U, out[1]);
-  EXPECT_EQ(7U, out[2]) << "what the driver does not write stays";
+  EXPECT_EQ(7U, out[2]) << "memory that the driver does not write stays";
   EXPECT_EQ(CL_INVALID_VALUE, made<Function>(function)(3, in, in, out));
 }
 

@@ -18,7 +18,7 @@ TEST(HostWork, WithoutAnyNobodyWaits) {
   work.begins();
   work.ended();
   HostWork::Wait later(work);
-  EXPECT_FALSE(later.any_ends()) << "what ended before the wait began";
+  EXPECT_FALSE(later.any_ends()) << "work that ended before the wait began";
 }
 
 TEST(HostWork, WorkThatHasEndedIsReportedOnce) {

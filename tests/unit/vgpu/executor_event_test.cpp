@@ -40,7 +40,7 @@ TEST_F(ExecutorTest, ACommandWaitsForNodesOfOtherLanesUntilTheyHaveEnded) {
   EXPECT_EQ(status(event(1)), kComplete);
   const auto later = std::make_shared<Node>(Work::marker, second);
   ASSERT_TRUE(executor.enqueue_after(later, event(2), {}, std::vector<NodePtr>{before, behind}));
-  EXPECT_EQ(status(event(2)), kComplete) << "what has ended is not waited for";
+  EXPECT_EQ(status(event(2)), kComplete) << "a command that has ended is not waited for";
 }
 
 TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {

@@ -198,7 +198,7 @@ TEST_P(EachPath, IsChargedRefusedAndReturnedExactly) {
   ASSERT_NE(filler.get(), nullptr);
   EXPECT_FALSE(path.make(context, error));
   EXPECT_EQ(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  EXPECT_EQ(charged(), limit - path.bytes + 1) << "what was refused is charged";
+  EXPECT_EQ(charged(), limit - path.bytes + 1) << "the refused object is charged";
 
   // Exactly as much as the object needs, and at once: a release comes before a later allocation.
   clReleaseMemObject(filler.give_up());

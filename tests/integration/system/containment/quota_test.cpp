@@ -113,7 +113,7 @@ TEST_F(QuotaSystem, ATenantCanBeGivenNothing) {
   auto program = start("alice", "", {"quota_program", "hold", "1"});
   EXPECT_EQ(errors_of(program), std::vector{CL_INVALID_BUFFER_SIZE}) << "no device has a byte for it";
   auto wish = start("bob", "0", {"quota_program", "hold", "1"});
-  EXPECT_EQ(errors_of(wish), std::vector<int>{}) << "who asks for nothing is told that it is a mistake";
+  EXPECT_EQ(errors_of(wish), std::vector<int>{}) << "a wish for no memory is reported as a mistake";
 }
 
 TEST_F(QuotaSystem, DeathReturnsEverything) {
@@ -192,7 +192,7 @@ TEST_F(QuotaSystem, ALimitThatIsLoweredStopsNewAllocationsAndTakesNothing) {
   ASSERT_TRUE(read_until([&] { return last.error == CL_MEM_OBJECT_ALLOCATION_FAILURE; }));
   const std::uint64_t held = last.held;
   EXPECT_GE(held, 8 * kMiB);
-  EXPECT_EQ(used("alice"), held) << "what it held stays";
+  EXPECT_EQ(used("alice"), held) << "its memory stays charged";
   EXPECT_EQ(tenant("alice")["memory_limit"][0], 4 * kMiB);
   EXPECT_EQ(fairgv({"set", "alice", "--mem", std::to_string(held + 3 * kMiB)}).status, 0);
   ASSERT_TRUE(read_until([&] { return last.held > held && last.error == CL_MEM_OBJECT_ALLOCATION_FAILURE; }));

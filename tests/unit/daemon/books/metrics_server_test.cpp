@@ -126,7 +126,8 @@ TEST_F(Metrics, ClientsThatStayKeepNobodyOut) {
       if (*said != 0) (void)::send(crowd.back().get(), said, std::string_view(said).size(), MSG_NOSIGNAL);
       events->wait(Clock::now());
     }
-    EXPECT_TRUE(ask("GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n")) << "beside those who say: " << said;
+    EXPECT_TRUE(ask("GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n"))
+        << "beside clients that send: " << said;
   }
 }
 

@@ -50,7 +50,8 @@ void expect_complete(const std::string& section, const ConfigOptions<Rule>& opti
     EXPECT_TRUE(keys.insert(facts.key).second) << name << " is there twice";
     EXPECT_TRUE(std::string(facts.doc).ends_with('.') || std::string(facts.doc).ends_with("*.")) << name;
     EXPECT_NE(option.access.get(Rule()).has_value(), *facts.unset != '\0')
-        << name << " must say what holds without it, and no more if it has a default";
+        << name
+        << " must give the value that holds without the key, and nothing else if the key has a default";
   }
 }
 

@@ -53,8 +53,8 @@ TEST_F(HardwareTest, TheConfigurationDecidesBeforeAll) {
   EXPECT_EQ(add("Other", kGpuType), 0u);
   EXPECT_EQ(add("PoCL", kCpuType), 2u);
   EXPECT_EQ(add("Intel", kCpuType), 3u);
-  EXPECT_EQ(add("rusticl", kCpuType), 2u) << "not with the one that stands for itself";
-  EXPECT_EQ(add("Mine", kGpuType), 2u) << "the first of those that are the same";
+  EXPECT_EQ(add("rusticl", kCpuType), 2u) << "not with the device that has hardware of its own";
+  EXPECT_EQ(add("Mine", kGpuType), 2u) << "the first device of the same hardware";
 }
 
 TEST_F(HardwareTest, ADeviceThatStandsForItselfTakesNobodyIn) {

@@ -117,7 +117,7 @@ TEST_F(SuspendedTurns, LetTheNextRunAsSoonAsTheyAreBack) {
   suspend(2);
   pass(0ns);
   run(2, b, 1ms, false);
-  ASSERT_EQ(a.state(), State::held) << "the device is not kept for who is suspended";
+  ASSERT_EQ(a.state(), State::held) << "the device is not kept for a suspended session";
 }
 
 TEST_F(SuspendedTurns, MayGoOnBeforeTheyHaveGivenTheirTurnBack) {
@@ -129,7 +129,7 @@ TEST_F(SuspendedTurns, MayGoOnBeforeTheyHaveGivenTheirTurnBack) {
   go_on(1);
   EXPECT_EQ(a.state(), State::busy_asked);
   run(1, a, 1ms, true);
-  EXPECT_EQ(a.state(), State::held) << "it is the only one, and gets the turn again";
+  EXPECT_EQ(a.state(), State::held) << "the only session gets the turn again";
 }
 
 TEST_F(SuspendedTurns, AreNotWaitedFor) {

@@ -71,7 +71,7 @@ TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToTheNextSession) {
   EXPECT_EQ(c.turn.due, 1u);
   EXPECT_EQ(a.turn.due, 0u) << "it has used the device already";
   EXPECT_EQ(b.turn.due, 0u);
-  EXPECT_EQ(time_of(2), 5400us) << "what the holder has used so far decides";
+  EXPECT_EQ(time_of(2), 5400us) << "the holder's use so far decides";
   b.give_back(true);
   look(2);
   EXPECT_EQ(c.state(), State::held);

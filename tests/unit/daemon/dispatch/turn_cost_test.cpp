@@ -20,8 +20,8 @@ TEST(TurnCost, LeavesTheWayInAndOutOfATurnToTheReport) {
 TEST(TurnCost, ExcusesOnACpuDeviceWhatTheWorkersProcessDidNotRun) {
   EXPECT_EQ(least_cost(10ms, 2, 20ms), 10ms - kHandOver) << "it ran on both processors all the time";
   EXPECT_EQ(least_cost(10ms, 2, 14ms), 7ms);
-  EXPECT_EQ(least_cost(10ms, 2, 1ms), 5ms) << "whoever keeps the device pays half of it";
-  EXPECT_EQ(least_cost(10ms, 2, std::nullopt), 10ms - kHandOver) << "nothing is known of it";
+  EXPECT_EQ(least_cost(10ms, 2, 1ms), 5ms) << "a session that keeps the device pays half of the time";
+  EXPECT_EQ(least_cost(10ms, 2, std::nullopt), 10ms - kHandOver) << "the processor time is not known";
   EXPECT_EQ(least_cost(10ms, 0, 1ms), 10ms - kHandOver) << "the device has processors of its own";
 }
 
@@ -222,7 +222,7 @@ TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
   EXPECT_EQ(share(2), 1) << "an unused turn keeps nobody from anything";
   honest.begin();
   EXPECT_EQ(share(1), 1);
-  EXPECT_EQ(share(2), 0.25) << "its share, if it used it, too";
+  EXPECT_EQ(share(2), 0.25) << "the share that it would have if it used the device, too";
   honest.use(1ms);
   now += 1ms;
   honest.give_back(false);

@@ -74,7 +74,7 @@ TEST_F(CommandGraphTest, ANodeThatIsMadeToFailEndsAfterTheCommandsBeforeIt) {
   refused->fail(kOutOfResources);
   graph.add(refused, {}, false, 0);
   take();
-  EXPECT_FALSE(refused->ended()) << "the one before it has not";
+  EXPECT_FALSE(refused->ended()) << "the command before it has not ended";
   run(before, kComplete);
   EXPECT_EQ(refused->status(), kOutOfResources);
   EXPECT_FALSE(refused->was_issued());

@@ -76,7 +76,7 @@ TEST_F(MemoryAccountTest, AFrontEndThatNeverReservesIsChargedExactly) {
   auto refused = account.charge(kFirst, 41 * kMiB, true);
   ASSERT_TRUE(refused);
   EXPECT_FALSE(refused.value());
-  EXPECT_FALSE(charge.value()->release()) << "it would not know of headroom";
+  EXPECT_FALSE(charge.value()->release()) << "this front end would not know of headroom";
   EXPECT_EQ(granted[0], 0);
 }
 

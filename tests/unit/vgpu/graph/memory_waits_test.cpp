@@ -143,7 +143,7 @@ TEST_F(MemoryWaitsTest, AWaitThatNoFrontEndAsksForBreaksTheProtocol) {
   use_and_release(90 * kMiB);
   grant_now();
   ASSERT_EQ(await(80 * kMiB, event(1)), kQueued);
-  EXPECT_FALSE(waits.await(loop, {event(2), kDevice, 1, 0})) << "a second one beside it";
+  EXPECT_FALSE(waits.await(loop, {event(2), kDevice, 1, 0})) << "a second wait beside the first";
 }
 
 TEST_F(MemoryWaitsTest, WhereMemoryIsNotCountedNothingIsOnItsWay) {

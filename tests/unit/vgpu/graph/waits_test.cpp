@@ -36,7 +36,7 @@ TEST_F(CommandGraphTest, ACommandEndsAfterTheCommandsItWaitedForEvenIfReportsCom
     ended.clear();
     complete(third);
     complete(second);
-    EXPECT_EQ(ended, Nodes{}) << "whoever sees the end of the third may look at what the first has read";
+    EXPECT_EQ(ended, Nodes{}) << "a thread that sees the third end may use the data that the first has read";
     complete(first);
     EXPECT_EQ(ended, (Nodes{first, second, third}));
   }
